@@ -23,7 +23,9 @@ const toMermaid = (part: Part<AnyState>, variable: string): string => {
   for (const { from, step, to } of edges) {
     if (valueOf(from) === valueOf(to)) continue;
     const arrow = `${valueOf(from)} --> ${valueOf(to)}`;
-    const label = step.replace(/ \((?:a|b|one|two)(?:, given up)?\)/, '').replaceAll(':', ',');
+    const label = step
+      .replace(/ \((?:replay )?(?:a|b|one|two)(?:, given up)?\)/, '')
+      .replaceAll(':', ',');
     labels.set(arrow, (labels.get(arrow) ?? new Set()).add(label));
   }
   const lines = [...labels].map(

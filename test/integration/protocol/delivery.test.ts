@@ -1,4 +1,3 @@
-import { describe } from 'vitest';
 import { delivery, type Delivery } from '../../../protocol/delivery.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
@@ -13,7 +12,7 @@ const createDriver = (_: Delivery, fault?: DeliveryFault) => createDeliveryDrive
 
 const faults: Record<string, DeliveryFault> = {
   'round begun without its number': ({ replay }) => ({
-    replay: (id, { round: _, ...start }) => replay(id, start),
+    replay: (id, { from, trigger, now }) => replay(id, { from, trigger, now }),
   }),
   'a completed attempt completes again': ({ completeAttempt }, id) => ({
     async completeAttempt(event, number, completion) {
@@ -36,4 +35,4 @@ const faults: Record<string, DeliveryFault> = {
   }),
 };
 
-describe('delivery and replay', () => checkTraces(delivery(), { createDriver, faults }));
+checkTraces(delivery(), { createDriver, faults });

@@ -1,4 +1,3 @@
-import { describe } from 'vitest';
 import { end, type End } from '../../../protocol/end.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
@@ -57,7 +56,5 @@ const faults: Record<string, EndFault> = {
   'a retry does not doubt the try before it': () => ({ isRetry: () => false }),
 };
 
-describe('the end of a payment', () => checkTraces(end(), { mayStep, createDriver, faults }));
-
-describe('the end of a payment, with restores', () =>
-  checkTraces(end({ restores: true }), { mayStep, createDriver }));
+checkTraces(end(), { mayStep, createDriver, faults });
+checkTraces(end({ restores: true }), { mayStep, createDriver });

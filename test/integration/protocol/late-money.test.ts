@@ -1,4 +1,3 @@
-import { describe } from 'vitest';
 import { lateMoney, type LateMoney } from '../../../protocol/late-money.ts';
 import { startLateRecords } from '../../support/data/late-payment-cases.ts';
 import { forFile } from '../../support/for-file.ts';
@@ -32,8 +31,5 @@ const faults: Record<string, LateMoneyFault> = {
   }),
 };
 
-describe('late money', () =>
-  checkTraces(lateMoney(), { mayStep, createDriver: driverWith(false), faults }));
-
-describe('late money, with restores', () =>
-  checkTraces(lateMoney({ restores: true }), { mayStep, createDriver: driverWith(true) }));
+checkTraces(lateMoney(), { mayStep, createDriver: driverWith(false), faults });
+checkTraces(lateMoney({ restores: true }), { mayStep, createDriver: driverWith(true) });

@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Part } from '../../../protocol/part.ts';
 import { drive, type Driver } from './driver.ts';
 import { type Choice, chooseTraces, type Trace } from './traces.ts';
@@ -19,48 +19,47 @@ export const checkTraces = <S extends object, F>(
   part: Part<S>,
   { mayStep = () => true, createDriver, faults = {} }: Checked<S, F>,
 ): void => {
-  let traces: Trace<S>[];
-  let uncovered: string[];
+  describe(`traces of ${part.name}`, () => {
+    let traces: Trace<S>[];
+    let uncovered: string[];
 
-  beforeAll(() => {
-    const random = { count: 25, length: 30, seed: 38 };
-    ({ traces, uncovered } = chooseTraces(part, { mayStep, short: 2, random }));
-  });
+    beforeAll(() => {
+      const random = { count: 25, length: 30, seed: 38 };
+      ({ traces, uncovered } = chooseTraces(part, { mayStep, short: 2, random }));
+    });
 
-  const findDifferences = async (most: number, fault?: F): Promise<string[]> => {
-    const differences: string[] = [];
-    const remaining = traces.values();
-    const carryOut = async () => {
-      for (const trace of remaining) {
-        const [first] = trace;
-        if (!first || differences.length >= most) return;
-        const difference = await drive(trace, await createDriver(first.before, fault));
-        if (difference !== undefined) differences.push(difference);
-      }
+    const findDifferences = async (most: number, fault?: F): Promise<string[]> => {
+      const differences: string[] = [];
+      const remaining = traces.values();
+      const carryOut = async () => {
+        for (const trace of remaining) {
+          const [first] = trace;
+          if (!first || differences.length >= most) return;
+          const difference = await drive(trace, await createDriver(first.before, fault));
+          if (difference !== undefined) differences.push(difference);
+        }
+      };
+      await Promise.all(Array.from({ length: atOnce }, carryOut));
+      return differences;
     };
-    await Promise.all(Array.from({ length: atOnce }, carryOut));
-    return differences;
-  };
 
-  it('has a trace for every step', () => {
-    expect(uncovered).toEqual([]);
-  });
+    it('has a trace for every step', () => {
+      expect(uncovered).toEqual([]);
+    });
 
-  it(
-    'carries out the traces without a difference',
-    async () => {
-      const began = performance.now();
-      const differences = await findDifferences(5);
-      const seconds = ((performance.now() - began) / 1000).toFixed(1);
-      console.log(`${part.name}: ${traces.length} traces on the code, ${seconds} s`);
-      expect(differences).toEqual([]);
-    },
-    timeoutMs,
-  );
+    it(
+      'carries out the traces without a difference',
+      async () => {
+        const began = performance.now();
+        const differences = await findDifferences(5);
+        const seconds = ((performance.now() - began) / 1000).toFixed(1);
+        console.log(`${part.name}: ${traces.length} traces on the code, ${seconds} s`);
+        expect(differences).toEqual([]);
+      },
+      timeoutMs,
+    );
 
-  const planted = Object.entries(faults);
-  if (planted.length > 0)
-    it.each(planted)(
+    it.each(Object.entries(faults))(
       'finds a fault in the code: %s',
       async (name, fault) => {
         const [difference] = await findDifferences(1, fault);
@@ -69,4 +68,5 @@ export const checkTraces = <S extends object, F>(
       },
       timeoutMs,
     );
+  });
 };

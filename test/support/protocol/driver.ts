@@ -122,7 +122,7 @@ export const drive = async <S extends object>(
       await take(step, before, after);
       const seen = Object.entries(await observe()).flatMap(([name, value]) => {
         const said = after[name as keyof S];
-        return said === value ? [] : [`${name} is ${value} and not ${said}`];
+        return said === value ? [] : [`${name} is ${String(value)} and not ${String(said)}`];
       });
       found = [...seen, ...wrongTries(after)];
     } catch (error) {
