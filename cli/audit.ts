@@ -12,7 +12,7 @@ const parseNoted = (text: string): ChainEnd => {
 
 const verify = async (operations: Operations, noted: ChainEnd | null): Promise<Output> => {
   const { last, brokenAt, hasNoted } = await operations.verifyAuditLog(noted);
-  const result = { last: `${last.id}:${last.hash}`, brokenAt, hasNoted };
+  const result = { last: last.id === 0 ? null : `${last.id}:${last.hash}`, brokenAt, hasNoted };
   const state = brokenAt === null ? 'whole' : `broken at record ${brokenAt}`;
   return {
     text: facts({

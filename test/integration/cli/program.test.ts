@@ -40,11 +40,13 @@ describe('the admin command line', () => {
     'applications show shop extra',
     'tokens issue shop --mode both --name a',
     'tokens issue shop --mode live',
+    'tokens issue shop --mode live --name a --scopes wrong',
     'payments find --status done',
     'payments find --limit 0',
     'deliveries list --limit many',
     'reconcile --since yesterday',
     'reconcile --since 2026-02-30T00:00:00Z',
+    'audit --verify --noted 3',
     // `--as "$USER"` without that variable.
     'applications disable shop --as ',
   ])('exits with 2 for the wrong usage %j', async (line) => {

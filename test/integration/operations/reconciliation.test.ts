@@ -105,6 +105,31 @@ describe('reconcile', () => {
     expect(whole.out).not.toContain('There may be more');
   });
 
+  it('fails by its exit code while a difference is not healed, and heals only with --yes', async () => {
+    await manyOpen(2);
+    const started = new Set<string>();
+    const restart = async ({ id }: { id: string }) => void started.add(id);
+    const run = (line: string) =>
+      runLine(() => operationsWith({ restart, running: async () => started }), words(line));
+    const found = await run('reconcile');
+    expect(found.code).toBe(1);
+    expect(found.out.match(/open payment without a workflow/g)).toHaveLength(2);
+    const refused = await run('reconcile --heal');
+    expect([refused.code, started.size]).toEqual([1, 0]);
+    expect(refused.notes).toContain('--yes');
+    const healed = await run('reconcile --heal --yes --json');
+    const difference = { kind: 'payment_without_workflow', healed: true };
+    expect(healed.code).toBe(0);
+    expect(JSON.parse(healed.out)).toMatchObject({
+      differences: [difference, difference],
+      complete: true,
+    });
+    expect(await run('reconcile')).toMatchObject({
+      code: 0,
+      out: 'The database and Temporal agree.',
+    });
+  });
+
   it('says what it healed when it is interrupted, or fails in the middle', async () => {
     await manyOpen(4);
     const interruption = new AbortController();

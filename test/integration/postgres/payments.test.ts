@@ -63,8 +63,10 @@ describe('payments.insert', () => {
     expect(await records.sql`select from workflow_outbox where payment_id = ${second.id}`).toEqual(
       [],
     );
-    const stored = await createIdempotencyKeys(records.sql).get(owner, route, 'taken');
+    const keys = createIdempotencyKeys(records.sql);
+    const stored = await keys.get(owner, route, 'taken');
     expect(stored?.body).toBe('the response to taken');
+    expect(await keys.get(owner, 'GET /elsewhere', 'taken')).toBeUndefined();
   });
 
   it('writes nothing when Postgres rejects the payment', async () => {

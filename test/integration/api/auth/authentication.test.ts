@@ -22,6 +22,7 @@ const codeOf = (json: Record<string, unknown>) => (json['error'] as { code: stri
 /** An accepted token finds that the payment does not exist. */
 const accepted = [404, 'PAYMENT_NOT_FOUND'];
 const invalid = [401, 'INVALID_TOKEN'];
+const disabled = [403, 'APPLICATION_DISABLED'];
 const unauthenticated = [401, 'UNAUTHENTICATED'];
 
 describe('a bearer token', () => {
@@ -72,6 +73,23 @@ describe('a bearer token', () => {
       update tokens set revoked_at = now() where application = ${application} and name = 'test'`;
     expect(await responsesTo(token)).toEqual([invalid, invalid]);
     expect(await responsesTo(newer)).toEqual([accepted, accepted]);
+  });
+
+  it('is rejected by all processes once it expires, or its application is disabled', async () => {
+    const { application, token } = await service.anApplication();
+    const brief = await createTokens(service.sql).issue({
+      application,
+      mode: 'test',
+      name: 'brief',
+    });
+    expect(await responsesTo(token)).toEqual([accepted, accepted]);
+    expect(await responsesTo(brief)).toEqual([accepted, accepted]);
+    await service.sql`
+      update tokens set expires_at = now() where application = ${application} and name = 'brief'`;
+    expect(await responsesTo(brief)).toEqual([invalid, invalid]);
+    expect(await responsesTo(token)).toEqual([accepted, accepted]);
+    await service.sql`update applications set status = 'disabled' where slug = ${application}`;
+    expect(await responsesTo(token)).toEqual([disabled, disabled]);
   });
 
   it('logs a token that fails with its prefix only', async () => {
