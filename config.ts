@@ -89,7 +89,7 @@ const apiShape = {
   /** Proxies whose X-Forwarded-For counts. */
   TRUSTED_PROXIES: networks.default([]),
   PAYER_PAGES_PER_MINUTE: payerPagesPerMinute.default(limits.payerPagesPerMinute),
-  /** Where to report a weakness. Without it there is no security.txt. */
+  /** The address for reports of a weakness. Without it there is no security.txt. */
   SECURITY_CONTACT: z.url({ protocol: /^(https|mailto)$/ }).optional(),
   /** Opens the secrets of gateway notifications, and nothing else. Without it, the API rejects them. */
   NOTIFICATIONS_KEY: keyRing.optional(),

@@ -29,7 +29,7 @@ export interface Deps extends Omit<ContextDeps, 'errorPage'> {
   authenticate: Authenticate;
   /** Counts the requests of payers' browsers by address. */
   payerPages: RateLimiter;
-  /** Where to report a weakness; undefined if the operator names nobody. */
+  /** The address for reports of a weakness; undefined if the operator names none. */
   securityContact: string | undefined;
   /** Concurrent requests; further ones get 503. */
   requestsMax: number;

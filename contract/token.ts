@@ -3,8 +3,8 @@ export const tokenModes = ['live', 'test'] as const;
 export type TokenMode = (typeof tokenModes)[number];
 
 /**
- * What a token may do: read everything of its application and mode; create and verify payments; have events and samples
- * sent again. A token has every scope by default. A scope that moves money out would have to be given.
+ * The rights of a token: to read everything of its application and mode, to create and verify payments, and to have
+ * events and samples sent. A token has all of them by default.
  */
 export const tokenScopes = ['read', 'create', 'replay'] as const;
 export type TokenScope = (typeof tokenScopes)[number];

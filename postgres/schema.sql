@@ -36,7 +36,7 @@ create table tokens (
   application text not null references applications,
   mode text not null constraint tokens__mode check (mode in ('live', 'test')),
   name text not null,
-  -- What it may do, see contract/token.ts.
+  -- The token's rights, see contract/token.ts.
   scopes text[] not null default '{read,create,replay}' constraint tokens__scopes
     check (cardinality(scopes) > 0 and scopes <@ '{read,create,replay}'),
   created_at timestamptz not null default now(),
@@ -424,7 +424,7 @@ create table audit_log (
   reason text,
   -- How a person made the change; null for the service.
   via text constraint audit_log__via check (via in ('cli', 'console')),
-  -- Of this record and the hash of the record before, see audit_hash.
+  -- The hash covers this record and the hash of the record before, see audit_hash.
   hash bytea not null
 );
 create index audit_log__subject on audit_log (subject, id desc);

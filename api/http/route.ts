@@ -59,7 +59,7 @@ export type Access = 'application' | 'payer' | 'gateway' | 'anyone';
 
 /** One row of the table of routes. */
 export interface Route extends RouteSpec {
-  /** What a token needs; undefined if every token may call it. */
+  /** The scope that a token needs; undefined if every token may call the route. */
   scope?: TokenScope | undefined;
   method: 'GET' | 'POST';
   /** From the root, with `:name` for parameters. */

@@ -132,7 +132,7 @@ it('a reset of a payment workflow to any point makes no second event and no seco
   await newest.result();
   const { runId } = await newest.describe();
   const points = (await eventsOf(id)).filter((event) => event.workflowTaskCompletedEventAttributes);
-  // How many there are depends on how fast the worker is.
+  // Their number depends on the speed of the worker.
   expect(points.length).toBeGreaterThan(2);
 
   for (const { eventId } of points) {

@@ -1,6 +1,6 @@
 import type { Sql } from '../../../postgres/driver/sql.ts';
 
-/** What a restore of the whole database brings back of one payment. The first tables come first in an insert. */
+/** A restore of the whole database brings these rows of a payment back. Inserts need this order. */
 const tables = ['payments', 'events', 'deliveries', 'gateway_exchanges', 'late_payments'];
 
 /** A backup of one payment, or a replica that lags. */

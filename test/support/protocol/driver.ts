@@ -13,7 +13,7 @@ export interface Driver<S> {
   run: (name: () => string | undefined, before: S, stop: Stop) => Promise<unknown>;
   /** A step that no try takes: of the payer, the gateway, Temporal or an operator. */
   happen: (step: string, before: S, after: S) => unknown;
-  /** What can be seen of a state. */
+  /** Reads the variables of the state that the code shows. */
   observe: () => Promise<Partial<S>>;
 }
 

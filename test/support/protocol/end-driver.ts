@@ -8,7 +8,7 @@ import { confirmed, silence, withGateway } from '../service/scripted-gateway.ts'
 import { createBackup } from './backup.ts';
 import { type Driver, stopAfter } from './driver.ts';
 
-/** What the activities get. A fault replaces some of it. */
+/** The activities' collaborators. A fault replaces some of them. */
 interface Code {
   outcomes: PaymentOutcomes;
   recheckLatePayment: () => Promise<void>;

@@ -4,7 +4,7 @@ import type { Part, Step, Value } from '../../../protocol/part.ts';
 /** The values that each variable may have, and the number that stands for each of them in Promela. */
 export type Domains = ReadonlyMap<string, readonly Value[]>;
 
-/** What an actor does: a question about a variable, or the steps. */
+/** An actor asks about a variable, or takes one of the steps. */
 type Decision =
   | { variable: string; answers: readonly { values: readonly Value[]; next: Decision }[] }
   | { steps: readonly Step<AnyState>[] };
@@ -83,7 +83,7 @@ const mostSteps = (decision: Decision): number =>
  * every transition, and looks at no rule.
  */
 export const toPromela = (part: Part<AnyState>, domains: Domains): Promela => {
-  // What never changes is no part of a state.
+  // A variable with one value is no part of a state.
   const variables = [...domains.keys()].filter((name) => (domains.get(name)?.length ?? 0) > 1);
   const known = new Map([...domains].map(([name, values]) => [name, [...values]]));
   const code = (variable: string, value: Value): number => {

@@ -20,7 +20,7 @@ interface Joining {
   when: (state: AnyState, actor?: string) => boolean;
   /** Changes that mean something else in the whole. */
   translate?: (changes: AnyState) => AnyState;
-  /** What the part reads where the whole has another word for it. */
+  /** Translates the state of the whole into the words of the part. */
   read?: (state: AnyState) => AnyState;
 }
 
@@ -28,7 +28,7 @@ interface Joining {
 const mostFaults = 1;
 const isFault = (step: string) => /^(crash|lost|Temporal)/.test(step);
 
-/** What the opening leaves behind would multiply the states of all that follows. */
+/** The rest of an opening would multiply the states of all that follows. */
 const isOpened = (state: AnyState) =>
   state['opening_reference'] !== 'none' &&
   state['opening_a_at'] === 'idle' &&
