@@ -9,8 +9,11 @@ export interface Driver<S> {
   /**
    * Runs the activity of a try, with a stop after each of its steps.
    * @param name a try that Temporal gives up gets another one
+   * @param step the first one
    */
-  run: (name: () => string | undefined, before: S, stop: Stop) => Promise<unknown>;
+  run: (name: () => string | undefined, before: S, stop: Stop, step: string) => Promise<unknown>;
+  /** The try of a step, if any; by default the name in brackets. */
+  tryOf?: (step: string) => string | undefined;
   /** A step that no try takes: of the payer, the gateway, Temporal or an operator. */
   happen: (step: string, before: S, after: S) => unknown;
   /** Reads the variables of the state that the code shows. */
@@ -82,16 +85,18 @@ const startTry = (run: (stop: Stop) => Promise<unknown>) => {
 
 type Try = ReturnType<typeof startTry>;
 
-/** Carries out a trace. The tries have the names in brackets. @returns the first difference */
+const nameInBrackets = (step: string): string | undefined => /\(([^)]+)\)$/.exec(step)?.[1];
+
+/** Carries out a trace. @returns the first difference */
 export const drive = async <S extends object>(
   trace: Trace<S>,
-  { run, happen, observe }: Driver<S>,
+  { run, tryOf = nameInBrackets, happen, observe }: Driver<S>,
 ): Promise<string | undefined> => {
   const tries = new Map<string, Try>();
   const nameOf = (running: Try) => () => [...tries].find(([, each]) => each === running)?.[0];
 
   const take = async (step: string, before: S, after: S): Promise<void> => {
-    const name = /\(([^)]+)\)$/.exec(step)?.[1];
+    const name = tryOf(step);
     if (step.startsWith('Temporal gives up')) {
       const given = tries.get('a');
       tries.delete('a');
@@ -99,7 +104,7 @@ export const drive = async <S extends object>(
     } else if (name === undefined) await happen(step, before, after);
     else {
       const running: Try =
-        tries.get(name) ?? startTry((stop) => run(nameOf(running), before, stop));
+        tries.get(name) ?? startTry((stop) => run(nameOf(running), before, stop, step));
       tries.set(name, running);
       await running.goOn(step);
       if (running.isOver()) tries.delete(name);
