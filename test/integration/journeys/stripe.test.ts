@@ -6,7 +6,7 @@ import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
 
 const service = await forFile(useService());
-const gateway = 'stripe-of-notifications';
+const gateway = 'stripe-that-notifies';
 const stripe = await forFile(addStripe(service, gateway));
 const journey = (await service.anApplication()).journey;
 

@@ -54,11 +54,12 @@ export const addStripe = async (
     baseUrl: provider.url,
   };
   const account = { slug, driver: 'stripe' };
-  await createGateways(sql).insert({
+  const isNew = await createGateways(sql).insert({
     ...account,
     kind: 'sandbox',
     ...sealCredentials({ ...account, credentials }, seals),
   });
+  if (!isNew) throw new Error(`Another test has a gateway ${slug} on this service`);
   return {
     ...provider,
     /** Stripe's reference of a payment. */
