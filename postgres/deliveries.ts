@@ -154,7 +154,7 @@ export const createDeliveries = (sql: Queries) => ({
           and case status
             when 'exhausted' then true
             when 'delivered' then round_began_at is null or round_began_at < ${restBegan}
-            else next_attempt_at > ${now} and not exists (
+            else not at_once and next_attempt_at > ${now} and not exists (
               select from attempts t where t.event_id = d.event_id and t.started_at > ${restBegan})
           end
         returning payment_id)

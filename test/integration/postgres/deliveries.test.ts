@@ -257,6 +257,9 @@ describe('the next attempt of a failing delivery', () => {
     await ageAttempts(id);
     const results = await Promise.all([1, 2, 3].map(() => replay(id)));
     expect(results.filter(Boolean)).toMatchObject([{ id }]);
+    // Another process may have a clock that is behind.
+    const now = new Date(Date.now() - 1_000);
+    expect(await deliveries.replay(eventId(id), { ...start(), now })).toBeUndefined();
     const [row] = await records.sql`
       select round, trigger, at_once as "atOnce", next_attempt_at <= now() as "isDue"
       from deliveries where payment_id = ${id}`;
