@@ -62,12 +62,14 @@ describe('stopping npm start', () => {
       const pidFile = join(bin, 'compiler.pid');
       writeProgram(join(bin, 'go'), [
         `[ "$1" = version ] && echo 'go version go1.26.8 linux/amd64' && exit`,
-        `/bin/sleep 600 & echo $! > ${pidFile}; wait`,
+        `/bin/sleep 600 & echo "$$ $!" > ${pidFile}; wait`,
       ]);
       const env = { PATH: bin, CACHE_DIR: aFolder(), TEMPORAL_CLI_PATH: '' };
       const stack = runStack({ dataDir, env });
-      const readPid = () => existsSync(pidFile) && Number(readFileSync(pidFile, 'utf8'));
-      const compiler = await until('it compiles', readPid);
+      const readPids = () => existsSync(pidFile) && readFileSync(pidFile, 'utf8').trim();
+      const [leader, compiler = 0] = (await until('it compiles', readPids)).split(' ').map(Number);
+      const isRecorded = () => processesIn(dataDir).some(({ pid }) => pid === leader);
+      await until('the next start can find it', isRecorded);
       process.kill(stack.pid, signal);
       await stack.exited;
       if (signal === 'SIGKILL') await runStack({ dataDir }).ready();
