@@ -1,6 +1,6 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import type { AttemptResult, ErrorClass } from '../contract/attempt.ts';
-import { eventId } from '../contract/ids.ts';
+import { eventId as paymentEventId } from '../contract/ids.ts';
 import { limits } from '../contract/limits.ts';
 import type { Consequence, Deliveries, Delivery } from '../postgres/deliveries.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
@@ -33,7 +33,10 @@ export interface Deps {
 }
 
 export interface DeliverRequest {
+  /** The payment or the refund. */
   id: string;
+  /** By default the payment's one event. */
+  eventId?: string;
   /** A reset started the run. */
   isReset: boolean;
 }
@@ -55,8 +58,8 @@ export const createDeliveryActivities = (deps: Deps) => {
     return startedAt < scheduledAt ? startedAt : scheduledAt;
   };
 
-  const find = async (id: string): Promise<Delivery> => {
-    const delivery = await deliveries.get(eventId(id));
+  const find = async ({ id, eventId = paymentEventId(id) }: DeliverRequest): Promise<Delivery> => {
+    const delivery = await deliveries.get(eventId);
     if (!delivery) throw eventNotFound(id);
     return delivery;
   };
@@ -122,16 +125,17 @@ export const createDeliveryActivities = (deps: Deps) => {
      * @returns `postponed` if too many deliveries of the application wait: the sweeper says when to go on
      * @throws ApplicationFailure WebhookAttemptFailed, WebhookPostponed, WebhookExhausted (final)
      */
-    async deliverWebhook({ id, isReset }: DeliverRequest): Promise<DeliveryResult> {
+    async deliverWebhook(request: DeliverRequest): Promise<DeliveryResult> {
+      const { id, isReset } = request;
       const scheduledAt = new Date(activityInfo().currentAttemptScheduledTimestampMs);
-      let delivery = await find(id);
+      let delivery = await find(request);
       if (delivery.status === 'exhausted') {
         // A run begins a round only if an operator has reset the workflow by hand. Any other run either used up
         // the round itself and could not report it, or heals the workflow and came just after the end of it.
         if (!isReset || delivery.exhaustedByRun === runId()) throw exhausted(id);
         const start = { from: ['exhausted'], trigger: 'admin', now: now() } as const;
         await deliveries.replay(delivery.event.id, start);
-        delivery = await find(id);
+        delivery = await find(request);
       }
       if (delivery.status === 'delivered' || delivery.status === 'none') return delivery.status;
 

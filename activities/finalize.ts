@@ -2,6 +2,7 @@ import { createEvent } from '../contract/event.ts';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import type { VerificationResult } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
+import { refundableUntil } from '../gateways/refundable.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payment-outcomes.ts';
 import type { PaymentWorkflows } from '../temporal/payment-workflows.ts';
@@ -93,7 +94,13 @@ export const createFinalizer = (deps: Deps) => {
     ): Promise<VerificationResult> {
       const endedAt = now();
       const paidAt = outcome.status === 'paid' ? endedAt : null;
-      const ended = { ...payment, ...outcome, paidAt, updatedAt: endedAt };
+      const ended = {
+        ...payment,
+        ...outcome,
+        paidAt,
+        refundableUntil: paidAt && refundableUntil(payment.driver, paidAt),
+        updatedAt: endedAt,
+      };
       const event = createEvent(ended, endedAt);
       const options = { providerMessage, onlyIfUnsent, exchanges };
       if (await paymentOutcomes.finalize(ended, event, options)) return afterFinalized(ended);

@@ -121,7 +121,11 @@ export const toOpened = (
   payment: Payment,
   reference: string,
   publicBaseUrl: string,
-): OpenedPayment => ({ ...toGateway(payment, publicBaseUrl), reference });
+): OpenedPayment => ({
+  ...toGateway(payment, publicBaseUrl),
+  reference,
+  trackingCode: payment.trackingCode,
+});
 
 /** Whether the gateway may still capture the money: it answered a verification with `processing`. */
 export const mayStillCapture = (exchanges: readonly GatewayExchange[]): boolean =>

@@ -1,16 +1,24 @@
 import { createDeliveryActivities, type Deps as DeliveryDeps } from './delivery.ts';
 import { createLatePaymentActivities, type Deps as LatePaymentDeps } from './late-payments.ts';
 import { createPaymentActivities, type Deps as PaymentDeps } from './payment.ts';
+import { createRefundActivities, type Deps as RefundDeps } from './refund-payment.ts';
 import { createReplayActivities, type Deps as ReplayDeps } from './replays.ts';
 import { createSweepActivity, type Deps as SweepDeps } from './sweep.ts';
 import { createWebhookTestActivities, type Deps as WebhookTestDeps } from './webhook-test.ts';
 
 /** Everything that workflows do outside of Temporal. */
 export const createActivities = (
-  deps: PaymentDeps & LatePaymentDeps & DeliveryDeps & ReplayDeps & SweepDeps & WebhookTestDeps,
+  deps: PaymentDeps &
+    LatePaymentDeps &
+    RefundDeps &
+    DeliveryDeps &
+    ReplayDeps &
+    SweepDeps &
+    WebhookTestDeps,
 ) => ({
   ...createPaymentActivities(deps),
   ...createLatePaymentActivities(deps),
+  ...createRefundActivities(deps),
   ...createDeliveryActivities(deps),
   ...createReplayActivities(deps),
   ...createSweepActivity(deps),

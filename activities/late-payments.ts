@@ -114,7 +114,7 @@ export const createLatePaymentActivities = (deps: Deps) => {
     const isConfirmed = reversal && 'result' in reversal && reversal.result === 'reversed';
     const isContradicted = reportsReversals && money === 'captured';
     if (money === 'none' || (isConfirmed && !isContradicted)) return finish(payment, 'reversed');
-    if (!reversal || 'state' in reversal) return 'retry';
+    if (!reversal || 'state' in reversal || reversal.result === 'pending') return 'retry';
     if (reversal.result === 'reversed') return finish(payment, 'by_hand');
     const { code: gateway_code, message: gateway_message } = reversal;
     return finish(payment, 'by_hand', { gateway_code, gateway_message });

@@ -1,6 +1,6 @@
 import type { FailureCode } from '../contract/failure-codes.ts';
 import type { Payment } from '../contract/payment.ts';
-import type { TerminalStatus } from '../contract/status.ts';
+import type { CancelledBy, TerminalStatus } from '../contract/status.ts';
 import type { GatewayStatus } from '../gateways/gateway.ts';
 import type { ProviderMessage } from '../postgres/payment-outcomes.ts';
 import type { Unanswered } from './gateway-calls.ts';
@@ -11,6 +11,8 @@ export interface Outcome {
   trackingCode: string | null;
   cardPanMasked: string | null;
   failureCode: FailureCode | null;
+  cancelledBy: CancelledBy | null;
+  cancellationReason: string | null;
   /** For admins only. */
   providerMessage: ProviderMessage;
 }
@@ -19,10 +21,19 @@ const noDetails = {
   trackingCode: null,
   cardPanMasked: null,
   failureCode: null,
+  cancelledBy: null,
+  cancellationReason: null,
   providerMessage: { code: null, message: null },
 };
 
 export const expired: Outcome = { ...noDetails, status: 'expired' };
+
+export const cancelledWith = (by: CancelledBy, reason: string | null = null): Outcome => ({
+  ...noDetails,
+  status: 'cancelled',
+  cancelledBy: by,
+  cancellationReason: reason,
+});
 
 export const failedWith = (
   failureCode: FailureCode,
@@ -45,7 +56,7 @@ export const outcomeOf = (
     case 'failed':
       return failedWith(answer.failureCode, { code: answer.code, message: answer.message });
     case 'cancelled':
-      return { ...noDetails, status: 'cancelled' };
+      return cancelledWith('payer');
     case 'expired':
       return expired;
     case 'waiting':

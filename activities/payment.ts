@@ -1,3 +1,4 @@
+import { createCancelPayment } from './cancel-payment.ts';
 import { createExpirePayment } from './expire-payment.ts';
 import { createOpenPayment, type Deps as OpenDeps } from './open-payment.ts';
 import { createVerifyPayment, type Deps as VerifyDeps } from './verify-payment.ts';
@@ -8,5 +9,6 @@ export type Deps = OpenDeps & VerifyDeps;
 export const createPaymentActivities = (deps: Deps) => ({
   ...createOpenPayment(deps),
   ...createVerifyPayment(deps),
+  ...createCancelPayment(deps),
   ...createExpirePayment(deps),
 });

@@ -23,10 +23,20 @@ import {
   showSandboxHandler,
   showSandboxRoute,
 } from './payer/sandbox.ts';
+import { cancelPaymentHandler, cancelPaymentRoute } from './payments/cancel.ts';
 import { createPaymentHandler, createPaymentRoute } from './payments/create.ts';
 import { getPaymentHandler, getPaymentRoute } from './payments/get.ts';
 import { listPaymentsHandler, listPaymentsRoute } from './payments/list.ts';
 import { verifyPaymentHandler, verifyPaymentRoute } from './payments/verify.ts';
+import { cancelRefundHandler, cancelRefundRoute } from './refunds/cancel.ts';
+import { createRefundHandler, createRefundRoute } from './refunds/create.ts';
+import { getRefundHandler, getRefundRoute } from './refunds/get.ts';
+import {
+  listRefundsHandler,
+  listRefundsOfPaymentHandler,
+  listRefundsOfPaymentRoute,
+  listRefundsRoute,
+} from './refunds/list.ts';
 import { createReplayHandler, createReplayRoute } from './replays/create.ts';
 import { getReplayHandler, getReplayRoute } from './replays/get.ts';
 import { stopReplayHandler, stopReplayRoute } from './replays/stop.ts';
@@ -37,6 +47,7 @@ const application = routesFor('application');
 const read = routesFor('application', 'read');
 const create = routesFor('application', 'create');
 const replay = routesFor('application', 'replay');
+const refund = routesFor('application', 'refund');
 /** A browser with the link of a payment. */
 const payer = routesFor('payer');
 /** A payment provider's server, with a signature. */
@@ -57,6 +68,24 @@ export const routes = {
     verifyPaymentRoute,
     verifyPaymentHandler,
   ),
+  cancelPayment: create.post(
+    '/payments/:payment_id/cancel',
+    cancelPaymentRoute,
+    cancelPaymentHandler,
+  ),
+  createRefund: refund.post(
+    '/payments/:payment_id/refunds',
+    createRefundRoute,
+    createRefundHandler,
+  ),
+  listRefundsOfPayment: read.get(
+    '/payments/:payment_id/refunds',
+    listRefundsOfPaymentRoute,
+    listRefundsOfPaymentHandler,
+  ),
+  listRefunds: read.get('/refunds', listRefundsRoute, listRefundsHandler),
+  getRefund: read.get('/refunds/:refund_id', getRefundRoute, getRefundHandler),
+  cancelRefund: refund.post('/refunds/:refund_id/cancel', cancelRefundRoute, cancelRefundHandler),
   listEvents: read.get('/events', listEventsRoute, listEventsHandler),
   getEvent: read.get('/events/:event_id', getEventRoute, getEventHandler),
   replayEvent: replay.post('/events/:event_id/replay', replayEventRoute, replayEventHandler),

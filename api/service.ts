@@ -6,6 +6,7 @@ import { createGateways } from '../postgres/gateways.ts';
 import { createEvents } from '../postgres/events.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createPayments } from '../postgres/payments.ts';
+import { createRefunds } from '../postgres/refunds.ts';
 import { createReplays } from '../postgres/replays.ts';
 import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
 import type { KeyRing } from '../postgres/secret-box.ts';
@@ -102,6 +103,7 @@ const connectHandlers = (deps: ServiceParts): Handlers => {
   const events = createEvents(sql);
   const gateways = createGateways(sql);
   const replays = createReplays(sql);
+  const refunds = createRefunds(sql);
   const idempotencyKeys = createIdempotencyKeys(sql);
   const sandboxPayments = createSandboxPayments(sql);
   const verify = createVerifier({ workflows });
@@ -119,6 +121,7 @@ const connectHandlers = (deps: ServiceParts): Handlers => {
     gateways,
     events,
     replays,
+    refunds,
     webhookTests: createWebhookTests(sql),
     sandboxPayments,
     workflows,

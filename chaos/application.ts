@@ -2,12 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Client } from './client.ts';
 import type { Journal } from './journal.ts';
-import { type CreatedPayment, isTerminal, type Scenario } from './scenarios.ts';
+import { type CreatedPayment, isTerminal, type RefundWish, type Scenario } from './scenarios.ts';
 
 const CreateResponse = z.object({
   payment_id: z.string(),
   expires_at: z.iso.datetime({ offset: true }),
 });
+const RefundResponse = z.object({ refund_id: z.string() });
 const StatusResponse = z.object({ status: z.string() });
 
 export interface Deps {
@@ -38,8 +39,80 @@ export const createApplication = ({ client, journal, apiUrl, token }: Deps) => {
     return status;
   };
 
+  const askForRefund = async (
+    { id, order }: CreatedPayment,
+    { key, amount, expects }: { key: string; amount?: number; expects: readonly number[] },
+  ): Promise<void> => {
+    const response = await client(
+      {
+        method: 'POST',
+        url: `${payments}/${id}/refunds`,
+        headers: {
+          ...authorization,
+          'content-type': 'application/json',
+          'idempotency-key': `${order}-${key}`,
+        },
+        body: JSON.stringify(amount === undefined ? {} : { amount }),
+      },
+      { name: 'refund', order, until: Date.now() + createTimeoutMs, expects },
+    );
+    if (response?.status !== 201) return;
+    journal.recordRefund(order, RefundResponse.parse(JSON.parse(response.text)).refund_id);
+  };
+
+  const wishes: Record<RefundWish, (payment: CreatedPayment) => Promise<unknown>> = {
+    whole: (payment) =>
+      Promise.all([1, 2].map(() => askForRefund(payment, { key: 'whole', expects: [201] }))),
+    async parts(payment) {
+      const half = Math.floor(payment.amount / 2);
+      await Promise.all(
+        ['one', 'two'].map((key) => askForRefund(payment, { key, amount: half, expects: [201] })),
+      );
+      await askForRefund(payment, { key: 'over', amount: payment.amount, expects: [422] });
+    },
+    rivals(payment) {
+      const amount = Math.ceil(payment.amount * 0.6);
+      return Promise.all(
+        ['one', 'two', 'three'].map((key) =>
+          askForRefund(payment, { key, amount, expects: [201, 422] }),
+        ),
+      );
+    },
+    async dashboard(payment) {
+      const { gateway, reference = '', amount } = payment;
+      gateway.refundAtDashboard?.(reference, Math.ceil(gateway.toGatewayAmount(amount) / 3));
+      await askForRefund(payment, { key: 'all', expects: [201] });
+    },
+  };
+
   return {
     verify,
+
+    /** Calls the payment off. Paid wins. */
+    async cancel({ id, order }: CreatedPayment): Promise<void> {
+      const response = await client(
+        { method: 'POST', url: `${payments}/${id}/cancel`, headers: authorization },
+        {
+          name: 'cancel',
+          order,
+          until: Date.now() + verifyTimeoutMs,
+          expects: [200, 409],
+          callsGateway: true,
+        },
+      );
+      if (response?.status === 200) journal.recordStatus(order, 'cancelled', 'cancel');
+    },
+
+    /** Gives the money back, once the payment is paid. */
+    async refund(payment: CreatedPayment): Promise<void> {
+      if (!payment.refund) return;
+      for (const until = Date.now() + verifyTimeoutMs; Date.now() < until;) {
+        const status = await verify(payment);
+        if (status === 'paid') return void (await wishes[payment.refund](payment));
+        if (isTerminal(status)) return;
+        await sleep(verifyEveryMs);
+      }
+    },
 
     /** Undefined when it did not succeed within two minutes. */
     async create(scenario: Scenario): Promise<CreatedPayment | undefined> {

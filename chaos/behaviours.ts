@@ -71,6 +71,16 @@ const behaviours: Record<Exclude<Behaviour, 'never'>, (visit: Visit) => Promise<
     pay(visit);
   },
   async leave() {},
+  /** The application calls the payment off while the payer pays. */
+  async callOff(visit) {
+    const { application, payers, payment, reference, random } = visit;
+    const pays = random.chance(0.5);
+    await Promise.all([
+      application.cancel(payment),
+      sleep(random.between(0, 1_000)).then(() => pays && pay(visit)),
+    ]);
+    await payers.comeBack(payment, reference);
+  },
   /** Returns before deciding, and then pays on the gateway's page, which is still open. */
   async early(visit) {
     const { payers, payment, reference, random } = visit;

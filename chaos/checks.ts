@@ -4,6 +4,7 @@ import { findGatewayProblems } from './gateway-records.ts';
 import type { Journal } from './journal.ts';
 import { findLateProblems } from './late-payments.ts';
 import type { Post } from './receiver.ts';
+import { findRefundProblems } from './refunds.ts';
 import { type CreatedPayment, isTerminal } from './scenarios.ts';
 import type { ServiceRecords, ShownPayment } from './service-records.ts';
 
@@ -25,7 +26,8 @@ export interface Evidence {
 /** Checks everything that must be true of every payment, from the outside. */
 export const checkAll = (evidence: Evidence): Violation[] => {
   const { payments, records, posts, journal } = evidence;
-  const postsByPayment = Map.groupBy(posts, ({ paymentId }) => paymentId);
+  const ofPayments = posts.filter(({ kind }) => kind.startsWith('payment.'));
+  const postsByPayment = Map.groupBy(ofPayments, ({ paymentId }) => paymentId);
   const byOrder = new Map(payments.map((payment) => [payment.order, payment]));
   return [
     ...payments.flatMap((payment) =>
@@ -53,8 +55,9 @@ export const checkAll = (evidence: Evidence): Violation[] => {
 const checkPayment = (
   payment: CreatedPayment,
   posts: readonly Post[],
-  { records, disruptions, journal }: Evidence,
+  evidence: Evidence,
 ): string[] => {
+  const { records, disruptions, journal } = evidence;
   const shown = records.shown.get(payment.id);
   if (!shown) return ['the API does not know it any more'];
   const { status } = shown;
@@ -76,6 +79,7 @@ const checkPayment = (
       disruptions,
       attempts: records.attempts.get(payment.id) ?? [],
     }),
+    ...findRefundProblems(payment, evidence),
     ...statuses
       .filter((seen) => isTerminal(seen.status) && seen.status !== status)
       .map((seen) => `it ended ${status}, and ${seen.where} reported ${seen.status}`),

@@ -31,7 +31,7 @@ export const findGatewayProblems = (payment: CreatedPayment, shown: ShownOutcome
   const { charged, decided, verdict, money } = judge(payment, shown);
   const { statuses, failureCode = null, reason } = verdict;
   const problems = entries.flatMap(([reference, entry]) => [
-    ...findRepeats(reference, entry),
+    ...findRepeats(reference, withoutRefunds(payment, reference, entry)),
     ...findRequestProblems(payment, { reference, entry }),
   ]);
   if (charged.length > 1) problems.push(`the payer was charged ${charged.length} times`);
@@ -44,7 +44,8 @@ export const findGatewayProblems = (payment: CreatedPayment, shown: ShownOutcome
     );
   problems.push(...findReceiptProblems(payment, shown, decided));
   const [entry] = charged;
-  if (entry && money === 'kept' && !isKept(entry, gateway))
+  const [reference = ''] = entries.find(([, each]) => each === entry) ?? [];
+  if (entry && money === 'kept' && !isKept(withoutRefunds(payment, reference, entry), gateway))
     problems.push(`it is ${status}, but the gateway did not keep the money (${describe(entry)})`);
   if (entry && money === 'returned' && !isReturned(entry, gateway))
     problems.push(`the payer's money is not back (${describe(entry)})`);
@@ -87,9 +88,15 @@ const unopened: Verdict = {
 };
 
 const decideVerdict = (
-  { gateway, amount, expiresAt }: CreatedPayment,
+  { gateway, amount, expiresAt, behaviour }: CreatedPayment,
   decided: Decided | undefined,
 ): Verdict => {
+  if (behaviour === 'callOff' && decided?.decision !== 'cancelled')
+    return {
+      statuses: ['cancelled', ...(decided ? ['paid'] : []), 'expired'],
+      money: 'by status',
+      reason: 'the application called it off',
+    };
   if (!decided) return { statuses: ['expired'], money: 'none', reason: 'the payer did nothing' };
   const { entry, decision } = decided;
   const { cancelStatuses, failureCodes, toGatewayAmount } = gateway;
@@ -119,6 +126,16 @@ const decideVerdict = (
   if (isInTime) return { statuses: ['paid'], money: 'kept', reason: 'it was paid in time' };
   return { statuses: ['paid', 'expired'], money: 'by status', reason: 'it was paid late' };
 };
+
+/** What the application gives back of a paid payment has its own checks, see refunds.ts. */
+const withoutRefunds = (
+  { gateway, refund }: CreatedPayment,
+  reference: string,
+  entry: Entry,
+): Entry =>
+  refund === undefined
+    ? entry
+    : { ...entry, reversed: entry.reversed - gateway.refundsOf(reference).length };
 
 const findRepeats = (reference: string, { charged, verified, reversed }: Entry): string[] =>
   Object.entries({ charged, verified, reversed }).flatMap(([action, times]) =>

@@ -1,5 +1,6 @@
 import type { FailureCode } from '../contract/failure-codes.ts';
 import { startPayping } from '../test/fakes/payping.ts';
+import type { newRefundBook } from '../test/fakes/refunds.ts';
 import type { Entry, Provider } from '../test/fakes/server.ts';
 import { entryIn } from '../test/fakes/server.ts';
 import { startStripe } from '../test/fakes/stripe.ts';
@@ -117,6 +118,10 @@ export interface Gateway extends Traits {
    * @param amount in the provider's notation, if another amount is paid than the requested one
    */
   decide(reference: string, decision: Decision['decision'], amount?: number): Decision | undefined;
+  /** For the providers whose refunds a run uses: a person gives money back there. */
+  refundAtDashboard?: ((reference: string, amount: number) => unknown) | undefined;
+  /** The refunds in the provider's book that did not fail, in its own notation. */
+  refundsOf(reference: string): { refundId: string | null; amount: number }[];
   findDecision(reference: string): Decision | undefined;
   entriesFor(paymentId: string): [reference: string, entry: Entry][];
   stop(): Promise<void>;
@@ -125,11 +130,14 @@ export interface Gateway extends Traits {
 export const startGateways = (): Promise<Gateway[]> =>
   Promise.all(Object.entries(accounts).map(([slug, account]) => startGateway(slug, account)));
 
+type RefundBook = ReturnType<typeof newRefundBook>;
+
 const startGateway = async (slug: string, account: Account): Promise<Gateway> => {
   const { start, credentials, currency, amounts, states, ...traits } = account;
   const provider = await start();
   const link = await startLink(provider.url);
   const decisions = new Map<string, Decision>();
+  const books: Provider & Partial<RefundBook> = provider;
   return {
     ...traits,
     slug,
@@ -152,6 +160,9 @@ const startGateway = async (slug: string, account: Account): Promise<Gateway> =>
       decisions.set(reference, decided);
       return decided;
     },
+    // The others have no keys: a refund whose answer is lost waits for a day.
+    refundAtDashboard: slug === 'stripe' ? books.refundAtDashboard : undefined,
+    refundsOf: (reference) => books.of?.(reference) ?? [],
     findDecision: (reference) => decisions.get(reference),
     entriesFor: (paymentId) =>
       [...provider.book].filter(([, entry]) => entry.paymentId === paymentId),

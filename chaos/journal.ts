@@ -22,6 +22,7 @@ export const createJournal = () => {
   const notes = new Map<string, Note[]>();
   const statuses = new Map<string, ReportedStatus[]>();
   const responses = new Map<string, number>();
+  const refunds = new Map<string, string[]>();
   const problems: Problem[] = [];
   const addTo = <T>(map: Map<string, T[]>, order: string, item: T) => {
     const list = map.get(order);
@@ -32,6 +33,9 @@ export const createJournal = () => {
     note: (order: string, text: string) => addTo(notes, order, { at: Date.now(), text }),
     recordStatus: (order: string, status: string, where: string) =>
       addTo(statuses, order, { at: Date.now(), status, where }),
+    /** A refund that the service has accepted. */
+    recordRefund: (order: string, id: string) => addTo(refunds, order, id),
+    refundsFor: (order: string): readonly string[] => refunds.get(order) ?? [],
     /** Counts a response of the service, or the lack of one. */
     count: (response: string) => responses.set(response, (responses.get(response) ?? 0) + 1),
     /** Adds what is wrong by itself, whatever else happens. */

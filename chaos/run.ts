@@ -150,6 +150,7 @@ const runScenarios = async (
     created.push(payment);
     await runPayer(actors, payment, random.branch(scenario.order));
     if (quick) await actors.application.verifyUntilEnded(payment);
+    await actors.application.refund(payment);
   };
   await Promise.all(scenarios.map(runOne));
   return created;

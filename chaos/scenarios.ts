@@ -10,6 +10,8 @@ export interface Scenario {
   currency: string;
   expiresInSeconds: number;
   behaviour: Behaviour;
+  /** How the application gives the money back once it is paid. */
+  refund?: RefundWish | undefined;
 }
 
 /** A scenario whose payment the service has created. */
@@ -21,9 +23,23 @@ export interface CreatedPayment extends Scenario {
 }
 
 /** Relative frequencies. The slow ones need the payment's deadline, or the sweeper. */
-const quickBehaviours = { pay: 30, payTwice: 14, refuse: 10, cancel: 10, wrongAmount: 3 } as const;
+const quickBehaviours = {
+  pay: 30,
+  payTwice: 14,
+  refuse: 10,
+  cancel: 10,
+  wrongAmount: 3,
+  callOff: 8,
+} as const;
 const slowBehaviours = { payAndVanish: 8, leave: 6, never: 4, early: 5, edge: 5, late: 6 } as const;
 export type Behaviour = keyof typeof quickBehaviours | keyof typeof slowBehaviours;
+
+/**
+ * `whole`: everything, with one key from two callers at once. `parts`: two halves with two keys. `rivals`: three at once of
+ * which one fits. `dashboard`: a part at the gateway, while the application asks for everything.
+ */
+const refundWishes = ['whole', 'parts', 'rivals', 'dashboard'] as const;
+export type RefundWish = (typeof refundWishes)[number];
 
 export interface ScenarioOptions {
   payments: number;
@@ -58,6 +74,10 @@ export const drawScenarios = ({
       gateway,
       behaviour,
       ...gateway.drawAmount(random),
+      refund:
+        gateway.refundAtDashboard && behaviour.startsWith('pay') && random.chance(0.6)
+          ? random.pick(refundWishes)
+          : undefined,
       // The shortest there is: time is not skipped, so deadlines really have to pass.
       expiresInSeconds: behaviour in quickBehaviours ? Math.round(random.between(60, 120)) : 60,
     };

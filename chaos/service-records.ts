@@ -39,6 +39,19 @@ export interface ServiceRecords {
   latePayments: Map<string, string>;
   /** The number of payments of each order. */
   orders: Map<string, number>;
+  /** By payment id. */
+  refunds: Map<string, RefundRow[]>;
+  sums: Map<string, { refunded: number; pending: number }>;
+}
+
+/** A refund with its events. */
+export interface RefundRow {
+  id: string;
+  status: string;
+  stage: string | null;
+  amount: number;
+  requestedBy: string;
+  events: { id: string; kind: string; delivery: string }[];
 }
 
 export interface RecordOptions {
@@ -72,18 +85,29 @@ export const readServiceRecords = async (
   };
   await Promise.all(Array.from({ length: readsAtOnce }, lane));
   const events = await sql<{ payment_id: string; id: string; body: Buffer }[]>`
-    select payment_id, id, body from events`;
+    select payment_id, id, body from events where subject = payment_id`;
   const attempts = await sql<(AttemptRow & { payment_id: string })[]>`
     select d.payment_id, t.number, t.completed_at is not null as completed,
       t.response_status as status
-    from attempts t join deliveries d using (event_id) order by t.number`;
+    from attempts t join deliveries d using (event_id)
+    where d.kind like 'payment.%' order by t.number`;
   const deliveries = await sql<{ payment_id: string; status: string }[]>`
-    select payment_id, status from deliveries`;
+    select payment_id, status from deliveries where kind like 'payment.%'`;
   const orders = await sql<{ order_id: string; payments: number }[]>`
     select order_id, count(*)::int as payments from payments group by order_id`;
   const latePayments = await sql<{ payment_id: string; result: string }[]>`
     select payment_id, coalesce(result, 'found') as result from late_payments`;
+  const refunds = await sql<(RefundRow & { payment_id: string })[]>`
+    select r.payment_id, r.id, r.status, r.stage, r.amount, r.requested_by as "requestedBy",
+      coalesce(json_agg(json_build_object('id', d.event_id, 'kind', d.kind, 'delivery', d.status))
+        filter (where d.event_id is not null), '[]') as events
+    from refunds r left join events e on e.subject = r.id left join deliveries d on d.event_id = e.id
+    group by r.id`;
+  const sums = await sql<{ id: string; refunded: number; pending: number }[]>`
+    select id, amount_refunded as refunded, amount_refund_pending as pending from payments`;
   return {
+    refunds: Map.groupBy(refunds, ({ payment_id }) => payment_id),
+    sums: new Map(sums.map(({ id, ...row }) => [id, row])),
     shown,
     events: Map.groupBy(events, ({ payment_id }) => payment_id),
     attempts: Map.groupBy(attempts, ({ payment_id }) => payment_id),
@@ -101,7 +125,7 @@ export const drain = async (
 ): Promise<void> => {
   const ids = payments.map(({ id }) => id);
   const isDone = async () => {
-    if ((await countUndelivered(sql, ids)) > 0) return false;
+    if ((await countUndelivered(sql, ids)) > 0 || (await countOpenRefunds(sql)) > 0) return false;
     const rows = await sql<{ id: string; status: string; failure_code: string | null }[]>`
       select id, status, failure_code from payments where id = any(${ids})`;
     const outcomes = new Map(rows.map((row) => [row.id, row]));
@@ -115,9 +139,17 @@ export const drain = async (
     if (await isDone().catch(() => false)) return;
 };
 
+/** Refunds that have not ended, and their events that are not delivered. */
+const countOpenRefunds = async (sql: Sql): Promise<number> => {
+  const [row] = await sql<{ open: number }[]>`
+    select (select count(*) from refunds where status = 'pending')::int
+      + (select count(*) from deliveries where kind like 'refund.%' and status = 'pending')::int as open`;
+  return row?.open ?? 0;
+};
+
 const countUndelivered = async (sql: Sql, ids: readonly string[]): Promise<number> => {
   const [row] = await sql<{ delivered: number }[]>`
     select count(*)::int as delivered from deliveries
-    where payment_id = any(${ids}) and status = 'delivered'`;
+    where payment_id = any(${ids}) and status = 'delivered' and kind like 'payment.%'`;
   return ids.length - (row?.delivered ?? 0);
 };

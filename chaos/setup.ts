@@ -1,3 +1,4 @@
+import { tokenScopes } from '../contract/token.ts';
 import { sealCredentials } from '../gateways/registry.ts';
 import { createApplications } from '../postgres/applications.ts';
 import { connect } from '../postgres/driver/connection.ts';
@@ -40,9 +41,15 @@ export const setUp = async (
       webhookUrl: receiver.url,
       requestsPerMinute: 1_000_000,
     });
+    await sql`update applications set refund_events = true`;
     const webhookBox = createSecretBox(webhookKeyRing, 'WEBHOOKS_KEY');
     receiver.trust(await createWebhookSecrets(sql).issue(application, webhookBox));
-    return await createTokens(sql).issue({ application, mode: 'test', name: 'chaos' });
+    return await createTokens(sql).issue({
+      application,
+      mode: 'test',
+      name: 'chaos',
+      scopes: tokenScopes,
+    });
   } finally {
     await sql.end();
   }

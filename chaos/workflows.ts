@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { latePaymentWorkflow, paymentWorkflow } from '../temporal/messages.ts';
+import { latePaymentWorkflow, paymentWorkflow, refundWorkflow } from '../temporal/messages.ts';
 import type { Production } from '../tools/production/production.ts';
 import type { Violation } from './checks.ts';
 import type { CreatedPayment } from './scenarios.ts';
 
 /** Temporal's lists lag a little. */
 const minWaitMs = 30_000;
-const types = `WorkflowType IN ('${paymentWorkflow}', '${latePaymentWorkflow}')`;
+const types = `WorkflowType IN ('${paymentWorkflow}', '${latePaymentWorkflow}', '${refundWorkflow}')`;
 
 /** Waits for running workflows, and finds those that did not complete. */
 export const findWorkflowProblems = async (

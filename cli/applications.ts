@@ -26,6 +26,7 @@ const format = (application: Application): Output => {
     'callback URLs': json.callbackUrls,
     'webhook URL': json.webhookUrl,
     'requests a minute': json.requestsPerMinute,
+    'events of refunds': json.refundEvents ? 'on' : 'off',
     created: json.createdAt,
   });
   return { text, json };
@@ -91,6 +92,7 @@ const updateCommand: CommandSpec = {
     'applications update shop --webhook-url - < webhook-url',
     'applications update shop --no-webhook-url --reason "receiver is gone"',
     'applications update shop --requests-per-minute 600',
+    'applications update shop --refund-events on --reason "its receiver knows them"',
   ],
   options: [
     callbackUrlOption(),
@@ -98,6 +100,10 @@ const updateCommand: CommandSpec = {
     option('--no-webhook-url', 'remove the webhook URL'),
     option('--gateway <slug>', 'default gateway'),
     option('--requests-per-minute <count>', 'request budget').argParser(count(1_000_000)),
+    option('--refund-events <state>', 'events of refunds, which its receiver must know').choices([
+      'on',
+      'off',
+    ]),
     reasonOption(),
   ],
   run: async ({ args: [slug = ''], options, reason, operations, io }) => {
@@ -110,6 +116,7 @@ const updateCommand: CommandSpec = {
       ...(webhookUrl !== null && { webhookUrl }),
       ...(typeof gateway === 'string' && { defaultGateway: gateway }),
       ...(typeof requestsPerMinute === 'number' && { requestsPerMinute }),
+      ...(options.refundEvents !== undefined && { refundEvents: options.refundEvents === 'on' }),
     };
     if (Object.keys(settings).length === 0)
       throw new Refusal('Nothing to change: see applications update --help.');

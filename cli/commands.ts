@@ -64,6 +64,12 @@ export const option = (flags: string, description: string): Option =>
 
 export const reasonOption = (): Option => option('--reason <text>', 'why, for the audit log');
 
+/** The reason of a command that needs one. @throws Refusal */
+export const givenReason = (reason: string | null): string => {
+  if (reason === null) throw new Refusal('Say why with --reason.');
+  return reason;
+};
+
 /** Parses a whole number from 1 to `max`. */
 export const count = (max: number) => (text: string) => {
   const value = Number(text);

@@ -2,7 +2,15 @@ import { formatMoney } from '../contract/money.ts';
 import { isTerminal, statuses } from '../contract/status.ts';
 import type { PaymentSummary } from '../postgres/admin-payments.ts';
 import type { PaymentTimeline } from '../operations/payments.ts';
-import { type CommandGroup, type CommandSpec, limitOption, option, textOf } from './commands.ts';
+import {
+  type CommandGroup,
+  type CommandSpec,
+  givenReason,
+  limitOption,
+  option,
+  reasonOption,
+  textOf,
+} from './commands.ts';
 import { facts, type Output, table } from './output.ts';
 
 export const formatPayments = (payments: readonly PaymentSummary[], ifEmpty: string): Output => {
@@ -28,6 +36,8 @@ const formatPayment = ({ payment, timeline, workflowUrl }: PaymentTimeline): Out
     amount: formatMoney(payment),
     status: payment.status,
     'failure code': isTerminal(payment.status) ? payment.failureCode : undefined,
+    'cancelled by': payment.cancelledBy ?? undefined,
+    'cancellation reason': payment.cancellationReason ?? undefined,
     gateway: payment.gateway,
     'gateway reference': payment.gatewayReference,
     'tracking code': payment.trackingCode,
@@ -84,9 +94,32 @@ const showCommand: CommandSpec = {
   run: async ({ args: [id = ''], operations }) => formatPayment(await operations.payments.get(id)),
 };
 
+const cancelCommand: CommandSpec = {
+  usage: 'cancel <payment>',
+  summary: 'call a payment off that nobody has paid',
+  examples: ['payments cancel PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP --reason "ordered twice"'],
+  options: [reasonOption().makeOptionMandatory()],
+  run: async ({ args: [id = ''], reason, operations }) => {
+    const { status, isAnswered } = await operations.payments.cancel(id, givenReason(reason));
+    const why = isAnswered ? '' : ' The gateway gave no answer: try again.';
+    return { text: `${id} is ${status}.${why}`, json: { id, status, isAnswered } };
+  },
+};
+
+const checkedCommand: CommandSpec = {
+  usage: 'checked <payment>',
+  summary: 'say that you have looked after money that the gateway may have kept',
+  examples: ['payments checked PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP --reason "returned by the bank"'],
+  options: [reasonOption().makeOptionMandatory()],
+  run: async ({ args: [id = ''], reason, operations }) => {
+    await operations.payments.check(id, givenReason(reason));
+    return { text: `${id} is checked.`, json: { id, checked: true } };
+  },
+};
+
 export const paymentCommands: CommandGroup = {
   name: 'payments',
-  summary: 'find payments and show their timelines',
+  summary: 'find payments, show their timelines, call one off, and check late money',
   examples: ['payments list', 'payments find --order order-4711', 'payments show --help'],
-  commands: [findCommand, showCommand],
+  commands: [findCommand, showCommand, cancelCommand, checkedCommand],
 };

@@ -18,6 +18,7 @@ import { gatewayCommands } from './gateways.ts';
 import { clean } from './output.ts';
 import { paymentCommands } from './payments.ts';
 import { purgeCommand } from './purge.ts';
+import { refundCommands } from './refunds.ts';
 import { reconcileCommand } from './reconcile.ts';
 import { secretCommands } from './secrets.ts';
 import { tokenCommands } from './tokens.ts';
@@ -45,6 +46,7 @@ export const commands: readonly (CommandGroup | CommandSpec)[] = [
   gatewayCommands,
   paymentCommands,
   deliveryCommands,
+  refundCommands,
   webhookCommands,
   reconcileCommand,
   purgeCommand,

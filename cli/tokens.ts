@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { type TokenScope, tokenModes, tokenScopes } from '../contract/token.ts';
+import { defaultTokenScopes, type TokenScope, tokenModes, tokenScopes } from '../contract/token.ts';
 import { type CommandSpec, type CommandGroup, count, option, reasonOption } from './commands.ts';
 import { clean, secretNotice, table } from './output.ts';
 
@@ -25,9 +25,10 @@ const issueCommand: CommandSpec = {
       .choices([...tokenModes])
       .makeOptionMandatory(),
     option('--name <text>', 'what the token is for').makeOptionMandatory(),
-    option('--scopes <scopes>', `some of ${tokenScopes.join(',')} (default: all)`).argParser(
-      parseScopes,
-    ),
+    option(
+      '--scopes <scopes>',
+      `some of ${tokenScopes.join(',')} (default: ${defaultTokenScopes.join(',')})`,
+    ).argParser(parseScopes),
     option('--expires-in-days <days>', 'lifetime (default: no limit)').argParser(count(3_650)),
     reasonOption(),
   ],
@@ -36,7 +37,7 @@ const issueCommand: CommandSpec = {
     const expiresAt = typeof days === 'number' ? new Date(Date.now() + days * dayMs) : null;
     const mode = options.mode === 'live' ? 'live' : 'test';
     const name = String(options.name);
-    const scopes = (options['scopes'] as TokenScope[] | undefined) ?? tokenScopes;
+    const scopes = (options['scopes'] as TokenScope[] | undefined) ?? defaultTokenScopes;
     const token = await operations.tokens.issue(
       { application, mode, name, scopes, expiresAt },
       reason,

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { html } from 'hono/html';
 import { Refusal } from '../operations/change.ts';
 import type { ConsoleRole } from '../postgres/console-logins.ts';
+import { ownPath } from './attempt.ts';
 import type { Html } from './html.ts';
-import { notice } from './html.ts';
+import { copyable, notice } from './html.ts';
 import type { ConsoleResponse, PersonRequest, Route } from './request.ts';
 import { page, redirect } from './request.ts';
 
@@ -17,6 +18,12 @@ export interface Question {
   fields?: Html;
   /** The person types this name, because the change cannot be taken back. */
   typedName?: string;
+  /** It stops something for others. */
+  isDangerous?: boolean;
+  /** It harms nobody, so it may go without a reason. */
+  isHarmless?: boolean;
+  /** Says on the page that it leads back to what was done. */
+  done: string;
 }
 
 /** A change by a person: a page asks for confirmation, and its form makes the change. */
@@ -32,11 +39,14 @@ export interface Action {
 const reasonMax = 500;
 
 const form = (
-  { title, consequence, button, back, fields, typedName }: Question,
+  question: Question,
   { csrf, form: given }: PersonRequest,
   problem?: string,
-): ConsoleResponse =>
-  page(
+): ConsoleResponse => {
+  const { title, consequence, button, back, fields, typedName, isHarmless = false } = question;
+  const looks = question.isDangerous || typedName !== undefined ? 'danger' : 'main';
+  const reason = given.get('reason') ?? '';
+  return page(
     title,
     html`${problem === undefined ? '' : notice('bad', problem)}
       <form class="form" method="post">
@@ -53,19 +63,20 @@ const form = (
               </label>`
         }
         <label>
-          Reason, for the audit log
-          <textarea name="reason" rows="2" maxlength="${reasonMax}" required>${holdsSecret(given.get('reason') ?? '') ? '' : (given.get('reason') ?? '')}</textarea>
+          Reason, for the audit log${isHarmless ? '; may be empty' : ''}
+          <textarea name="reason" rows="2" maxlength="${reasonMax}" ${isHarmless ? '' : html`required`}>${holdsSecret(reason) ? '' : reason}</textarea>
         </label>
         <div class="actions">
-          <button class="${typedName === undefined ? 'main' : 'danger'}">${button}</button>
+          <button class="${looks}">${button}</button>
           <a class="button" href="${back}">Cancel</a>
         </div>
       </form>`,
     problem === undefined ? 200 : 409,
   );
+};
 
 /** Secrets and tokens that the person pastes by mistake would stay in the audit log for ever. */
-const holdsSecret = (text: string): boolean => /svc_(?:live|test)_|whsec_/.test(text);
+export const holdsSecret = (text: string): boolean => /svc_(?:live|test)_|whsec_/.test(text);
 
 /**
  * Fields whose text may hold a secret. Credentials are not recorded, and a webhook URL is recorded without its
@@ -75,7 +86,7 @@ const unrecorded = new Set(['url', 'credentials']);
 
 const problemWith = (question: Question, { form: given }: PersonRequest): string | undefined => {
   const reason = given.get('reason')?.trim() ?? '';
-  if (reason === '') return 'Say why: the audit log keeps the reason.';
+  if (reason === '' && !question.isHarmless) return 'Say why: the audit log keeps the reason.';
   if (reason.length > reasonMax) return `The reason has at most ${reasonMax} characters.`;
   if ([...given].some(([name, value]) => !unrecorded.has(name) && holdsSecret(value)))
     return 'The form holds a token or a secret, which the audit log would keep. Nothing was recorded.';
@@ -115,7 +126,8 @@ export const actionRoutes = (actions: readonly Action[]): Route[] => {
       const problem = problemWith(question, request);
       if (problem !== undefined) return form(question, request, problem);
       const formId = (request.form.get('form_id') ?? '').slice(0, formIdMaxLength);
-      if (usedForms.has(formId))
+      // A button that repeats safely has none.
+      if (formId !== '' && usedForms.has(formId))
         return page(
           'Already done',
           html`<p>This form was sent before, and what it did stays done. A secret is shown only once.
@@ -126,7 +138,8 @@ export const actionRoutes = (actions: readonly Action[]): Route[] => {
       const reason = request.form.get('reason')?.trim() ?? '';
       try {
         const answer = await execute(request, reason);
-        return answer ?? redirect(question.back);
+        const back = request.form.has('back') ? ownPath(request.form.get('back')) : question.back;
+        return answer ?? redirect(back, question.done);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         return form(question, request, error.message);
@@ -138,6 +151,10 @@ export const actionRoutes = (actions: readonly Action[]): Route[] => {
     ];
   });
 };
+
+/** A button that makes a harmless change at once. The form is in the layout. */
+export const atOnce = (path: string, label: string): Html =>
+  html`<button form="at-once" formaction="${path}">${label}</button>`;
 
 /** A page with a secret that nobody can read again. */
 export const secretPage = (
@@ -152,11 +169,11 @@ export const secretPage = (
       <dl class="facts">
         <div>
           <dt>${name}</dt>
-          <dd><code id="secret">${secret}</code></dd>
+          <dd><code>${secret}</code></dd>
         </div>
       </dl>
       <div class="actions">
-        <button type="button" data-copies="secret" hidden>Copy</button>
+        ${copyable(secret, 'Copy it')}
         <a class="button" href="${back}">Done</a>
       </div>`,
   );

@@ -3,11 +3,12 @@ import { Readable } from 'node:stream';
 import { Router } from '@koa/router';
 import { html } from 'hono/html';
 import Koa, { type Context, type Middleware } from 'koa';
-import { Refusal } from '../operations/change.ts';
+import { NotFound, Refusal } from '../operations/change.ts';
 import { consoleRoles, type ConsoleSession } from '../postgres/console-logins.ts';
 import { isPostgresUnavailable, isQueryCanceled } from '../postgres/driver/error-codes.ts';
 import type { Assets } from './assets.ts';
 import { readAssets } from './assets.ts';
+import { ownPath } from './attempt.ts';
 import { cellsOf, notice, timeIn, type Html } from './html.ts';
 import { layout, sections } from './layout.ts';
 import { confirmLoginPage } from './pages/login.ts';
@@ -15,6 +16,7 @@ import { isZone } from './pages/settings.ts';
 import type {
   ConsoleRequest,
   ConsoleResponse,
+  Cookies,
   Deps,
   OpenRoute,
   PersonRoute,
@@ -60,7 +62,7 @@ export const createConsole = (deps: Deps): Koa => {
   for (const route of createRoutes(deps))
     router.register(route.path, [route.method], (ctx) => serve({ deps, assets, route }, ctx));
   app.use(router.routes());
-  app.use((ctx) => send({ deps, assets }, ctx, notFound()));
+  app.use((ctx) => serve({ deps, assets, route: noRoute }, ctx));
   return app;
 };
 
@@ -74,6 +76,14 @@ const sectionOf = (path: string): Html => {
 
 const notFound = (): ConsoleResponse =>
   page('Not found', html`<p>There is no such page. ${home}</p>`, 404);
+
+/** For what no route matches. */
+const noRoute: Route = {
+  method: 'GET',
+  path: 'none',
+  role: 'anyone',
+  handle: async () => notFound(),
+};
 
 /** For the process's supervisor, which calls it by an address and not by its name. */
 const answerProbe: Middleware = async (ctx, next) => {
@@ -125,7 +135,10 @@ const serveAssets =
     (ctx.state as State).route = '/assets';
     ctx.set('cache-control', 'public, max-age=31536000, immutable');
     ctx.type = asset.type;
-    ctx.body = asset.body;
+    ctx.vary('accept-encoding');
+    const isGzipped = ctx.acceptsEncodings('gzip', 'identity') === 'gzip';
+    if (isGzipped) ctx.set('content-encoding', 'gzip');
+    ctx.body = isGzipped ? asset.gzipped : asset.body;
   };
 
 interface Scope {
@@ -151,7 +164,7 @@ const respond = async (deps: Deps, route: Route, ctx: Context): Promise<ConsoleR
   const { session } = state;
   state.csrf = session && secret !== undefined ? csrfOf(secret) : '';
   const form = ctx.method === 'POST' ? await readForm(ctx) : new URLSearchParams();
-  if (form === undefined) return page('Too much', html`<p>The form is too large.</p>`, 413);
+  if (typeof form === 'string') return page('Not a form', html`<p>${form}</p>`, 413);
   if (ctx.method === 'POST' && !isOwnForm(ctx, deps, { form, csrf: state.csrf }))
     return page(
       'Not from this page',
@@ -175,15 +188,24 @@ const respond = async (deps: Deps, route: Route, ctx: Context): Promise<ConsoleR
     cells: cellsOf(formatTime),
   };
   if (route.role === 'anyone') return recordRefusal(deps, route, await route.handle(request));
-  if (!session) {
-    if (ctx.get('hx-request') !== '') ctx.set('hx-redirect', '/login');
-    return { kind: 'redirect', to: '/login' };
-  }
+  if (!session) return askToLogIn(ctx);
   if (secret !== undefined && !route.isPolled) await deps.logins.markSeen(secret);
   const personRequest = { ...request, session, operations: deps.operationsOf(session.name) };
   const refusal = refuseByRole(route, session);
-  if (refusal === 'stale') return confirmLoginPage(deps, personRequest, ctx.path);
+  if (refusal === 'stale') return confirmLoginPage(deps, personRequest, ctx.url);
   return refusal ?? route.handle(personRequest);
+};
+
+/** The login leads back to the page, not to the part of it that the page's script asked for. */
+const askToLogIn = (ctx: Context): ConsoleResponse => {
+  const isPart = ctx.get('hx-request') !== '';
+  const asked = isPart ? URL.parse(ctx.get('hx-current-url')) : URL.parse(ctx.url, 'http://here');
+  const back = ctx.method === 'GET' && asked ? ownPath(asked.pathname + asked.search) : '/';
+  const to = back === '/' ? '/login' : `/login?back=${encodeURIComponent(back)}`;
+  if (!isPart) return { kind: 'redirect', to };
+  // A script cannot see a redirect: its fetch follows it.
+  ctx.set('hx-redirect', to);
+  return { kind: 'part', content: undefined };
 };
 
 const recordRefusal = async (
@@ -245,20 +267,23 @@ const isOwnForm = (
   return isSameOrigin && (csrf === '' || isEqual(form.get('csrf') ?? '', csrf));
 };
 
-/** @returns undefined for a body that is too large or no form */
-const readForm = async (ctx: Context): Promise<URLSearchParams | undefined> => {
-  if (!ctx.is('application/x-www-form-urlencoded')) return undefined;
+/** @returns the problem of a body that is too large or no form */
+const readForm = async (ctx: Context): Promise<URLSearchParams | string> => {
+  if (!ctx.is('application/x-www-form-urlencoded'))
+    return 'The console takes application/x-www-form-urlencoded only.';
   const pieces: Buffer[] = [];
   let size = 0;
   for await (const piece of ctx.req as AsyncIterable<Buffer>) {
     size += piece.length;
-    if (size > bodyMaxBytes) return undefined;
+    if (size > bodyMaxBytes) return 'The form is too large.';
     pieces.push(piece);
   }
   return new URLSearchParams(Buffer.concat(pieces).toString());
 };
 
 const describeError = (error: unknown, { logger }: Deps, path: string): ConsoleResponse => {
+  if (error instanceof NotFound)
+    return page('Not found', html`<p>${error.message} ${sectionOf(path)}</p>`, 404);
   if (error instanceof Refusal)
     return page(
       'Refused',
@@ -292,7 +317,7 @@ const send = async (
   response: ConsoleResponse,
 ): Promise<void> => {
   const { session, csrf = '' }: State = ctx.state;
-  if (response.kind === 'redirect' || response.kind === 'data') setCookies(ctx, deps, response);
+  if (response.kind !== 'part' && response.kind !== 'file') setCookies(ctx, deps, response);
   if (response.kind === 'redirect') {
     ctx.status = 303;
     ctx.set('location', response.to);
@@ -310,24 +335,22 @@ const send = async (
   }
   ctx.type = 'html';
   if (response.kind === 'part') {
+    ctx.set('console-part', 'yes');
     ctx.status = response.content === undefined ? 204 : 200;
     if (response.content !== undefined) ctx.body = String(await response.content);
     return;
   }
-  const { status = 200, title, content } = response;
+  const { status = 200, title, tab, content } = response;
   ctx.status = status;
   const zone = readZone(ctx);
-  const { path } = ctx;
-  ctx.body = String(
-    await layout({ title, content, path, session, csrf, zone, assets: assets.urls }),
-  );
+  const { path, url: address } = ctx;
+  const message = session && readMessage(ctx);
+  if (message !== undefined) setCookies(ctx, deps, { message: null });
+  const shown = { title, tab, content, path, address, session, csrf, zone, message };
+  ctx.body = String(await layout({ ...shown, assets: assets.urls }));
 };
 
-const setCookies = (
-  ctx: Context,
-  deps: Deps,
-  { session, attempt, zone }: { session?: string | null; attempt?: string; zone?: string },
-) => {
+const setCookies = (ctx: Context, deps: Deps, { session, attempt, zone, message }: Cookies) => {
   const names = cookieNames(deps);
   const secure = deps.baseUrl.startsWith('https:') ? '; Secure' : '';
   const set = (name: string, value: string, maxAge: number) =>
@@ -339,4 +362,16 @@ const setCookies = (
   else if (session !== undefined) set(names.session, session, 12 * 3600);
   if (attempt !== undefined) set(names.attempt, attempt, 600);
   if (zone !== undefined) set('console-zone', zone, 365 * 24 * 3600);
+  if (message === null) set(messageCookie, '', 0);
+  else if (message !== undefined)
+    set(messageCookie, Buffer.from(message).toString('base64url'), messageSeconds);
+};
+
+const messageCookie = 'console-message';
+const messageSeconds = 60;
+
+/** The words about the last change of this browser. */
+const readMessage = (ctx: Context): string | undefined => {
+  const message = ctx.cookies.get(messageCookie);
+  return message ? Buffer.from(message.slice(0, 2_000), 'base64url').toString() : undefined;
 };

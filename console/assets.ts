@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { fileURLToPath } from 'node:url';
 
 export interface Asset {
   type: string;
   body: Buffer;
+  gzipped: Buffer;
 }
 
 const own = (name: string) => join(import.meta.dirname, 'assets', name);
@@ -30,7 +32,7 @@ export const readAssets = () => {
   const urlOf = ({ name, path, type }: (typeof files)[keyof typeof files]): string => {
     const body = readFileSync(path);
     const hash = createHash('sha256').update(body).digest('hex').slice(0, 12);
-    byName.set(`${hash}-${name}`, { type, body });
+    byName.set(`${hash}-${name}`, { type, body, gzipped: gzipSync(body) });
     return `/assets/${hash}-${name}`;
   };
   const urls: AssetUrls = {

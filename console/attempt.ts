@@ -44,6 +44,8 @@ export const createAttempts = (spend: (attempt: string) => Promise<boolean>) => 
 };
 export type Attempts = ReturnType<typeof createAttempts>;
 
-/** @returns the path of a page of ours; the overview for anything else */
+/** @returns the path of a page of ours, with its query; the overview for anything else */
 export const ownPath = (path: string | null): string =>
-  path !== null && /^\/(?![/\\])[\w./~%+-]{0,500}$/.test(path) ? path : '/';
+  path !== null && /^\/(?![/\\])[\w./~%+-]{0,500}(?:\?[\w./~%+=&:-]{0,1000})?$/.test(path)
+    ? path
+    : '/';

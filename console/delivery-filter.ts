@@ -1,9 +1,8 @@
 import { errorClasses } from '../contract/attempt.ts';
 import { eventKinds } from '../contract/event.ts';
 import { eventIdPattern } from '../contract/ids.ts';
-import { deliveryStatuses } from '../contract/status.ts';
 import { Refusal } from '../operations/change.ts';
-import type { DeliveryFilter } from '../postgres/delivery-filter.ts';
+import { type DeliveryFilter, deliveryStates } from '../postgres/delivery-filter.ts';
 import { replayable, type ReplayFilter } from '../postgres/replays.ts';
 import { choose, pageSize, readFilter } from './filters.ts';
 import type { ConsoleRequest } from './request.ts';
@@ -20,7 +19,7 @@ export const readDeliveryFilter = (request: Asked, now: Date): DeliveryFilter =>
     from,
     to,
     kind: choose(query, 'kind', eventKinds),
-    delivery: choose(query, 'status', deliveryStatuses),
+    delivery: choose(query, 'status', deliveryStates),
     errorClass: choose(query, 'error', errorClasses),
     eventIds: null,
   };

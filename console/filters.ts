@@ -83,9 +83,12 @@ export const readEventPosition = (query: URLSearchParams): ListPosition | null =
 };
 
 /** Lists read one row more than a page has. @returns the rows of the page; the last one if another page follows */
-export const pageOf = <T>(found: readonly T[]): { rows: T[]; last: T | undefined } => {
-  const rows = found.slice(0, pageSize);
-  return { rows, last: found.length > pageSize ? rows.at(-1) : undefined };
+export const pageOf = <T>(
+  found: readonly T[],
+  size = pageSize,
+): { rows: T[]; last: T | undefined } => {
+  const rows = found.slice(0, size);
+  return { rows, last: found.length > size ? rows.at(-1) : undefined };
 };
 
 export const select = (
@@ -115,6 +118,8 @@ const timeField = (label: string, name: string, zone: string, at: Date | null): 
       type="datetime-local"
       name="${name}"
       step="1"
+      min="1970-01-02T00:00"
+      max="9998-12-31T23:59"
       value="${at === null ? '' : toClockTime(zone, at)}"
     />
   </label>`;
@@ -143,12 +148,20 @@ export const timeFilters = (request: FilterRequest): Html => {
     </details>`;
 };
 
-/** The choices of a list of all applications. No field is for text, so no secret can get into the address. */
+/**
+ * The choices of a list of all applications. A field for text needs `posts`: the form goes to the server first, which
+ * keeps a pasted secret out of the address.
+ */
 export const listFilters = (
-  request: FilterRequest,
-  { own, applications }: { own: Html; applications: readonly string[] },
+  request: FilterRequest & Pick<ConsoleRequest, 'csrf'>,
+  {
+    own,
+    applications,
+    posts,
+  }: { own: Html; applications: readonly string[]; posts?: string | undefined },
 ): Html =>
-  html`<form class="filters" method="get">
+  html`<form class="filters" ${posts === undefined ? html`method="get"` : html`method="post" action="${posts}"`}>
+    ${posts === undefined ? '' : html`<input type="hidden" name="csrf" value="${request.csrf}" />`}
     ${own}
     ${select('Application', 'application', {
       choices: applications,

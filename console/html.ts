@@ -5,16 +5,27 @@ import { formatIn } from './zone.ts';
 /** A part of a page, already escaped. */
 export type Html = ReturnType<typeof html>;
 
+/** The scripts that join letters: between two of them, a joiner belongs to the spelling. */
+const joiningScripts =
+  'Arab Syrc Mong Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Khmr Mymr'.split(' ');
+const joining = `[[${joiningScripts.map((script) => `\\p{scx=${script}}`).join('')}]&&[\\p{L}\\p{M}]]`;
+const visible = `\\p{RGI_Emoji}|(?<=${joining})[\\u200c\\u200d](?=${joining})|[\\t\\n\\u0600-\\u0605\\u06dd]`;
+const visibleOrControl = new RegExp(
+  `(?:${visible})|(?<control>[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}])`,
+  'gv',
+);
+
 /**
  * External text: order ids, gateways' messages, receivers' answers. Control and format characters, which
  * hide or reverse text, are shown as code points. The template escapes the rest.
  */
 export const escapeControls = (text: string): string =>
-  text.replace(/(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    character === '\r'
+  text.replace(visibleOrControl, (shown: string, control: string | undefined) => {
+    if (control === undefined) return shown;
+    return control === '\r'
       ? ''
-      : `‹U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}›`,
-  );
+      : `‹U+${(control.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}›`;
+  });
 
 const externalText = (text: string): Html => html`<bdi>${escapeControls(text)}</bdi>`;
 
@@ -38,7 +49,7 @@ export const time = (at: Date, format: FormatTime): Html =>
 export const cellsOf = (format: FormatTime) => {
   const cell = (value: Cell): Html => {
     if (value === null || value === undefined || value === '')
-      return html`<span class="none" aria-label="none">–</span>`;
+      return html`<span class="none">–</span>`;
     if (value instanceof Date) return time(value, format);
     // The template's own results are strings with a mark.
     if (typeof value === 'object') return value;
@@ -51,15 +62,18 @@ export const cellsOf = (format: FormatTime) => {
       caption,
       rows,
       ifEmpty,
+      isList = false,
     }: {
       caption: string;
       rows: readonly Row[];
       ifEmpty: string;
+      /** Rows that explain themselves: on a phone they have two lines and no headings. */
+      isList?: boolean;
     }): Html =>
       rows[0] === undefined
         ? html`<p class="empty">${ifEmpty}</p>`
         : html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}">
-            <table>
+            <table ${isList ? html`class="list"` : ''}>
               <caption class="hidden">${caption}</caption>
               <thead>
                 <tr>${Object.keys(rows[0]).map((heading) => html`<th scope="col">${heading}</th>`)}</tr>
@@ -95,12 +109,14 @@ const marks = {
 const kinds: Readonly<Record<string, keyof typeof marks>> = {
   paid: 'good',
   delivered: 'good',
+  succeeded: 'good',
   active: 'good',
   enabled: 'good',
   valid: 'good',
   open: 'good',
   failed: 'bad',
   exhausted: 'bad',
+  failing: 'bad',
   missing: 'bad',
   done: 'good',
   set: 'good',
@@ -115,12 +131,28 @@ export const state = (name: string): Html => {
   return html`<span class="state ${kind}"><span aria-hidden="true">${marks[kind]}</span> ${name}</span>`;
 };
 
+/** A pending delivery whose last attempt failed is failing. */
+export const deliveryState = (delivery: string, lastError: string | null | undefined): Html =>
+  state(delivery === 'pending' && lastError ? 'failing' : delivery);
+
+/** External text on one line, cut where the column ends. */
+export const cut = (text: string): Html =>
+  html`<bdi class="cut" title="${escapeControls(text)}">${escapeControls(text)}</bdi>`;
+
+/** A button that copies a text, for browsers with scripts. */
+export const copyable = (text: string, label: string): Html =>
+  html`<button type="button" class="copy" data-copy="${text}" aria-label="${label}" title="${label}"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M5.5 5.5h8v8h-8zM3 10.5H2.5v-8h8V3" /></svg></button>`;
+
+/** Says that no real money is meant. */
+export const modeTag = (test: boolean): Html =>
+  test ? html`<span class="tag">test</span>` : html``;
+
 export const link = (href: string, label: string): Html =>
   html`<a href="${href}">${externalText(label)}</a>`;
 
 /** An id of ours, which breaks anywhere on a phone. */
 export const idLink = (href: string, id: string): Html =>
-  html`<a class="id" href="${href}">${id}</a>`;
+  html`<a class="id" href="${href}" title="${id}">${id}</a>`;
 
 /** A word of ours that is not broken across lines. */
 export const nowrap = (text: string): Html => html`<span class="nowrap">${text}</span>`;

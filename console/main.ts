@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { createOperations } from '../operations/operations.ts';
 import { depsOf } from '../operations/settings.ts';
 import { readConsoleConfig } from '../config.ts';
+import { createAttentionQueries } from '../postgres/attention.ts';
 import { createBacklogMetrics } from '../postgres/backlog-metrics.ts';
 import { createConsoleLoginQueries } from '../postgres/console-logins.ts';
 import { createConsolePasskeyQueries } from '../postgres/console-passkeys.ts';
@@ -53,6 +54,7 @@ await runProcess(async () => {
     baseUrl,
     logger,
     queries: createConsoleQueries(sql),
+    attention: createAttentionQueries(sql),
     logins,
     attempts: createAttempts(logins.spendAttempt),
     people: createConsolePeopleQueries(sql),
@@ -60,6 +62,7 @@ await runProcess(async () => {
     identityProvider: identityProviderOf(config, logger),
     backlog: createBacklogMetrics(sql),
     readLastHeartbeat: () => readLastHeartbeat(client),
+    skipsTime: config.SKIP_TIME,
     now: shared.now,
     operationsOf: (actor) =>
       createOperations({

@@ -1,4 +1,5 @@
 import type { Operations } from '../operations/operations.ts';
+import type { createAttentionQueries } from '../postgres/attention.ts';
 import type { createBacklogMetrics } from '../postgres/backlog-metrics.ts';
 import type { createConsoleQueries } from '../postgres/console.ts';
 import type {
@@ -19,6 +20,7 @@ export type ConsoleOperations = Omit<Operations, 'purge'>;
 
 export interface Deps {
   queries: ReturnType<typeof createConsoleQueries>;
+  attention: ReturnType<typeof createAttentionQueries>;
   /** The one address of the console. Requests to any other name are refused. */
   baseUrl: string;
   logins: ConsoleLoginQueries;
@@ -35,6 +37,8 @@ export interface Deps {
   operationsOf: (actor: string) => ConsoleOperations;
   /** When the sweeper last reported from its work. Rejects while Temporal is unavailable. */
   readLastHeartbeat: () => Promise<Date | null>;
+  /** Whether test payments can skip time: with `npm start` alone. */
+  skipsTime: boolean;
   now: () => Date;
   logger: Pick<Logger, 'info' | 'error'>;
 }
@@ -61,23 +65,43 @@ export interface PersonRequest extends ConsoleRequest {
   operations: ConsoleOperations;
 }
 
+/** Values that the browser keeps. Null: no longer. */
+export interface Cookies {
+  session?: string | null;
+  attempt?: string;
+  zone?: string;
+  /** The next page shows it once. */
+  message?: string | null | undefined;
+}
+
 export type ConsoleResponse =
-  | { kind: 'page'; status?: number; title: string; content: Html }
+  | {
+      kind: 'page';
+      status?: number;
+      title: Html | string;
+      content: Html;
+      tab?: string;
+      attempt?: string;
+    }
   /** A part of a page that refreshes itself; undefined if nothing changed. */
   | { kind: 'part'; content: Html | undefined }
   /** A CSV file, which is sent line by line. */
   | { kind: 'file'; name: string; lines: AsyncIterable<string> }
   /** JSON for the page's own script. */
   | { kind: 'data'; data: object; attempt: string }
-  | { kind: 'redirect'; to: string; session?: string | null; attempt?: string; zone?: string };
+  | ({ kind: 'redirect'; to: string } & Cookies);
 
 export const page = (
-  title: string,
+  title: Html | string,
   content: Html,
   status = 200,
 ): Extract<ConsoleResponse, { kind: 'page' }> => ({ kind: 'page', status, title, content });
 
-export const redirect = (to: string): ConsoleResponse => ({ kind: 'redirect', to });
+export const redirect = (to: string, message?: string): ConsoleResponse => ({
+  kind: 'redirect',
+  to,
+  message,
+});
 
 interface RouteBase {
   method: 'GET' | 'POST';

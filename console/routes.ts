@@ -2,6 +2,7 @@ import { actionRoutes } from './actions.ts';
 import { accountActions, accountRoutes } from './pages/account.ts';
 import { applicationActions } from './pages/application-actions.ts';
 import { applicationRoutes } from './pages/applications.ts';
+import { attentionRoutes } from './pages/attention.ts';
 import { auditRoutes } from './pages/audit.ts';
 import { deliveryRoutes } from './pages/deliveries.ts';
 import { eventRoutes } from './pages/events.ts';
@@ -9,10 +10,12 @@ import { gatewayActions, gatewayRoutes } from './pages/gateways.ts';
 import { loginRoutes } from './pages/login.ts';
 import { overviewRoutes } from './pages/overview.ts';
 import { passkeyLoginRoutes } from './pages/passkey-login.ts';
-import { paymentActions } from './pages/payment-actions.ts';
-import { paymentRoutes } from './pages/payments.ts';
+import { paymentActions, skipAction } from './pages/payment-actions.ts';
+import { paymentRoutes } from './pages/payment.ts';
+import { paymentListRoutes } from './pages/payments.ts';
 import { peopleActions, peopleRoutes } from './pages/people.ts';
 import { providerLoginRoutes } from './pages/provider-login.ts';
+import { refundActions, refundRoutes } from './pages/refunds.ts';
 import { createReconcile } from './pages/reconcile.ts';
 import { replayActions, replayRoutes } from './pages/replays.ts';
 import { searchRoutes } from './pages/search.ts';
@@ -27,7 +30,10 @@ export const createRoutes = (deps: Deps): Route[] => {
     ...providerLoginRoutes(deps),
     ...loginRoutes(deps),
     ...overviewRoutes(deps),
+    ...attentionRoutes(deps),
+    ...paymentListRoutes(deps),
     ...paymentRoutes(deps),
+    ...refundRoutes(deps),
     ...deliveryRoutes(deps),
     ...replayRoutes,
     ...eventRoutes(deps),
@@ -41,12 +47,14 @@ export const createRoutes = (deps: Deps): Route[] => {
     ...settingsRoutes(),
     ...actionRoutes([
       ...paymentActions,
+      ...(deps.skipsTime ? [skipAction] : []),
+      ...refundActions,
       ...replayActions,
       ...applicationActions,
       ...gatewayActions,
       ...reconcile.actions,
       ...peopleActions,
-      ...accountActions,
+      ...accountActions(deps),
     ]),
   ];
 };

@@ -10,6 +10,11 @@ export const alerts = [
   'late_payment',
   'merchant_configuration',
   'outcome_unknown',
+  'refund_by_hand',
+  'refund_outside',
+  'refund_pending_long',
+  'refund_returned',
+  'refund_unknown',
   'unknown_reference',
 ] as const;
 

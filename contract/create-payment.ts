@@ -6,7 +6,7 @@ import { amountBounds, currencyExponents } from './money.ts';
 import { SandboxPlan } from './sandbox-plan.ts';
 
 /** Characters are Unicode code points, as in JSON Schema. */
-const lengthBetween = ({ min, max }: { min: number; max: number }) =>
+export const lengthBetween = ({ min, max }: { min: number; max: number }) =>
   z
     .string({ error: 'must be a string' })
     .refine((value) => [...value].length >= min && [...value].length <= max, {
@@ -16,13 +16,25 @@ const lengthBetween = ({ min, max }: { min: number; max: number }) =>
     })
     .meta({ minLength: min, maxLength: max });
 
-const integerBetween = ({ min, max }: { min: number; max: number }) => {
+export const integerBetween = ({ min, max }: { min: number; max: number }) => {
   const error = `must be an integer from ${min} to ${max}, written without fraction or exponent`;
   return z.int({ error }).min(min, { error }).max(max, { error });
 };
 
 const metadataBounds = { keys: 50, keyLength: 40, bytes: 8 * 1024, depth: 5 } as const;
 const expiresInBounds = { min: 60, max: 86_400, default: 1_800 } as const;
+
+/** {@link metadataProblems} checks the rest. */
+export const metadataSchema = z
+  .record(z.string(), z.unknown(), { error: 'must be an object' })
+  .optional()
+  .meta({
+    maxProperties: metadataBounds.keys,
+    propertyNames: { maxLength: metadataBounds.keyLength },
+    description:
+      `Stored and returned as it was sent. At most ${metadataBounds.bytes} bytes as sent, ` +
+      `nested at most ${metadataBounds.depth} levels deep.`,
+  });
 
 const plainInteger = 'Written as a plain integer, without fraction or exponent.';
 
@@ -73,16 +85,7 @@ export const CreatePayment = z
       description: lengthBetween({ min: 0, max: 255 })
         .optional()
         .meta({ description: 'Shown to the payer at the gateway.' }),
-      metadata: z
-        .record(z.string(), z.unknown(), { error: 'must be an object' })
-        .optional()
-        .meta({
-          maxProperties: metadataBounds.keys,
-          propertyNames: { maxLength: metadataBounds.keyLength },
-          description:
-            `Stored and returned as it was sent. At most ${metadataBounds.bytes} bytes as sent, ` +
-            `nested at most ${metadataBounds.depth} levels deep.`,
-        }),
+      metadata: metadataSchema,
       expires_in: integerBetween(expiresInBounds)
         .default(expiresInBounds.default)
         .meta({

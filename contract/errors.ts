@@ -1,4 +1,5 @@
 import { limits } from './limits.ts';
+import type { Status } from './status.ts';
 
 /** Every error code of the API. `meaning` is the message unless a response has a more specific one. */
 export const errors = {
@@ -7,12 +8,18 @@ export const errors = {
     status: 400,
     meaning: 'The Idempotency-Key must have 1 to 255 printable ASCII characters.',
   },
+  IDEMPOTENCY_KEY_REQUIRED: { status: 400, meaning: 'A refund needs an Idempotency-Key.' },
   UNAUTHENTICATED: { status: 401, meaning: 'The Authorization header is missing.' },
   INVALID_TOKEN: { status: 401, meaning: 'The token is unknown, revoked or expired.' },
   APPLICATION_DISABLED: { status: 403, meaning: 'An admin has disabled the application.' },
   INSUFFICIENT_SCOPE: { status: 403, meaning: 'The token lacks the scope for this operation.' },
   GATEWAY_NOT_ALLOWED: { status: 403, meaning: 'A test token may use sandbox gateways only.' },
+  REFUND_NOT_ALLOWED: {
+    status: 403,
+    meaning: 'The application has used up what it may refund today, see details.',
+  },
   PAYMENT_NOT_FOUND: { status: 404, meaning: 'There is no such payment.' },
+  REFUND_NOT_FOUND: { status: 404, meaning: 'There is no such refund.' },
   EVENT_NOT_FOUND: { status: 404, meaning: 'There is no such event.' },
   REPLAY_NOT_FOUND: { status: 404, meaning: 'There is no such replay.' },
   NOT_FOUND: { status: 404, meaning: 'This path does not exist.' },
@@ -20,6 +27,22 @@ export const errors = {
   REPLAY_NOT_POSSIBLE: {
     status: 409,
     meaning: 'The event cannot be delivered again, or another replay is running.',
+  },
+  REFUND_IN_PROGRESS: {
+    status: 409,
+    meaning: 'The gateway takes one refund of a payment at a time, and one is pending.',
+  },
+  REFUNDABLE_AMOUNT_CHANGED: {
+    status: 409,
+    meaning: 'Another amount is left than the request says, see details.',
+  },
+  REFUND_NOT_CANCELLABLE: {
+    status: 409,
+    meaning: 'The refund has ended, or the gateway was told already.',
+  },
+  PAYMENT_NOT_CANCELLABLE: {
+    status: 409,
+    meaning: 'The payment has ended, or its money is on its way; see details.',
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
@@ -37,6 +60,15 @@ export const errors = {
     status: 422,
     meaning: 'The Idempotency-Key was used with another body.',
   },
+  PAYMENT_NOT_REFUNDABLE: {
+    status: 422,
+    meaning: 'Only a paid payment can be refunded, and only while its gateway gives money back.',
+  },
+  REFUND_EXCEEDS_PAYMENT: {
+    status: 422,
+    meaning: 'The amount is more than is left of the payment, see details.',
+  },
+  REFUND_NOT_SUPPORTED: { status: 422, meaning: 'The gateway cannot make this refund.' },
   RATE_LIMITED: { status: 429, meaning: 'Too many requests.' },
   INTERNAL: { status: 500, meaning: 'The service has failed to handle the request.' },
   GATEWAY_UNAVAILABLE: {
@@ -94,6 +126,16 @@ export interface ErrorDetails {
   retry_after?: number;
   /** The replay that is running. */
   replay_id?: string;
+  /** The payment's. */
+  status?: Status;
+  /** The amounts of the payment that a refund does not fit, in minor units. */
+  amount?: number;
+  amount_refunded?: number;
+  amount_refund_pending?: number;
+  refundable?: number;
+  /** What an application may refund in a day, and what it has, in minor units. */
+  limit?: number;
+  used?: number;
 }
 
 /** A failure that the API reports. Its code is part of the contract; its message is shown to the caller. */

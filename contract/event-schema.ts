@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eventKinds, eventPaymentFields } from './event.ts';
+import { eventPaymentFields, paymentEventKinds } from './event.ts';
 import { openEnum } from './open-enum.ts';
 import { PaymentResponse, time } from './responses.ts';
 import { terminalStatuses } from './status.ts';
@@ -16,7 +16,7 @@ const isInEvent = Object.fromEntries(eventPaymentFields.map((name) => [name, tru
  */
 export const EventBody = z
   .object({
-    event: openEnum(eventKinds).meta({
+    event: openEnum(paymentEventKinds).meta({
       description: 'The kind of the event. New kinds may appear.',
     }),
     event_id: z.uuid().meta({
@@ -25,6 +25,10 @@ export const EventBody = z
     created_at: time('When the payment ended, not when it was created.'),
     ...PaymentResponse.pick(isInEvent).shape,
     status: openEnum(terminalStatuses),
+    cancelled_by: PaymentResponse.shape.cancelled_by
+      .unwrap()
+      .exactOptional()
+      .meta({ description: 'The one who called the payment off; only in `payment.cancelled`.' }),
   })
   .meta({ id: 'Event' });
 export type EventBody = z.infer<typeof EventBody>;

@@ -1,18 +1,23 @@
 import { eventId } from './ids.ts';
 import type { Payment, PaymentField } from './payment-fields.ts';
 import { paymentFields } from './payment-fields.ts';
+import { type RefundEventKind, refundEventKinds } from './refund-event.ts';
 import type { TerminalStatus } from './status.ts';
 import { isTerminal, terminalStatuses } from './status.ts';
 import { isoTime } from './time.ts';
 
 export const eventKind = (status: TerminalStatus) => `payment.${status}` as const;
-export type EventKind = ReturnType<typeof eventKind>;
-export const eventKinds = terminalStatuses.map(eventKind);
+/** The kinds of a payment's one event. */
+export type PaymentEventKind = ReturnType<typeof eventKind>;
+export const paymentEventKinds = terminalStatuses.map(eventKind);
 
-/** The one terminal event of a payment. Every delivery attempt sends these bytes of `body`. */
-export interface Event {
+export type EventKind = PaymentEventKind | RefundEventKind;
+export const eventKinds: readonly EventKind[] = [...paymentEventKinds, ...refundEventKinds];
+
+/** An event of a payment or a refund. Every delivery attempt sends these bytes of `body`. */
+export interface Event<Kind = EventKind> {
   id: string;
-  kind: EventKind;
+  kind: Kind;
   body: string;
   createdAt: Date;
 }
@@ -35,15 +40,17 @@ export const eventPaymentFields = [
 ] as const satisfies readonly PaymentField[];
 
 /** The event of a payment that has just ended. */
-export const createEvent = (payment: Payment, createdAt: Date): Event => {
+export const createEvent = (payment: Payment, createdAt: Date): Event<PaymentEventKind> => {
   if (!isTerminal(payment.status)) throw new Error(`${payment.id} has not ended, it has no event`);
   const id = eventId(payment.id);
   const kind = eventKind(payment.status);
+  const fields: readonly ((typeof eventPaymentFields)[number] | 'cancelled_by')[] =
+    payment.status === 'cancelled' ? [...eventPaymentFields, 'cancelled_by'] : eventPaymentFields;
   const members = [
     `"event":"${kind}"`,
     `"event_id":"${id}"`,
     `"created_at":"${isoTime(createdAt)}"`,
-    ...eventPaymentFields.map((name) => `"${name}":${paymentFields[name].toJson(payment)}`),
+    ...fields.map((name) => `"${name}":${paymentFields[name].toJson(payment)}`),
   ];
   return { id, kind, body: `{${members.join()}}`, createdAt };
 };

@@ -21,4 +21,6 @@ export interface NotificationAccount extends Omit<RecordedAccount, 'credentials'
 export interface SealedCredentials {
   credentials: string | null;
   notificationSecrets: string | null;
+  /** They have what the driver's refunds need. */
+  canRefund: boolean;
 }

@@ -9,6 +9,9 @@ export const exchangeResults = [
   'waiting',
   'processing',
   'reversed',
+  'pending',
+  'accepted',
+  'listed',
   'no_answer',
   'error',
 ] as const;
@@ -17,7 +20,7 @@ export const exchangeResults = [
 export interface GatewayExchange {
   /** When the call began. */
   at: Date;
-  operation: 'open' | 'verify' | 'inquire' | 'expire' | 'reverse';
+  operation: 'open' | 'verify' | 'inquire' | 'expire' | 'reverse' | 'refund' | 'list_refunds';
   result: (typeof exchangeResults)[number];
   /** The gateway's own code. */
   code: string | null;

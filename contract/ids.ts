@@ -39,9 +39,29 @@ export const newReplayId = (): string => `RPL_${newUlid()}`;
 
 export const replayIdPattern = /^RPL_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
+export const refundIdPattern = /^REFUND_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+
+const refundNamespace = '0b6f2c64-8a35-4f6b-9f0e-6d7c1f2a9b53';
+const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/**
+ * Derived from what asked for the refund, so the same request makes the same refund, also after Postgres was restored
+ * from a backup that does not have it.
+ * @param request e.g. the application, its mode and its idempotency key
+ */
+export const refundId = (request: readonly string[]): string => {
+  const hash = v5(JSON.stringify(request), refundNamespace).replaceAll('-', '');
+  const digits = BigInt(`0x${hash}`).toString(32).padStart(26, '0');
+  return `REFUND_${digits.replaceAll(/./g, (digit) => crockford[Number.parseInt(digit, 32)] ?? '')}`;
+};
+
 export const eventIdPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const eventNamespace = 'd4c1b1f0-6f0e-4f5c-9d57-3a2c3f6a6b1e';
 
 /** Derived from the payment, so a replay or a reset cannot create a second event. */
 export const eventId = (paymentId: string): string => v5(paymentId, eventNamespace);
+
+/** A refund has at most one event of each kind. */
+export const refundEventId = (refund: string, kind: string): string =>
+  v5(`${refund}:${kind}`, eventNamespace);

@@ -1,45 +1,15 @@
 import type { FailureCode } from './failure-codes.ts';
 import { failureReason } from './failure-codes.ts';
-import type { Status } from './status.ts';
+import { boolean, integer, json, kind, type Kind, nullable, stored, text, time } from './fields.ts';
+import type { CancelledBy, Status } from './status.ts';
 import { isTerminal } from './status.ts';
-import { isoTime } from './time.ts';
 
-/** A kind of value: its Postgres type and its JSON text. `Value` is its type in code. */
-interface Kind<Value> {
-  sqlType: string;
-  toJson: (value: Value) => string;
-}
-
-const kind = <Value>(
-  sqlType: string,
-  toJson: (value: Value) => string = JSON.stringify,
-): Kind<Value> => ({ sqlType, toJson });
-
-const nullable = <Value>({ sqlType, toJson }: Kind<Value>): Kind<Value | null> => ({
-  sqlType,
-  toJson: (value) => (value === null ? 'null' : toJson(value)),
-});
-
-const text = kind<string>('text');
-const integer = kind<number>('bigint');
-const boolean = kind<boolean>('boolean');
-const time = kind<Date>('timestamptz', (value) => `"${isoTime(value)}"`);
-/** JSON as the caller sent it: stored as text and returned unchanged. */
-const json = kind<string>('text', (value) => value);
-
-/** A field with a column. `property` is its name in code. */
-const stored =
-  (writtenBy: 'create' | 'outcome') =>
-  <Property extends string, Value>(property: Property, valueKind: Kind<Value>) => ({
-    property,
-    kind: valueKind,
-    writtenBy,
-    toJson: (payment: Record<Property, Value>) => valueKind.toJson(payment[property]),
-  });
 /** Written when the payment is created. */
 const created = stored('create');
 /** Written when the payment ends; null before that. */
 const outcome = stored('outcome');
+/** Written while money goes back; 0 before that. */
+const refunds = stored('refunds');
 
 interface CheckoutFields {
   id: string;
@@ -49,6 +19,21 @@ interface CheckoutFields {
 /** The payer starts here; null once the payment has ended. */
 const checkoutUrl = ({ id, status }: CheckoutFields, publicBaseUrl: string): string | null =>
   isTerminal(status) ? null : `${publicBaseUrl}/api/v1/payments/${id}/checkout`;
+
+export interface RefundableFields {
+  status: Status;
+  amount: number;
+  amountRefunded: number;
+  amountRefundPending: number;
+  refundableUntil: Date | null;
+}
+
+/** What can still be refunded, in minor units. 0 unless the payment is paid and its gateway still gives money back. */
+export const refundableAmount = (payment: RefundableFields, now: Date): number => {
+  const { status, amount, amountRefunded, amountRefundPending, refundableUntil } = payment;
+  if (status !== 'paid' || (refundableUntil && refundableUntil <= now)) return 0;
+  return Math.max(amount - amountRefunded - amountRefundPending, 0);
+};
 
 /**
  * The fields of a payment by their names in the API, in the API's order. The type {@link Payment}, the JSON
@@ -78,6 +63,14 @@ export const paymentFields = {
     toJson: ({ failureCode }: { failureCode: FailureCode | null }) =>
       JSON.stringify(failureCode && failureReason(failureCode)),
   },
+  cancelled_by: outcome('cancelledBy', nullable(kind<CancelledBy>('text'))),
+  cancellation_reason: outcome('cancellationReason', nullable(text)),
+  amount_refunded: refunds('amountRefunded', integer),
+  amount_refund_pending: refunds('amountRefundPending', integer),
+  refundable: {
+    toJson: (payment: RefundableFields) => String(refundableAmount(payment, new Date())),
+  },
+  refundable_until: outcome('refundableUntil', nullable(time)),
   test: created('test', boolean),
   metadata: created('metadata', json),
   expires_at: created('expiresAt', time),

@@ -13,7 +13,15 @@ export const workflowStartFields = [
   'expiresAt',
 ] as const;
 /** The part of a payment that starting its workflow needs. */
-export type WorkflowStart = Pick<Payment, (typeof workflowStartFields)[number]>;
+export type WorkflowStart = Pick<Payment, (typeof workflowStartFields)[number]> & {
+  /** The event to deliver is that of a refund, whose workflow is started instead. */
+  refundId?: string | null;
+};
+
+/** What starting the workflow of a refund needs. The id is the payment's. */
+export type RefundStart = Pick<WorkflowStart, 'id' | 'application' | 'orderId'> & {
+  refundId: string;
+};
 
 /** The way of the payer's browser to the gateway: a link, or a form that submits itself. */
 export type Redirect =

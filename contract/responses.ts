@@ -10,7 +10,7 @@ import { sameWithCursor } from './list-payments.ts';
 import { amountBounds, currencyExponents } from './money.ts';
 import type { PaymentField } from './payment-fields.ts';
 import { openEnum } from './open-enum.ts';
-import { statuses } from './status.ts';
+import { cancelledBy, statuses } from './status.ts';
 import { tokenModes } from './token.ts';
 
 /** A time as the service writes it: ISO 8601 in UTC with milliseconds and `+00:00`. */
@@ -76,6 +76,25 @@ const paymentSchemas = {
   paid_at: time('When the gateway confirmed the payment to the service.').nullable(),
   failure_code: FailureCode.nullable().meta({ description: 'Null unless failed.' }),
   failure_reason: nullableText('One fixed English sentence for each failure code.'),
+  cancelled_by: openEnum(cancelledBy)
+    .nullable()
+    .meta({ description: 'The one who called the payment off; null unless cancelled.' }),
+  cancellation_reason: nullableText('As it was sent with the cancel; null if none was sent.'),
+  amount_refunded: z.int().min(0).meta({
+    description:
+      'The sum that was given back, in minor units. It may be more than `amount` where somebody gave money back at the gateway.',
+  }),
+  amount_refund_pending: z
+    .int()
+    .min(0)
+    .meta({ description: 'The sum that refunds hold which have not ended, in minor units.' }),
+  refundable: z.int().min(0).meta({
+    description:
+      'The sum that can still be refunded, in minor units; 0 unless the payment is paid and its gateway still gives money back.',
+  }),
+  refundable_until: time(
+    'When the gateway stops giving money back; null if the payment is not paid, or without a limit.',
+  ).nullable(),
   test: z.boolean().meta({ description: 'True if a test token created the payment.' }),
   metadata: z.record(z.string(), z.unknown()).meta({
     description: 'As it was sent: the same keys in the same order, the same number literals.',
@@ -134,7 +153,22 @@ export const ApplicationResponse = z
   .meta({ id: 'Application' });
 export type ApplicationResponse = z.infer<typeof ApplicationResponse>;
 
+const refundAmounts = z.strictObject({
+  amount: z.int().meta({ description: 'What was paid. All amounts are in minor units.' }),
+  amount_refunded: z.int(),
+  amount_refund_pending: z.int(),
+  refundable: z.int(),
+});
+
 const details = {
+  PAYMENT_NOT_CANCELLABLE: z.strictObject({ status: openEnum(statuses) }),
+  REFUND_NOT_ALLOWED: z.strictObject({
+    limit: z.int().meta({ description: 'For a day of UTC, in minor units.' }),
+    used: z.int().meta({ description: 'What the refunds of today have reserved.' }),
+  }),
+  REFUND_EXCEEDS_PAYMENT: refundAmounts,
+  REFUNDABLE_AMOUNT_CHANGED: refundAmounts,
+  REFUND_IN_PROGRESS: refundAmounts,
   VALIDATION_FAILED: z.strictObject({
     fields: z
       .array(

@@ -34,9 +34,9 @@ export const SandboxPlan = z
             '- `paid_late`: the payer pays after the payment has ended `expired`. The money goes back.\n' +
             '- `other_amount`: the gateway confirms one unit more: `failed`, `amount_mismatch`.\n' +
             '- `already_verified`: the first confirmation of the gateway is lost, and a later one says that it ' +
-            'was verified before: `processing`, then `paid` within two minutes.\n' +
+            'was verified before: `processing`, then `paid` within three minutes.\n' +
             '- `silent`: the payer pays, and the gateway does not answer for `after_seconds`: `processing`, ' +
-            'then `paid` within two minutes.',
+            'then `paid` within three minutes.',
         }),
       failure_code: z
         .enum(Object.keys(failureReasons) as (keyof typeof failureReasons)[], {

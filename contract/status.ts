@@ -9,6 +9,10 @@ export type Status = (typeof statuses)[number];
 export const isTerminal = (status: Status): status is TerminalStatus =>
   status !== 'pending' && status !== 'processing';
 
+/** Who called a payment off. */
+export const cancelledBy = ['payer', 'application', 'admin'] as const;
+export type CancelledBy = (typeof cancelledBy)[number];
+
 /** The state of a delivery. `none`: the application had no webhook URL when the payment ended. */
 export const deliveryStatuses = ['pending', 'delivered', 'exhausted', 'none'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];

@@ -3,8 +3,11 @@ export const tokenModes = ['live', 'test'] as const;
 export type TokenMode = (typeof tokenModes)[number];
 
 /**
- * The rights of a token: to read everything of its application and mode, to create and verify payments, and to have
- * events and samples sent. A token has all of them by default.
+ * The rights of a token: to read everything of its application and mode, to create and verify payments, to have events
+ * and samples sent, and to give money back.
  */
-export const tokenScopes = ['read', 'create', 'replay'] as const;
+export const tokenScopes = ['read', 'create', 'replay', 'refund'] as const;
 export type TokenScope = (typeof tokenScopes)[number];
+
+/** The rights of a token that was given no others. It moves no money back. */
+export const defaultTokenScopes: readonly TokenScope[] = ['read', 'create', 'replay'];

@@ -25,6 +25,12 @@ const appearances: Record<string, Appearance> = {
   },
 };
 
+const refundTexts: Record<string, string> = {
+  pending: 'on its way',
+  succeeded: 'given back',
+  failed: 'not possible',
+};
+
 /** The service can introduce statuses that this shop does not know. */
 export const appearanceOf = ({ status }: Order): Appearance =>
   appearances[status] ?? { name: status, mark: '?', tone: 'off', heading: 'Your order' };
@@ -68,6 +74,12 @@ export const orderPage = ({ order, version, workflowUrl, hint }: OrderView): Htm
         <dd><code>${order.orderId}</code></dd>
         <dt>Payment</dt>
         <dd><code>${order.paymentId}</code></dd>
+        ${
+          order.refund === null
+            ? ''
+            : html`<dt>Money back</dt>
+        <dd>${refundTexts[order.refund] ?? order.refund}</dd>`
+        }
       </dl>
       ${actions({ order, workflowUrl, hint })}
     </section>
@@ -97,15 +109,22 @@ const canBePaid = ({ order, hint = 'pending' }: Pick<OrderView, 'order' | 'hint'
   order.status === 'pending' && hint === 'pending';
 
 const actions = ({ order, workflowUrl, hint }: Omit<OrderView, 'version'>): Html =>
-  html`<p class="actions">
+  html`<div class="actions">
     ${
       order.checkoutUrl !== null && canBePaid({ order, hint })
         ? html`<a class="button" href="${order.checkoutUrl}">Go to payment</a>`
         : html`<a class="button" href="/">Back to the shop</a>`
     }
+    ${
+      order.status === 'paid' && order.refund === null
+        ? html`<form method="post" action="${orderPath(order)}/refund">
+            <button class="button">Give the money back</button>
+          </form>`
+        : ''
+    }
     <a href="/orders">All orders</a>
     ${workflowUrl === null ? '' : html`<a href="${workflowUrl}">Its workflow in Temporal</a>`}
-  </p>`;
+  </div>`;
 
 const verified = html`<span class="badge good"
   ><span aria-hidden="true">✓</span>Signature verified</span

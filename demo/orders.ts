@@ -18,6 +18,8 @@ export interface Order {
   item: string;
   failureReason: string | null;
   checkoutUrl: string | null;
+  /** The state of its refund; null: the money was not given back. */
+  refund: string | null;
   createdAt: Date;
   webhook: ReceivedWebhook | undefined;
 }
@@ -100,6 +102,14 @@ export const createOrders = () => {
       });
     },
 
+    /** The money of the order goes back, or has come back. The order stays paid. */
+    receiveRefund({ payment_id: id, status }: Pick<Event, 'payment_id' | 'status'>): void {
+      const known = byPayment.get(id);
+      // The event can be faster than the response to the request for the refund.
+      if (known && !(status === 'pending' && known.refund !== null))
+        save({ ...known, refund: status });
+    },
+
     /** Returns what removes the listener. */
     onChange(listener: (version: string) => void): () => void {
       listeners.add(listener);
@@ -121,6 +131,7 @@ const toOrder = (payment: Payment | Event, createdAt: Date): Order => ({
   item: typeof payment.metadata['item'] === 'string' ? payment.metadata['item'] : 'An order',
   failureReason: payment.failure_reason,
   checkoutUrl: 'checkout_url' in payment ? payment.checkout_url : null,
+  refund: 'amount_refunded' in payment && payment.amount_refunded > 0 ? 'succeeded' : null,
   createdAt,
   webhook: undefined,
 });

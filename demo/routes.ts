@@ -6,16 +6,18 @@ import Koa, { type Context, type Middleware } from 'koa';
 import {
   ApiError,
   type CreatePayment,
+  type CreateRefund,
   type Event,
   type Payment,
   PaymentsError,
+  type Refund,
   SignatureError,
   webhooks,
 } from '../client/src/index.ts';
 import type { Connection } from './connection.ts';
 import { contentSecurityPolicy, layout, type Page } from './layout.ts';
 import { createLiveStreams } from './live.ts';
-import { orderPage } from './order-page.ts';
+import { orderPage, orderPath } from './order-page.ts';
 import { isOpen, type Order, type Orders } from './orders.ts';
 import { messagePage, ordersPage, shopPage } from './pages.ts';
 import { currency, findProduct, type Product } from './products.ts';
@@ -24,6 +26,13 @@ import { currency, findProduct, type Product } from './products.ts';
 export interface PaymentCalls {
   create: (payment: CreatePayment) => Promise<Payment>;
   get: (paymentId: string) => Promise<Payment>;
+  refunds: {
+    create: (
+      paymentId: string,
+      refund: CreateRefund,
+      options: { idempotencyKey: string },
+    ) => PromiseLike<Pick<Refund, 'payment_id' | 'status'>>;
+  };
 }
 
 export interface Deps {
@@ -129,7 +138,7 @@ const newOrder = ({ id, name, amount }: Product): CreatePayment => ({
 });
 
 const orderRoutes = (deps: Deps) => {
-  const { orders } = deps;
+  const { orders, payments } = deps;
   return new Router()
     .get('/orders', (ctx) => {
       const list = orders.list();
@@ -140,6 +149,15 @@ const orderRoutes = (deps: Deps) => {
       const order = orders.find(ctx.params['orderId'] ?? '');
       ctx.status = order ? 200 : 404;
       ctx.body = order ? presentOrder(order) : { error: 'The shop knows no such order.' };
+    })
+    .post('/orders/:orderId/refund', async (ctx) => {
+      const order = orders.find(ctx.params['orderId'] ?? '');
+      if (!order) return showMessage(ctx, 404, 'The shop knows no such order.');
+      // One refund for each order, however often somebody clicks.
+      const options = { idempotencyKey: `refund-${order.orderId}` };
+      orders.receiveRefund(await payments.refunds.create(order.paymentId, {}, options));
+      ctx.redirect(orderPath(order));
+      ctx.status = 303;
     })
     .get('/orders/:orderId', async (ctx) => {
       const order = orders.find(ctx.params['orderId'] ?? '');
@@ -157,7 +175,9 @@ const showOrder = (ctx: Context, { orders, connection }: Deps, order: Order, hin
       version: orders.version(),
       workflowUrl: connection.workflowUrl(order.paymentId),
     }),
-    live: { reloads: isOpen(order) || order.webhook === undefined },
+    live: {
+      reloads: isOpen(order) || order.webhook === undefined || order.refund === 'pending',
+    },
   });
 
 const presentOrder = ({ orderId, paymentId, status, webhook }: Order) => ({
@@ -203,6 +223,11 @@ const serviceRoutes = (
       } catch (error) {
         if (!(error instanceof SignatureError)) throw error;
         return reject(ctx, error.message);
+      }
+      if (event.event?.startsWith('refund.')) {
+        orders.receiveRefund(event);
+        ctx.status = 204;
+        return;
       }
       // The service may have kinds of events that this shop does not know.
       if (!isPaymentEvent(event)) return reject(ctx, 'The body is not a payment event.');

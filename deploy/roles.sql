@@ -31,8 +31,8 @@ revoke all on all tables in schema public from public;
 -- neither insert nor update the columns of an outcome. It reads events and changes no delivery. It
 -- reads the class of an attempt's error and not its text. It cannot read the credentials of gateways, only the
 -- secrets that check their notifications.
-grant select (slug, driver, kind, enabled, notification_secrets) on gateways to payments_api;
-grant select on applications, tokens, payments, workflow_outbox, idempotency_keys,
+grant select (slug, driver, kind, enabled, notification_secrets, can_refund) on gateways to payments_api;
+grant select on applications, tokens, payments, refunds, workflow_outbox, idempotency_keys,
   request_counts, sandbox_payments, events, deliveries to payments_api;
 grant select (event_id, number, round, trigger, started_at, completed_at, duration_ms, response_status,
   error_class, response_body, response_truncated) on attempts to payments_api;
@@ -43,7 +43,12 @@ grant insert (id, application, test, delivery, from_at, to_at, matched), update 
 grant insert (id, application, kind, requested_at), delete on webhook_tests to payments_api;
 grant insert (id, application, test, order_id, status, amount, currency, gateway, description,
   callback_url, metadata, expires_at, created_at, updated_at) on payments to payments_api;
-grant update (checkout_at, late_searches, late_search_at) on payments to payments_api;
+grant update (checkout_at, late_searches, late_search_at, amount_refund_pending) on payments to payments_api;
+-- It reserves refunds and calls them off. It can neither end one nor say that the gateway was told.
+grant insert (id, payment_id, application, test, order_id, status, stage, amount, currency, method, requested_by,
+  reason, reference, metadata, fingerprint, to_confirm, created_at, updated_at, due_at),
+  update (cancel_requested, due_at) on refunds to payments_api;
+grant select, update (day, used) on refund_limits to payments_api;
 grant insert, delete on workflow_outbox to payments_api;
 grant insert, update on idempotency_keys, request_counts to payments_api;
 grant update (last_used_at) on tokens to payments_api;
@@ -53,14 +58,21 @@ grant update (state, refusal, tracking_code, card_pan_masked) on sandbox_payment
 grant insert (reference, payment_id, amount, currency, return_url, state, planned_state, acts_at, returns,
   pays_late, refusal, tracking_code, card_pan_masked, silent_until, lose_confirmation)
   on sandbox_payments to payments_api;
+grant insert (reference, refund_id, payment_id, amount, outcome, failure_code, after_seconds)
+  on sandbox_refunds to payments_api;
 
 -- The worker of the queue `payments` decides outcomes. It can change neither the columns that a create wrote nor an
 -- event, and reads no webhook secret.
-grant select on applications, gateways, payments, workflow_outbox, idempotency_keys, events,
-  deliveries, attempts, late_payments, sandbox_payments, gateway_exchanges, replays to payments_worker;
+grant select on applications, gateways, payments, refunds, workflow_outbox, idempotency_keys, events,
+  deliveries, attempts, late_payments, sandbox_payments, sandbox_refunds, gateway_exchanges, replays to payments_worker;
 grant update (status, gateway_reference, gateway_redirect, checkout_at, payer_returns_at, inquired_at, unanswered, tracking_code,
-  card_pan_masked, paid_at, failure_code, gateway_code, gateway_message, healed_at, updated_at)
-  on payments to payments_worker;
+  card_pan_masked, paid_at, failure_code, cancelled_by, cancellation_reason, gateway_code, gateway_message, refundable_until, amount_refunded,
+  amount_refund_pending, healed_at, updated_at) on payments to payments_worker;
+grant insert (id, payment_id, application, test, order_id, status, amount, currency, method, requested_by, metadata,
+  gateway_reference, bank_reference, succeeded_at, created_at, updated_at),
+  update (status, stage, told, told_at, gateway_reference, bank_reference, failure_code, gateway_code,
+  gateway_message, expected_at, succeeded_at, failed_at, updated_at, due_at, healed_at)
+  on refunds to payments_worker;
 grant insert on events, deliveries, late_payments, sandbox_payments, gateway_exchanges, replay_results,
   feeds to payments_worker;
 grant select, update (recorded_at) on feeds to payments_worker;
@@ -69,6 +81,7 @@ grant update (status, round, trigger, round_began_at, next_attempt_at, exhausted
 grant update (status, begun, refused, position_at, position_id, ended_at) on replays to payments_worker;
 grant update (reversals, reversal_at, result, resolved_at) on late_payments to payments_worker;
 grant update (return_url, state, verifications, confirmations) on sandbox_payments to payments_worker;
+grant insert, update (told, accepted_at) on sandbox_refunds to payments_worker;
 -- Only the last gateway exchanges of a payment are kept.
 grant delete on workflow_outbox, idempotency_keys, gateway_exchanges to payments_worker;
 
@@ -85,13 +98,20 @@ grant update (sent, completed_at, duration_ms, response_status, error_class, res
   on webhook_tests to payments_webhooks;
 
 -- Admins manage access and replay deliveries. They only read payments.
-grant select on applications, gateways, tokens, webhook_secrets, payments, workflow_outbox, events, deliveries,
+grant select on applications, gateways, tokens, webhook_secrets, payments, refunds, workflow_outbox, events, deliveries,
   attempts, late_payments, gateway_exchanges, audit_log, webhook_tests to payments_admin;
 grant insert (id, application, kind, requested_at), delete on webhook_tests to payments_admin;
 grant insert on applications, gateways, tokens, webhook_secrets to payments_admin;
-grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute)
+grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute, refund_events)
   on applications to payments_admin;
-grant update (enabled, credentials, notification_secrets) on gateways to payments_admin;
+-- An admin's refund is a request, as the API's: its workflow carries it out. So is the decision about one that nobody
+-- can know.
+grant insert (id, payment_id, application, test, order_id, status, stage, amount, currency, method, requested_by,
+  reason, reference, metadata, fingerprint, to_confirm, created_at, updated_at, due_at),
+  update (settled_as, due_at, to_confirm, cancel_requested) on refunds to payments_admin;
+grant update (amount_refund_pending) on payments to payments_admin;
+grant select, insert, update, delete on refund_limits, refund_approvals to payments_admin;
+grant update (enabled, credentials, notification_secrets, can_refund) on gateways to payments_admin;
 grant update (revoked_at) on tokens to payments_admin;
 grant update (ciphertext, retires_at) on webhook_secrets to payments_admin;
 grant update (status, round, trigger, round_began_at, next_attempt_at, at_once, exhausted_by_run) on deliveries
@@ -109,18 +129,26 @@ grant select (id, name, label, created_at, used_at) on console_passkeys to payme
 -- The web console shows what admins see, without any ciphertext, and makes some of their changes. A login that
 -- it records needs a person, and the command line alone adds people, gives them roles and makes links: a console
 -- that somebody has taken over can invent no person and no role.
-grant select on applications, tokens, payments, workflow_outbox, events, deliveries, attempts, late_payments,
+grant select on applications, tokens, payments, refunds, workflow_outbox, events, deliveries, attempts, late_payments,
   gateway_exchanges, audit_log, console_people, console_links, console_sessions, console_passkeys, console_attempts
   to payments_console;
-grant select (slug, driver, kind, enabled, has_credentials, created_at) on gateways to payments_console;
+grant select (slug, driver, kind, enabled, can_refund, has_credentials, created_at) on gateways to payments_console;
 grant select (id, application, key_id, created_at, retires_at) on webhook_secrets to payments_console;
 grant insert (hash, prefix, application, mode, name, scopes, expires_at), update (revoked_at) on tokens
   to payments_console;
 grant insert (application, ciphertext), update (retires_at) on webhook_secrets to payments_console;
-grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute)
+grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute, refund_events)
   on applications to payments_console;
+-- Refunds, as the command line's. It reads the amount above which another admin must confirm one, and cannot change it.
+grant insert (id, payment_id, application, test, order_id, status, stage, amount, currency, method, requested_by,
+  reason, reference, metadata, fingerprint, to_confirm, created_at, updated_at, due_at),
+  update (settled_as, due_at, to_confirm, cancel_requested) on refunds to payments_console;
+grant update (amount_refund_pending) on payments to payments_console;
+grant update (checked_at) on late_payments to payments_admin, payments_console;
+grant select on refund_approvals, refund_limits to payments_console;
+grant update (day, used) on refund_limits to payments_console;
 -- It can replace credentials, and read none.
-grant update (enabled, credentials, notification_secrets) on gateways to payments_console;
+grant update (enabled, credentials, notification_secrets, can_refund) on gateways to payments_console;
 grant insert (slug, default_gateway, callback_urls, webhook_url, requests_per_minute) on applications
   to payments_console;
 -- Replays of many and webhook tests are requests, as the API's: a workflow carries them out.
@@ -138,8 +166,8 @@ grant insert (id, name, label, public_key, counter), update (counter, used_at), 
 grant insert (hash), delete on console_attempts to payments_console;
 
 -- A purge deletes old records as a role of its own (npm run admin -- purge), which changes nothing else.
-grant select, delete on payments, workflow_outbox, events, deliveries, attempts, late_payments, sandbox_payments,
-  replays, webhook_tests to payments_retention;
+grant select, delete on payments, refunds, workflow_outbox, events, deliveries, attempts, late_payments, sandbox_payments,
+  sandbox_refunds, replays, webhook_tests to payments_retention;
 grant select (created_at), delete on console_sessions, console_links to payments_retention;
 grant update (response_body) on attempts to payments_retention;
 

@@ -48,6 +48,16 @@ const createUnusableAdapter = (problem: GatewayUnavailable): GatewayAdapter => (
   async inquire() {
     throw problem;
   },
+  // Present, so that a refund waits and does not end for lack of the function.
+  async reverse() {
+    throw problem;
+  },
+  async refund() {
+    throw problem;
+  },
+  async refunds() {
+    throw problem;
+  },
 });
 
 const notCalled = () => Promise.reject(new Error('Checking an account makes no calls'));
@@ -69,6 +79,7 @@ export const problemWithAccount = (
       {
         callsTo: beginTry({ dispatcher: createGatewayDispatcher(), allowLoopback }),
         sandboxPayments: { open: notCalled, verify: notCalled, get: notCalled, expire: notCalled },
+        sandboxRefunds: { tell: notCalled, list: notCalled },
         publicBaseUrl: '',
         now: () => new Date(),
       },

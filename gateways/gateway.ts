@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { FailureCode } from '../contract/failure-codes.ts';
 import type { GatewayKind } from '../contract/gateway-account.ts';
 import type { Redirect } from '../contract/payment.ts';
+import type { RefundFailureCode } from '../contract/refund-failure-codes.ts';
 import type { PaymentBounds } from './amount.ts';
 import type { CallGateway, Target } from './call.ts';
 import { AccountProblem } from './errors.ts';
@@ -20,6 +21,8 @@ export interface GatewayPayment {
 /** A payment that exists at the gateway. The reference comes from our record, never from a browser. */
 export interface OpenedPayment extends GatewayPayment {
   reference: string;
+  /** The provider's number of a payment that is paid. */
+  trackingCode?: string | null;
 }
 
 /** `code` and `message` are the provider's own, see redact.ts; null where it sends none. */
@@ -55,7 +58,46 @@ export type GatewayStatus =
   | { state: 'failed'; failureCode: FailureCode; code: string | null; message: string | null }
   | { state: 'cancelled' | 'expired' | 'waiting' | 'processing' };
 
-export type Reversal = { result: 'reversed' } | Refused;
+/** `pending`: the gateway has taken it on, and an inquiry shows what becomes of it. */
+export type Reversal = { result: 'reversed' } | { result: 'pending' } | Refused;
+
+/** A refund that a gateway carries out. The amount is in minor units of the payment's currency. */
+export interface GatewayRefund {
+  /** Our id, and the idempotency key at a keyed gateway. */
+  id: string;
+  amount: number;
+  /** How often the gateway was told before, and when it was told first. */
+  told: number;
+  toldAt: Date | null;
+  /** It is the whole amount, inside the time of `capabilities.reversal`: the gateway may undo the payment instead. */
+  isReversible: boolean;
+}
+
+/** What a gateway knows of one refund of a payment. */
+export interface KnownRefund {
+  /** The gateway's own id. */
+  reference: string;
+  /** Our id, where the gateway carries it. Null also for a refund that was not made by us. */
+  refundId: string | null;
+  /** In minor units of the currency. */
+  amount: number;
+  currency: string;
+  /** `succeeded` may still become `failed`, when the payer's bank sends the money back. */
+  state: 'pending' | 'waiting_for_balance' | 'succeeded' | 'failed';
+  /** Null unless it failed. */
+  failureCode: RefundFailureCode | null;
+  /** The provider's own, see redact.ts. */
+  code: string | null;
+  message: string | null;
+  /** The number with which a payer finds the money at the bank. */
+  bankReference: string | null;
+  expectedAt: Date | null;
+  createdAt: Date | null;
+}
+
+/** `refused`: the gateway says for certain that it gives nothing back for this call. */
+export type RefundAnswer =
+  { result: 'accepted'; refund: KnownRefund } | (Refused & { failureCode: RefundFailureCode });
 
 /** A request that claims to come from a gateway's server. The signature covers the bytes of the body. */
 export interface NotificationRequest {
@@ -67,10 +109,19 @@ export interface NotificationRequest {
 /**
  * `rejected`: the signature is wrong. `ignored`: not about a payment's state. `changed`: verify the payment.
  * `closed`: nobody can pay it any more, which changes nothing for a payment that has ended.
+ * `refund_changed`: ask for the refunds of the payment with this tracking code. Our id is null for a refund that was not
+ * made by us.
  */
 export type Notification =
   | { result: 'rejected' | 'ignored' }
-  | { result: 'changed' | 'closed'; reference: string; paymentId: string | null };
+  | { result: 'changed' | 'closed'; reference: string; paymentId: string | null }
+  | {
+      result: 'refund_changed';
+      trackingCode: string;
+      /** The gateway's id of the refund. */
+      reference: string;
+      refundId: string | null;
+    };
 
 /**
  * One account at a payment provider, for one try: all calls together may take 20 s.
@@ -87,6 +138,16 @@ export interface GatewayAdapter {
   expire?(payment: OpenedPayment): Promise<boolean>;
   /** Returns the whole amount. Inquire before repeating it. */
   reverse?(payment: OpenedPayment): Promise<Reversal>;
+  /**
+   * Tells the gateway to give money back. Only a keyed gateway may be told again, with the same id. Without an
+   * answer the money may be on its way: ask for the refunds.
+   */
+  refund?(payment: OpenedPayment, refund: GatewayRefund): Promise<RefundAnswer>;
+  /**
+   * Every refund of the payment that the gateway knows, also those made at its dashboard.
+   * @param references the references of our refunds: a gateway may carry out one refund as several
+   */
+  refunds?(payment: OpenedPayment, references: readonly string[]): Promise<KnownRefund[]>;
   /** References of payments that are paid and not verified. `complete: false`: there may be more. */
   listUnverified?(): Promise<{ references: string[]; complete: boolean }>;
 }
@@ -100,6 +161,28 @@ export interface Capabilities extends PaymentBounds {
   twoStepVerify: boolean;
   /** An inquiry shows that the money was returned. Otherwise a reversal without an answer is not repeated. */
   reportsReversals: boolean;
+  /** Within this time after the payment, a refund of the whole amount is tried as a reversal; null: never. */
+  reversal: { windowMs: number } | null;
+  /** Null for a gateway that has no refunds. */
+  refund: RefundTerms | null;
+}
+
+export interface RefundTerms {
+  /** False: the whole amount only. */
+  partial: boolean;
+  /** How many refunds a payment can have. `one_at_a_time`: the next one when the one before has an answer. */
+  several: 'parallel' | 'one_at_a_time' | 'once';
+  /** The least amount, in minor units. */
+  least: number;
+  /** Since the payment was paid; null for no limit. */
+  windowMs: number | null;
+  /** Refunds carry our id, so the gateway may be told again. */
+  keyed: boolean;
+  /**
+   * The field of an account's credentials without which the account has no refunds; null where it needs none.
+   * The column `gateways.can_refund` says whether the account has it.
+   */
+  credentials: string | null;
 }
 
 export interface Account<Credentials = unknown> {

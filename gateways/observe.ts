@@ -4,7 +4,9 @@ import type {
   GatewayAdapter,
   GatewayPayment,
   GatewayStatus,
+  KnownRefund,
   Opening,
+  RefundAnswer,
   Reversal,
 } from './gateway.ts';
 import { providerMessage } from './redact.ts';
@@ -15,17 +17,17 @@ export type Listener = (exchange: GatewayExchange) => unknown;
 /** Wraps an adapter so that `listener` gets the exchange of every call about a payment. */
 export const observed = (adapter: GatewayAdapter, listener: Listener): GatewayAdapter => {
   const observe =
-    <P extends GatewayPayment, R extends Result>(
+    <P extends [GatewayPayment, ...unknown[]], R extends Result>(
       operation: GatewayExchange['operation'],
-      call: (payment: P) => Promise<R>,
+      call: (...about: P) => Promise<R>,
     ) =>
-    async (payment: P): Promise<R> => {
-      const { exchange, outcome } = await observeCall(operation, async () => call(payment));
+    async (...about: P): Promise<R> => {
+      const { exchange, outcome } = await observeCall(operation, async () => call(...about));
       await listener(exchange);
       if (outcome.status === 'rejected') throw outcome.reason;
       return outcome.value;
     };
-  const { open, verify, inquire, expire, reverse } = adapter;
+  const { open, verify, inquire, expire, reverse, refund, refunds } = adapter;
   return {
     ...adapter,
     open: observe('open', open),
@@ -33,10 +35,12 @@ export const observed = (adapter: GatewayAdapter, listener: Listener): GatewayAd
     inquire: observe('inquire', inquire),
     ...(expire && { expire: observe('expire', expire) }),
     ...(reverse && { reverse: observe('reverse', reverse) }),
+    ...(refund && { refund: observe('refund', refund) }),
+    ...(refunds && { refunds: observe('list_refunds', refunds) }),
   };
 };
 
-type Result = Opening | GatewayStatus | Reversal | boolean;
+type Result = Opening | GatewayStatus | Reversal | RefundAnswer | KnownRefund[] | boolean;
 
 /** Runs one call. @returns its outcome beside the exchange that records it */
 const observeCall = async <R extends Result>(
@@ -55,6 +59,7 @@ type Facts = Pick<GatewayExchange, 'result' | 'code' | 'message'>;
 
 const describe = (result: Result): Facts => {
   if (typeof result === 'boolean') return { result: result ? 'expired' : 'refused', ...noMessage };
+  if (Array.isArray(result)) return { result: 'listed', ...noMessage };
   return {
     result: 'state' in result ? result.state : result.result,
     ...('code' in result ? providerMessage(result.code, result.message) : noMessage),

@@ -4,8 +4,16 @@ import type { Call, HttpResponse } from './call.ts';
 import { escapedPath, parseResponse } from './call.ts';
 import { describePayment } from './description.ts';
 import { AccountProblem, GatewayUnavailable } from './errors.ts';
-import type { Account, Capabilities, GatewayAdapter, OpenedPayment, Tools } from './gateway.ts';
+import type {
+  Account,
+  Capabilities,
+  GatewayAdapter,
+  OpenedPayment,
+  Reversal,
+  Tools,
+} from './gateway.ts';
 import { defineDriver } from './gateway.ts';
+import { reversedPayment } from './known-refund.ts';
 import {
   isRefunded,
   Opened,
@@ -33,6 +41,8 @@ const capabilities: Capabilities = {
   twoStepVerify: true,
   // The report shows refunds. Whether a reversal is one of them is not documented.
   reportsReversals: false,
+  reversal: { windowMs: 30 * 60_000 },
+  refund: null,
 };
 
 /*
@@ -62,7 +72,20 @@ export const payping = defineDriver({
       }
     };
 
+    // PayPing allows it up to 30 minutes after the verification.
+    const reverse = async (payment: OpenedPayment): Promise<Reversal> => {
+      const { refId } = await getReport(payment);
+      if (!refId) return { result: 'refused', ...providerMessage(null, 'It was not paid') };
+      const response = await post('reverse', '/v3/pay/reverse', {
+        paymentRefId: Number(refId),
+        paymentCode: payment.reference,
+      });
+      return parseReversal(response);
+    };
+
     return {
+      reverse,
+
       async open(payment) {
         const response = await post('pay', '/v3/pay', {
           amount: toWire(capabilities, payment),
@@ -105,15 +128,17 @@ export const payping = defineDriver({
         return isRefused ? status : toStatus(now);
       },
 
-      // PayPing allows it up to 30 minutes after the verification.
-      async reverse(payment) {
-        const { refId } = await getReport(payment);
-        if (!refId) return { result: 'refused', ...providerMessage(null, 'It was not paid') };
-        const response = await post('reverse', '/v3/pay/reverse', {
-          paymentRefId: Number(refId),
-          paymentCode: payment.reference,
-        });
-        return parseReversal(response);
+      async refund(payment, { isReversible }) {
+        const reversal: Reversal = isReversible
+          ? await reverse(payment)
+          : { result: 'refused', ...providerMessage(null, 'The time of a reversal is over') };
+        return reversal.result === 'refused'
+          ? { ...reversal, failureCode: 'not_refundable' }
+          : { result: 'accepted', refund: reversedPayment(payment) };
+      },
+
+      async refunds(payment) {
+        return isRefunded(await getReport(payment)) ? [reversedPayment(payment)] : [];
       },
     };
   },

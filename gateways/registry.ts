@@ -108,7 +108,9 @@ export const sealCredentials = (
 ): SealedCredentials => {
   const parts = splitCredentials(driver, credentials);
   const secrets = parts.notificationSecrets;
+  const refundField = findDriver(driver)?.capabilities.refund?.credentials ?? null;
   return {
+    canRefund: refundField === null || Object.hasOwn(credentials, refundField),
     credentials: secretBox().seal(JSON.stringify(parts.credentials), credentialsOwner(slug)),
     notificationSecrets:
       secrets && notificationBox().seal(JSON.stringify(secrets), notificationSecretsOwner(slug)),

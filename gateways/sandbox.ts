@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { amountBounds, currencyExponents } from '../contract/money.ts';
 import type { SandboxPayment, SandboxPayments } from '../postgres/sandbox-payments.ts';
+import type { SandboxRefund, SandboxRefunds } from '../postgres/sandbox-refunds.ts';
 import { AccountProblem, GatewayUnavailable } from './errors.ts';
-import type { GatewayAdapter, GatewayStatus, Tools } from './gateway.ts';
+import type { GatewayAdapter, GatewayStatus, KnownRefund, Tools } from './gateway.ts';
 import { defineDriver } from './gateway.ts';
 
 export interface Deps {
   sandboxPayments: Pick<SandboxPayments, 'open' | 'verify' | 'get' | 'expire'>;
+  sandboxRefunds: Pick<SandboxRefunds, 'tell' | 'list'>;
   publicBaseUrl: string;
 }
 
@@ -23,6 +25,15 @@ export const sandbox = defineDriver({
     expirySeconds: { min: 60, max: 86_400 },
     twoStepVerify: true,
     reportsReversals: false,
+    reversal: null,
+    refund: {
+      partial: true,
+      several: 'parallel',
+      least: 1,
+      windowMs: null,
+      keyed: true,
+      credentials: null,
+    },
   },
   credentials: z.strictObject({}),
   connect({ kind }, tools: SandboxTools): GatewayAdapter {
@@ -33,7 +44,11 @@ export const sandbox = defineDriver({
 });
 
 /** The built-in gateway: a two-step provider with our own page and without real money. */
-const createSandboxGateway = ({ sandboxPayments, publicBaseUrl }: Deps): GatewayAdapter => ({
+const createSandboxGateway = ({
+  sandboxPayments,
+  sandboxRefunds,
+  publicBaseUrl,
+}: Deps): GatewayAdapter => ({
   async open({ id, amount, currency, returnUrl }) {
     const opened = await sandboxPayments.open({ paymentId: id, amount, currency, returnUrl });
     const url = `${publicBaseUrl}/api/v1/sandbox/${id}`;
@@ -53,6 +68,29 @@ const createSandboxGateway = ({ sandboxPayments, publicBaseUrl }: Deps): Gateway
   expire({ reference }) {
     return sandboxPayments.expire(reference);
   },
+  async refund({ reference }, refund) {
+    const answer = await sandboxRefunds.tell(reference, refund);
+    switch (answer.result) {
+      case 'accepted':
+        return { result: 'accepted', refund: toKnown(answer.refund) };
+      case 'refused':
+        return { ...answer, code: answer.failureCode, message: 'Refused by the sandbox' };
+      case 'lost':
+        throw new GatewayUnavailable('A test asked for a refund without an answer');
+    }
+  },
+  async refunds({ reference }) {
+    return (await sandboxRefunds.list(reference)).map(toKnown);
+  },
+});
+
+const toKnown = ({ endsAt, acceptedAt, ...refund }: SandboxRefund): KnownRefund => ({
+  ...refund,
+  code: refund.failureCode,
+  message: null,
+  bankReference: null,
+  expectedAt: endsAt,
+  createdAt: acceptedAt,
 });
 
 const answered = (payment: SandboxPayment | undefined): SandboxPayment | undefined => {

@@ -6,9 +6,17 @@ import { failed } from './redact.ts';
 import { stripeCurrencies } from './stripe-currencies.ts';
 import { toFailureCode } from './stripe-failures.ts';
 
+export const refundStatuses = [
+  'pending',
+  'requires_action',
+  'succeeded',
+  'failed',
+  'canceled',
+] as const;
 const SessionId = z.string().regex(/^cs_(test|live)_[A-Za-z0-9]{1,200}$/);
+export const IntentId = z.string().regex(/^pi_[A-Za-z0-9_]{1,200}$/);
 const Intent = z.object({
-  id: z.string().regex(/^pi_[A-Za-z0-9_]{1,200}$/),
+  id: IntentId,
   status: z.string(),
   last_payment_error: z
     .object({
@@ -17,7 +25,13 @@ const Intent = z.object({
       message: z.string().nullish(),
     })
     .nullish(),
-  latest_charge: z.object({ refunded: z.boolean() }).nullish(),
+  latest_charge: z
+    .object({
+      refunds: z.object({
+        data: z.array(z.object({ amount: z.int(), status: z.enum(refundStatuses) })),
+      }),
+    })
+    .nullish(),
 });
 export const Session = z.object({
   id: SessionId,
@@ -30,9 +44,7 @@ export const Session = z.object({
   payment_intent: Intent.nullish(),
 });
 export const Opened = z.object({ id: SessionId, livemode: z.boolean(), url: z.url() });
-export const Refund = z.object({
-  status: z.enum(['pending', 'requires_action', 'succeeded', 'failed', 'canceled']),
-});
+export const Reversed = z.object({ status: z.enum(refundStatuses) });
 export const Refusal = z.object({
   error: z.object({ type: z.string(), code: z.string().nullish(), message: z.string().nullish() }),
 });
@@ -60,7 +72,14 @@ export const toStatus = (session: z.output<typeof Session>): GatewayStatus => {
     throw new GatewayUnavailable(
       'stripe, retrieve: paid, but not complete or without a payment intent',
     );
-  if (intent.latest_charge?.refunded) return failed('payment_reversed', 'refunded');
+  // Only a refund that succeeded has returned the money; one that fails leaves it with us.
+  const refunded = (...of: string[]) =>
+    (intent.latest_charge?.refunds.data ?? [])
+      .filter((refund) => of.includes(refund.status))
+      .reduce((sum, { amount }) => sum + amount, 0);
+  if (refunded('succeeded') >= session.amount_total) return failed('payment_reversed', 'refunded');
+  if (refunded('succeeded', 'pending', 'requires_action') >= session.amount_total)
+    return { state: 'processing' };
   const currency = session.currency.toUpperCase();
   return {
     state: 'paid',

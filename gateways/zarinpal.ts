@@ -10,10 +10,13 @@ import type {
   GatewayPayment,
   GatewayStatus,
   OpenedPayment,
+  Reversal,
   Tools,
 } from './gateway.ts';
 import { defineDriver } from './gateway.ts';
+import { reversedPayment } from './known-refund.ts';
 import { failed, maskedPan, providerMessage } from './redact.ts';
+import { createRefunds, RefundCredentials } from './zarinpal-refunds.ts';
 
 const hosts = { sandbox: 'https://sandbox.zarinpal.com', live: 'https://payment.zarinpal.com' };
 
@@ -23,9 +26,22 @@ const capabilities: Capabilities = {
   expirySeconds: { min: 60, max: 86_400 },
   twoStepVerify: true,
   reportsReversals: true,
+  reversal: { windowMs: 30 * 60_000 },
+  refund: {
+    partial: true,
+    several: 'once',
+    least: 20_000,
+    windowMs: null,
+    keyed: false,
+    credentials: 'refunds',
+  },
 };
 
-const Credentials = z.strictObject({ merchantId: z.guid(), baseUrl: z.string().optional() });
+const Credentials = z.strictObject({
+  merchantId: z.guid(),
+  refunds: RefundCredentials.optional(),
+  baseUrl: z.string().optional(),
+});
 
 const Authority = z.string().regex(/^[A-Za-z0-9-]{36}$/);
 const Empty = z.union([z.array(z.unknown()).max(0), z.strictObject({}), z.literal(''), z.null()]);
@@ -64,6 +80,14 @@ const refusals = { anotherAmount: -50, notPaid: -51 } as const;
 const isOpeningRefusal = (code: number) =>
   (code <= -9 && code >= -19 && code !== -12) || (code <= -30 && code >= -41);
 
+/**
+ * Refusals of a reversal: the bank cannot, not in the success state, our address, too late, or the account. After
+ * any other the money may be on its way.
+ */
+const isReversalRefusal = (code: number) => (code <= -60 && code >= -63) || isOpeningRefusal(code);
+const notInSuccessState = -61;
+const noRefunds = { code: null, message: 'The account has no credentials for refunds' } as const;
+
 export const zarinpal = defineDriver({
   capabilities,
   credentials: Credentials,
@@ -74,13 +98,48 @@ export const zarinpal = defineDriver({
     return status === 'NOK' ? 'unpaid' : 'nothing';
   },
   connect(account, tools): GatewayAdapter {
-    const { kind } = account;
+    const { kind, credentials } = account;
+    if (credentials.refunds && kind === 'sandbox')
+      throw new AccountProblem('ZarinPal has no refunds in its sandbox');
     const { post, getStatus, toBody, isOfKind, origin } = createClient(account, tools);
     const inquire = async (payment: OpenedPayment): Promise<GatewayStatus> =>
       toStatus(await getStatus(payment), payment);
+    const refunds =
+      credentials.refunds &&
+      createRefunds(credentials.refunds, { ...tools, override: credentials.baseUrl });
+
+    // ZarinPal allows it up to 30 minutes after the payment.
+    const reverse = async (payment: OpenedPayment): Promise<Reversal> => {
+      const { refusal } = await post('reverse', toBody(payment), Reversed);
+      if (!refusal) return { result: 'reversed' };
+      if (!isReversalRefusal(refusal.code)) throw unexpected('reverse', refusal.code);
+      // Also the answer for money that was reversed before.
+      const isDone =
+        refusal.code === notInSuccessState && (await getStatus(payment)) === 'REVERSED';
+      if (isDone) return { result: 'reversed' };
+      return { result: 'refused', ...providerMessage(refusal.code, refusal.message) };
+    };
 
     return {
       inquire,
+      reverse,
+
+      async refund(payment, refund) {
+        if (refund.isReversible) {
+          const reversal = await reverse(payment);
+          if (reversal.result === 'reversed')
+            return { result: 'accepted', refund: reversedPayment(payment) };
+          if (!refunds && reversal.result === 'refused')
+            return { ...reversal, failureCode: 'not_refundable' };
+        }
+        if (refunds) return refunds.refund(payment, refund);
+        return { result: 'refused', failureCode: 'merchant_configuration', ...noRefunds };
+      },
+
+      async refunds(payment, references) {
+        if ((await getStatus(payment)) === 'REVERSED') return [reversedPayment(payment)];
+        return refunds?.refunds(payment, references) ?? [];
+      },
 
       async open(payment) {
         const response = await post('request', toOpeningBody(payment), Opened);
@@ -120,13 +179,6 @@ export const zarinpal = defineDriver({
         // Verified before, but without its number: the inquiry must confirm it.
         const confirmed = await inquire(payment);
         return confirmed.state === 'paid' ? { ...confirmed, ...facts } : confirmed;
-      },
-
-      // ZarinPal allows it up to 30 minutes after the payment.
-      async reverse(payment) {
-        const { refusal } = await post('reverse', toBody(payment), Reversed);
-        if (!refusal) return { result: 'reversed' };
-        return { result: 'refused', ...providerMessage(refusal.code, refusal.message) };
       },
 
       async listUnverified() {

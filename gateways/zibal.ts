@@ -15,11 +15,11 @@ import type {
 } from './gateway.ts';
 import { defineDriver } from './gateway.ts';
 import { failed, maskedPan, providerMessage } from './redact.ts';
+import { createRefunds, RefundCredentials } from './zibal-refunds.ts';
 
 /*
  * Host, sandbox merchant, paths and codes are from the official sample, fields from independent clients:
- * check them against the live documentation before the first live payment. Zibal's refund is another API
- * with another credential, and is not supported.
+ * check them against the live documentation before the first live payment.
  */
 const host = 'https://gateway.zibal.ir';
 const sandboxMerchant = 'zibal';
@@ -30,10 +30,20 @@ const capabilities: Capabilities = {
   expirySeconds: { min: 60, max: 86_400 },
   twoStepVerify: true,
   reportsReversals: true,
+  reversal: null,
+  refund: {
+    partial: true,
+    several: 'one_at_a_time',
+    least: 1_000,
+    windowMs: null,
+    keyed: false,
+    credentials: 'refunds',
+  },
 };
 
 const Credentials = z.strictObject({
   merchant: z.string().min(1).max(100),
+  refunds: RefundCredentials.optional(),
   baseUrl: z.string().optional(),
 });
 
@@ -49,7 +59,7 @@ const Paid = z.object({
 });
 const Inquired = Paid.extend({ status: z.int() });
 
-const statuses = { verified: 1, unverified: 2 } as const;
+const statuses = { verified: 1, unverified: 2, reversed: 18 } as const;
 const results = { ok: 100, alreadyVerified: 201, notPaid: 202 } as const;
 
 /** Refusals because of the account or the request. Source: official sample. */
@@ -66,9 +76,7 @@ const failureCodes: Record<number, FailureCode> = {
   10: 'card_not_supported',
   11: 'gateway_error',
   12: 'issuer_unavailable',
-  15: 'payment_reversed',
-  16: 'payment_reversed',
-  18: 'payment_reversed',
+  [statuses.reversed]: 'payment_reversed',
   21: 'merchant_configuration',
 };
 
@@ -82,12 +90,21 @@ export const zibal = defineDriver({
     return success === '0' ? 'unpaid' : 'nothing';
   },
   connect(account, tools): GatewayAdapter {
+    const { kind, credentials } = account;
+    if (credentials.refunds && kind === 'sandbox')
+      throw new AccountProblem('Zibal has no refunds for its sandbox merchant');
     const { post, getStatus, toBody, origin } = createClient(account, tools);
     const inquire = async (payment: OpenedPayment): Promise<GatewayStatus> =>
       toStatus(await getStatus(payment));
 
     return {
       inquire,
+      ...(credentials.refunds &&
+        createRefunds(credentials.refunds, {
+          ...tools,
+          override: credentials.baseUrl,
+          isReversed: async (payment) => (await getStatus(payment)).status === statuses.reversed,
+        })),
 
       async open(payment) {
         const response = await post('request', {
@@ -187,8 +204,8 @@ const toStatus = ({ status, ...facts }: z.output<typeof Inquired>): GatewayStatu
   if (status === statuses.verified) return paid(facts);
   if (status === 3) return { state: 'cancelled' };
   const failureCode = failureCodes[status];
-  // An undocumented status may mean that money moves.
-  if (!failureCode) throw new GatewayUnavailable(`zibal, inquiry: unknown status ${status}`);
+  // An undocumented status may mean that money moves. 15 and 16 are refunds, which may be of a part only.
+  if (!failureCode) throw new GatewayUnavailable(`zibal, inquiry: status ${status} is no outcome`);
   return failed(failureCode, status);
 };
 

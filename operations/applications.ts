@@ -13,7 +13,7 @@ import {
   isLocalhost,
   webhookUrlProblem,
 } from '../webhooks/address.ts';
-import { Refusal } from './change.ts';
+import { NotFound, Refusal } from './change.ts';
 import { hideQuery } from './webhook-url.ts';
 import type { Deps } from './deps.ts';
 
@@ -31,7 +31,7 @@ export const checkSlug = (slug: string): void => {
     );
 };
 
-const noApplication = (slug: string) => new Refusal(`There is no application "${slug}".`);
+const noApplication = (slug: string) => new NotFound(`There is no application "${slug}".`);
 
 /** Locks the row until the transaction ends. @throws Refusal if there is no such application */
 export const lockApplication = async (tx: Queries, slug: string): Promise<Application> => {
@@ -53,6 +53,7 @@ const toAuditFacts = (application: Application): AuditFacts => ({
   callback_urls: application.callbackUrls,
   webhook_url: application.webhookUrl && hideQuery(application.webhookUrl),
   requests_per_minute: application.requestsPerMinute,
+  refund_events: application.refundEvents,
 });
 
 export const createApplicationOperations = ({

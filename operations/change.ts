@@ -4,6 +4,9 @@ import type { Queries, Sql } from '../postgres/driver/sql.ts';
 /** The operation is not possible in the current state. The message says why. */
 export class Refusal extends Error {}
 
+/** There is no such thing. */
+export class NotFound extends Refusal {}
+
 export interface Change {
   /** E.g. `application.disable`. */
   action: string;

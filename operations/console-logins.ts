@@ -13,7 +13,7 @@ import {
   createConsolePeopleQueries,
   type ListedPerson,
 } from '../postgres/console-people.ts';
-import { Refusal } from './change.ts';
+import { NotFound, Refusal } from './change.ts';
 import type { Deps } from './deps.ts';
 
 /** Lets people into the web console, and out. */
@@ -83,7 +83,7 @@ export const createConsoleLogins = ({
     await change({ action: 'console.remove', subject: `person:${name}`, reason }, async (tx) => {
       const people = createConsolePeopleQueries(tx);
       const person = await people.get(name);
-      if (!person) throw new Refusal(`There is no person "${name}".`);
+      if (!person) throw new NotFound(`There is no person "${name}".`);
       await people.delete(name);
       return {
         before: { role: person.role, email: person.email },
@@ -153,7 +153,7 @@ export const createConsoleLogins = ({
   ): Promise<void> {
     await change({ action: 'passkey.remove', subject: `person:${name}`, reason }, async (tx) => {
       const label = await createConsolePasskeyQueries(tx).delete(name, id);
-      if (label === undefined) throw new Refusal('There is no such passkey.');
+      if (label === undefined) throw new NotFound('There is no such passkey.');
       return { before: { label }, after: null };
     });
   },

@@ -4,7 +4,7 @@ import { sealCredentials } from '../gateways/registry.ts';
 import type { ListedGateway } from '../postgres/gateways.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import { checkSlug } from './applications.ts';
-import { Refusal } from './change.ts';
+import { NotFound, Refusal } from './change.ts';
 import type { Deps } from './deps.ts';
 
 export interface NewGateway {
@@ -15,7 +15,11 @@ export interface NewGateway {
   credentials: string | null;
 }
 
-const noCredentials: SealedCredentials = { credentials: null, notificationSecrets: null };
+const noCredentials: SealedCredentials = {
+  credentials: null,
+  notificationSecrets: null,
+  canRefund: true,
+};
 
 export const createGatewayOperations = ({
   sql,
@@ -51,7 +55,7 @@ export const createGatewayOperations = ({
     await change({ action: 'gateway.credentials', subject, reason }, async (tx) => {
       const gateways = createGateways(tx);
       const account = (await gateways.list()).find((each) => each.slug === slug);
-      if (!account) throw new Refusal(`There is no gateway "${slug}".`);
+      if (!account) throw new NotFound(`There is no gateway "${slug}".`);
       const { driver, kind, hasCredentials } = account;
       const problem = problemWithAccount(driver, { slug, kind, credentials: parsed }, targetRule);
       if (problem !== undefined) throw new Refusal(`${problem}.`);

@@ -12,6 +12,7 @@ import { createConsoleLogins } from './console-logins.ts';
 import { createGatewayOperations } from './gateways.ts';
 import { createPaymentOperations } from './payments.ts';
 import { createReconciliation } from './reconciliation.ts';
+import { createRefundOperations } from './refunds.ts';
 import { createReplayOperations } from './replays.ts';
 import { createPurge } from './retention.ts';
 import { createSecretOperations } from './secrets.ts';
@@ -42,6 +43,7 @@ export const createOperations = (deps: Omit<Deps, 'change'> & { via: Via }) => {
     reconcile: createReconciliation(shared),
     purge: createPurge(shared),
     testWebhook: createWebhookTest(shared),
+    refunds: createRefundOperations(shared),
     replays: createReplayOperations(shared),
     console: createConsoleLogins(shared),
     auditLog: (filter: AuditFilter): Promise<AuditRecord[]> =>

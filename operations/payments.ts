@@ -6,10 +6,15 @@ import type {
   PaymentSummary,
 } from '../postgres/admin-payments.ts';
 import { createAdminPayments } from '../postgres/admin-payments.ts';
-import type { LatePaymentResult } from '../postgres/late-payments.ts';
+import { isTerminal, type Status, type VerificationResult } from '../contract/status.ts';
+import type { AuditFacts } from '../postgres/audit-log.ts';
+import type { TemporalAdmin } from '../temporal/admin-client.ts';
+import type { VerifyStart } from '../temporal/payment-workflows.ts';
+import { checkLateMoney, type LatePaymentResult } from '../postgres/late-payments.ts';
 import { findApplication } from './applications.ts';
-import { Refusal } from './change.ts';
+import { NotFound, Refusal } from './change.ts';
 import type { Deps } from './deps.ts';
+import { needTemporal } from './need-temporal.ts';
 
 /** A past or expected event in a payment's life. */
 export interface TimelineEntry {
@@ -25,21 +30,140 @@ export interface PaymentTimeline {
   workflowUrl: string | null;
 }
 
+/** What an admin wants of an open payment's workflow. */
+interface Wish {
+  action: string;
+  reason: string | null;
+  /** For the audit record. */
+  after: AuditFacts | null;
+  /** @throws Refusal */
+  check?: (payment: PaymentRecord) => void;
+}
+
 export const createPaymentOperations = ({
   sql,
+  change,
+  temporal,
+  now,
   workflowUrl,
-}: Pick<Deps, 'sql' | 'workflowUrl'>) => ({
-  async find(filter: PaymentFilter, limit: number): Promise<PaymentSummary[]> {
-    if (filter.application !== null) await findApplication(sql, filter.application);
-    return createAdminPayments(sql).find(filter, limit);
-  },
+}: Pick<Deps, 'sql' | 'change' | 'temporal' | 'now' | 'workflowUrl'>) => {
+  const payments = createAdminPayments(sql);
 
-  async get(id: string): Promise<PaymentTimeline> {
-    const payment = await createAdminPayments(sql).get(id);
-    if (!payment) throw new Refusal(`There is no payment ${id}.`);
-    return { payment, timeline: createTimeline(payment), workflowUrl: workflowUrl(id) };
-  },
-});
+  const find = async (id: string): Promise<PaymentRecord> => {
+    const payment = await payments.get(id);
+    if (!payment) throw new NotFound(`There is no payment ${id}.`);
+    return payment;
+  };
+
+  /**
+   * Records what an admin wants of an open payment, then asks its workflow.
+   * @returns the payment's status after it, and whether the gateway answered
+   * @throws Refusal if the payment has ended, or without Temporal
+   */
+  const askWorkflow = async (
+    id: string,
+    { action, reason, after, check = () => {} }: Wish,
+    ask: (
+      workflows: TemporalAdmin,
+      payment: PaymentRecord & VerifyStart,
+    ) => Promise<VerificationResult>,
+  ): Promise<{ status: Status; isAnswered: boolean }> => {
+    const workflows = await needTemporal(temporal);
+    const payment = await change({ action, subject: `payment:${id}`, reason }, async () => {
+      const found = await find(id);
+      if (isTerminal(found.status)) throw new Refusal(`${id} is ${found.status}.`);
+      check(found);
+      return { result: found, before: { status: found.status }, after };
+    });
+    const asked = { ...payment, verifyWindow: now().getTime() };
+    const { kind } = await needTemporal(() => ask(workflows, asked));
+    const { status } = await find(id);
+    return { status, isAnswered: kind !== 'unknown' };
+  };
+
+  return {
+    async find(filter: PaymentFilter, limit: number): Promise<PaymentSummary[]> {
+      if (filter.application !== null) await findApplication(sql, filter.application);
+      return payments.find(filter, limit);
+    },
+
+    async get(id: string): Promise<PaymentTimeline> {
+      const payment = await find(id);
+      return { payment, timeline: createTimeline(payment), workflowUrl: workflowUrl(id) };
+    },
+
+    /**
+     * Has the gateway asked about an open payment now.
+     * @returns the payment's status after it, and whether the gateway answered
+     * @throws Refusal if the payment has ended or is not at its gateway yet, or without Temporal
+     */
+    verify: (id: string, reason: string | null) =>
+      askWorkflow(
+        id,
+        {
+          action: 'payment.verify',
+          reason,
+          after: null,
+          check({ gatewayReference }) {
+            if (gatewayReference === null)
+              throw new Refusal(`${id} is not open at its gateway yet.`);
+          },
+        },
+        (workflows, payment) =>
+          workflows.verify(payment, { returned: payment.status === 'processing' }),
+      ),
+
+    /**
+     * Skips the time until the next step of a test payment: its workflow's clock jumps there. Only `npm start` offers it.
+     * @throws Refusal if the payment waits for nothing, or is a live one
+     */
+    async skipToNextStep(id: string, reason: string | null): Promise<void> {
+      const payment = await find(id);
+      if (!payment.test) throw new Refusal('Time is skipped for test payments only.');
+      const wait = nextStepOf(payment, now());
+      if (wait === undefined) throw new Refusal(`${id} waits for nothing.`);
+      const workflows = await needTemporal(temporal);
+      await workflows.skipTime(id, wait);
+      await change({ action: 'payment.skip_time', subject: `payment:${id}`, reason }, async () => ({
+        before: null,
+        after: { seconds: Math.round(wait / 1000) },
+      }));
+    },
+
+    /** Records that a person has looked after money that the gateway may have kept. */
+    async check(id: string, reason: string): Promise<void> {
+      await change({ action: 'payment.checked', subject: `payment:${id}`, reason }, async (tx) => {
+        if (!(await checkLateMoney(tx, id, now())))
+          throw new Refusal(`${id} has no money that somebody must check.`);
+        return { before: null, after: null };
+      });
+    },
+
+    /**
+     * Calls a payment off, as its application can.
+     * @returns the payment's status after it, and whether the gateway answered
+     * @throws Refusal if the payment has ended, or without Temporal
+     */
+    cancel: (id: string, reason: string) =>
+      askWorkflow(
+        id,
+        { action: 'payment.cancel', reason, after: { cancel_requested: true } },
+        // The reason is for the audit log: the application sees that of the payment.
+        (workflows, payment) => workflows.cancel(payment, { by: 'admin', reason: null }),
+      ),
+  };
+};
+
+const spareMs = 2_000;
+
+/** How long the payment's workflow waits for its next step, in milliseconds; undefined if it waits for nothing. */
+const nextStepOf = (
+  { status, expiresAt, nextAttemptAt }: PaymentRecord,
+  now: Date,
+): number | undefined => {
+  const step = isTerminal(status) ? nextAttemptAt : expiresAt;
+  return step ? Math.max(0, step.getTime() - now.getTime()) + spareMs : undefined;
+};
 
 const createTimeline = (payment: PaymentRecord): TimelineEntry[] => {
   const entries: (TimelineEntry | undefined)[] = [
@@ -58,7 +182,7 @@ const createTimeline = (payment: PaymentRecord): TimelineEntry[] => {
     entry(payment.latePaymentFoundAt, 'money found after the end', null),
     entry(
       payment.latePaymentResolvedAt,
-      'late money',
+      'money that came after the end',
       payment.latePaymentResult && lateResults[payment.latePaymentResult],
     ),
     ...payment.attempts.map((attempt) =>
@@ -68,7 +192,8 @@ const createTimeline = (payment: PaymentRecord): TimelineEntry[] => {
         describeAttempt(attempt),
       ),
     ),
-    entry(payment.nextAttemptAt, 'next attempt due', null),
+    entry(payment.latePaymentCheckedAt, 'checked by a person', null),
+    entry(payment.nextAttemptAt, `attempt ${(payment.attempts.at(-1)?.number ?? 0) + 1}`, null),
     payment.eventAt ? undefined : entry(payment.expiresAt, 'expires', null),
   ];
   return entries
@@ -79,15 +204,23 @@ const createTimeline = (payment: PaymentRecord): TimelineEntry[] => {
 const lateResults: Record<LatePaymentResult, string> = {
   returns: 'not verified: the gateway returns it by itself',
   reversed: 'reversed',
-  by_hand: 'check it at the gateway: the money may have stayed there',
+  by_hand: 'the gateway may still have it: check there',
 };
 
 const entry = (at: Date | null, what: string, details: string | null): TimelineEntry | undefined =>
   at ? { at, what, details } : undefined;
 
 const describeOutcome = (payment: PaymentRecord): string | null => {
-  const { failureCode, gatewayCode, gatewayMessage, trackingCode } = payment;
-  const facts = [failureCode, gatewayCode, gatewayMessage, trackingCode].filter(Boolean);
+  const { failureCode, cancelledBy, cancellationReason } = payment;
+  const { gatewayCode, gatewayMessage, trackingCode } = payment;
+  const facts = [
+    failureCode,
+    cancelledBy && `by the ${cancelledBy}`,
+    cancellationReason,
+    gatewayCode,
+    gatewayMessage,
+    trackingCode,
+  ].filter(Boolean);
   return facts.length > 0 ? facts.join(' · ') : null;
 };
 

@@ -72,7 +72,7 @@ const compareAll = async (run: Run): Promise<Reconciliation> => {
   const { queries, temporal, report } = run;
   const paymentWorkflows = {
     stillInProgress: queries.filterInProgress,
-    workflowId: (id: string) => id,
+    workflowId: ({ id, refundId }: PaymentInProgress) => refundId ?? id,
     action: 'payment.heal',
     start: temporal.restart,
   };
@@ -90,15 +90,23 @@ const compareAll = async (run: Run): Promise<Reconciliation> => {
       overdue: 'delivery_overdue',
     }),
     await compareWorkflows(run, {
+      ...paymentWorkflows,
+      list: queries.listRefunds,
+      stillInProgress: queries.filterRefunding,
+      missing: 'refund_without_workflow',
+      overdue: null,
+    }),
+    await compareWorkflows(run, {
       list: queries.listLate,
       missing: 'late_payment_without_workflow',
       overdue: null,
       stillInProgress: queries.filterLate,
-      workflowId: latePaymentWorkflowId,
+      workflowId: ({ id }) => latePaymentWorkflowId(id),
       action: 'payment.heal_late_payment',
       start: ({ id }) => temporal.startLatePayment(id),
     }),
     await findEndsWithoutDelivery(run),
+    await findWrongTotals(run),
     await findWorkflowsWithoutPayment(run),
   ];
   return {
@@ -134,7 +142,7 @@ interface Expectation {
   list: (page: Page) => Promise<PaymentInProgress[]>;
   /** The ones that still need it. */
   stillInProgress: (paymentIds: readonly string[]) => Promise<Set<string>>;
-  workflowId: (paymentId: string) => string;
+  workflowId: (payment: PaymentInProgress) => string;
   /** The difference if the workflow does not run. */
   missing: DifferenceKind;
   /** The difference if it runs and the payment is overdue. */
@@ -167,8 +175,8 @@ const comparePage = async (
   const { temporal, report, options } = run;
   const { workflowId, stillInProgress, missing, overdue } = expectation;
   options.signal?.throwIfAborted();
-  const running = await temporal.running(page.map(({ id }) => workflowId(id)));
-  const isRunning = ({ id }: PaymentInProgress) => running.has(workflowId(id));
+  const running = await temporal.running(page.map(workflowId));
+  const isRunning = (payment: PaymentInProgress) => running.has(workflowId(payment));
   const suspects = page.filter((payment) => !isRunning(payment) || payment.overdue);
   const inProgress = await stillInProgress(suspects.map(({ id }) => id));
   for (const payment of suspects) {
@@ -203,10 +211,25 @@ const findEndsWithoutDelivery = async ({ queries, report, options }: Run): Promi
     options.signal?.throwIfAborted();
     const limit = Math.min(keyPageSize, left);
     const page = await queries.listUnfinished(before, limit);
-    for (const { id: paymentId, ...facts } of page.unfinished)
+    for (const { id: paymentId, ...facts } of page.different)
       report.add({ kind: 'end_without_delivery', paymentId, ...facts, at: null, healed: false });
     if (page.examined < limit) return true;
     before = page.last;
+  }
+  return false;
+};
+
+/** @returns false if there may be more */
+const findWrongTotals = async ({ queries, report, options }: Run): Promise<boolean> => {
+  let after: string | null = null;
+  for (let left = options.scan * keysPerScan; left > 0 && !report.isFull(); left -= keyPageSize) {
+    options.signal?.throwIfAborted();
+    const limit = Math.min(keyPageSize, left);
+    const page = await queries.listWrongTotals(after, limit);
+    for (const { id: paymentId, ...facts } of page.different)
+      report.add({ kind: 'refund_totals_differ', paymentId, ...facts, at: null, healed: false });
+    if (page.examined < limit) return true;
+    after = page.last;
   }
   return false;
 };

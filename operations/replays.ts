@@ -10,11 +10,11 @@ import {
   type ReplayFilter,
   type ReplayResult,
 } from '../postgres/replays.ts';
-import { TemporalUnavailable } from '../temporal/payment-workflows.ts';
 import { type Replayed, replayDelivery } from '../temporal/replay-delivery.ts';
 import { findApplication } from './applications.ts';
-import { Refusal } from './change.ts';
+import { NotFound, Refusal } from './change.ts';
 import type { Deps } from './deps.ts';
+import { needTemporal } from './need-temporal.ts';
 
 export interface ReplayOptions {
   /** A limit for the sake of the receivers, up to what one worker begins a second. */
@@ -31,20 +31,13 @@ export const createReplayOperations = ({
 }: Pick<Deps, 'sql' | 'change' | 'temporal' | 'now'>) => {
   const replays = createReplays(sql);
 
-  const startWorkflow = async (id: string, application: string | null): Promise<void> => {
-    try {
-      await (await temporal()).startReplayMany(id, application);
-    } catch (error) {
-      if (error instanceof TemporalUnavailable)
-        throw new Refusal('Temporal is unavailable. Try again later.', { cause: error });
-      throw error;
-    }
-  };
+  const startWorkflow = (id: string, application: string | null): Promise<void> =>
+    needTemporal(async () => (await temporal()).startReplayMany(id, application));
 
   /** @throws Refusal */
   const find = async (id: string): Promise<Replay> => {
     const replay = replayIdPattern.test(id) ? await replays.find(id) : undefined;
-    if (!replay) throw new Refusal(`There is no replay ${id}.`);
+    if (!replay) throw new NotFound(`There is no replay ${id}.`);
     return replay;
   };
 
@@ -75,7 +68,7 @@ export const createReplayOperations = ({
     listRunning: (limit: number): Promise<Replay[]> => replays.listRunning(limit),
 
     /**
-     * Begins the next round of an exhausted delivery, or makes the next attempt of a failing one now. Two calls at
+     * Begins the next round of a delivery that is over, or makes the next attempt of a failing one now. Two calls at
      * once make one attempt.
      */
     async replayOne(paymentId: string, reason: string | null): Promise<Replayed> {
@@ -84,11 +77,10 @@ export const createReplayOperations = ({
           { action: 'delivery.replay', subject: `payment:${paymentId}`, reason },
           async (tx) => {
             const delivery = await createAdminPayments(tx).deliveryStatus(paymentId);
-            if (delivery !== 'exhausted' && delivery !== 'pending')
-              throw refusalOf(paymentId, delivery);
+            if (!delivery || delivery === 'none') throw refusalOf(paymentId, delivery);
             const start = { from: [delivery], trigger: 'admin', now: now() } as const;
             const result = await createDeliveries(tx).replay(eventId(paymentId), start);
-            if (!result) throw refusalOf(paymentId, 'pending');
+            if (!result) throw refusalOf(paymentId, delivery);
             return { result, before: { delivery }, after: { delivery: 'pending' } };
           },
         );
@@ -143,7 +135,7 @@ export const createReplayOperations = ({
 const refusalOf = (id: string, status: DeliveryStatus | null | undefined): Refusal => {
   switch (status) {
     case undefined:
-      return new Refusal(`There is no payment ${id}.`);
+      return new NotFound(`There is no payment ${id}.`);
     case null:
       return new Refusal(`${id} has not ended yet, so it has no event to deliver.`);
     case 'none':
@@ -151,7 +143,6 @@ const refusalOf = (id: string, status: DeliveryStatus | null | undefined): Refus
         `${id} has no delivery: its application had no webhook URL when the payment ended.`,
       );
     case 'delivered':
-      return new Refusal(`The event of ${id} is already delivered.`);
     case 'pending':
     case 'exhausted':
       return new Refusal(`An attempt for ${id} is due now, runs, or was just made.`);

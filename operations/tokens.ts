@@ -1,9 +1,9 @@
-import { tokenScopes } from '../contract/token.ts';
+import { defaultTokenScopes } from '../contract/token.ts';
 import type { TokenSummary } from '../postgres/admin-tokens.ts';
 import { createAdminTokens } from '../postgres/admin-tokens.ts';
 import { createTokens, type NewToken } from '../postgres/tokens.ts';
 import { findApplication, lockApplication } from './applications.ts';
-import { Refusal } from './change.ts';
+import { NotFound, Refusal } from './change.ts';
 import type { Deps } from './deps.ts';
 
 export const createTokenOperations = ({ sql, change }: Pick<Deps, 'sql' | 'change'>) => ({
@@ -12,7 +12,7 @@ export const createTokenOperations = ({ sql, change }: Pick<Deps, 'sql' | 'chang
     token: Required<Omit<NewToken, 'scopes'>> & Pick<NewToken, 'scopes'>,
     reason: string | null,
   ): Promise<string> {
-    const { application, mode, name, scopes = tokenScopes, expiresAt } = token;
+    const { application, mode, name, scopes = defaultTokenScopes, expiresAt } = token;
     if (!/^\P{Cc}{1,100}$/u.test(name))
       throw new Refusal('A token needs a name of 1 to 100 characters.');
     if (expiresAt && expiresAt <= new Date()) throw new Refusal('The expiry is in the past.');
@@ -36,6 +36,12 @@ export const createTokenOperations = ({ sql, change }: Pick<Deps, 'sql' | 'chang
     return createAdminTokens(sql).list(application, limit, after);
   },
 
+  async get(application: string, id: string): Promise<TokenSummary> {
+    const token = await createAdminTokens(sql).get(application, id);
+    if (!token) throw new NotFound(`The application "${application}" has no token "${id}".`);
+    return token;
+  },
+
   /** The API rejects the next request with it. */
   async revoke(
     { application, id }: { application: string; id: string },
@@ -45,7 +51,7 @@ export const createTokenOperations = ({ sql, change }: Pick<Deps, 'sql' | 'chang
     return change({ action: 'token.revoke', subject, reason }, async (tx) => {
       const tokens = createAdminTokens(tx);
       const token = await tokens.get(application, id);
-      if (!token) throw new Refusal(`The application "${application}" has no token "${id}".`);
+      if (!token) throw new NotFound(`The application "${application}" has no token "${id}".`);
       if (!(await tokens.revoke(application, id)))
         throw new Refusal(`The token "${id}" is already revoked.`);
       const { prefix, mode, name } = token;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createWebhookTests, type WebhookTestResult } from '../postgres/webhook-tests.ts';
-import { TemporalUnavailable } from '../temporal/payment-workflows.ts';
 import { findApplication } from './applications.ts';
 import { Refusal } from './change.ts';
 import type { Deps } from './deps.ts';
+import { needTemporal } from './need-temporal.ts';
 
 export interface WebhookTest extends WebhookTestResult {
   url: string;
@@ -24,14 +24,10 @@ export const createWebhookTest =
       throw new Refusal(
         `Too many samples in a minute. Try again in ${tooMany.retryAfterSeconds} seconds.`,
       );
-    try {
-      await (await temporal()).testWebhook(id, slug);
-    } catch (error) {
-      if (!(error instanceof TemporalUnavailable)) throw error;
-      throw new Refusal('Temporal is unavailable, or no worker is free. Try again later.', {
-        cause: error,
-      });
-    }
+    await needTemporal(
+      async () => (await temporal()).testWebhook(id, slug),
+      'Temporal is unavailable, or no worker is free. Try again later.',
+    );
     const result = await createWebhookTests(sql).getResult(id);
     if (!result) throw new Refusal('No worker has sent the sample within a minute. Try again.');
     const subject = `application:${slug}`;

@@ -34,6 +34,10 @@ const detailFields = [
   'trackingCode',
   'cardPanMasked',
   'failureCode',
+  'cancelledBy',
+  'cancellationReason',
+  'amountRefunded',
+  'amountRefundPending',
 ] as const;
 
 export interface PaymentFilter {
@@ -79,6 +83,8 @@ export interface PaymentRecord
   /** Null while the late payment is being resolved, like the next field. */
   latePaymentResult: LatePaymentResult | null;
   latePaymentResolvedAt: Date | null;
+  /** When a person said that this money was looked after. */
+  latePaymentCheckedAt: Date | null;
   attempts: AttemptRecord[];
   /** The last exchanges; of the sweeper's inquiries the last one with each result. */
   exchanges: GatewayExchange[];
@@ -132,7 +138,7 @@ export const createAdminPayments = (sql: Queries) => {
           p.gateway_message as "gatewayMessage", e.id as "eventId", e.kind as "eventKind",
           e.created_at as "eventAt", d.round, d.next_attempt_at as "nextAttemptAt",
           l.found_at as "latePaymentFoundAt", l.result as "latePaymentResult",
-          l.resolved_at as "latePaymentResolvedAt"
+          l.resolved_at as "latePaymentResolvedAt", l.checked_at as "latePaymentCheckedAt"
         from payments p
         ${ownDelivery}
         left join late_payments l on l.payment_id = p.id

@@ -14,20 +14,22 @@ export interface NewApplication {
 export interface Application extends NewApplication {
   status: 'active' | 'disabled';
   requestsPerMinute: number;
+  /** Its receiver knows the events of refunds. */
+  refundEvents: boolean;
   createdAt: Date;
 }
 
 /** The part of an application that an admin can change. */
 export type ApplicationSettings = Pick<
   Application,
-  'status' | 'defaultGateway' | 'callbackUrls' | 'webhookUrl' | 'requestsPerMinute'
+  'status' | 'defaultGateway' | 'callbackUrls' | 'webhookUrl' | 'requestsPerMinute' | 'refundEvents'
 >;
 
 export const createApplications = (sql: Queries) => {
   const columns = sql`
     slug, status, default_gateway as "defaultGateway", callback_urls as "callbackUrls",
     webhook_url as "webhookUrl", requests_per_minute as "requestsPerMinute",
-    created_at as "createdAt"`;
+    refund_events as "refundEvents", created_at as "createdAt"`;
   return {
     /** False if the slug exists; then nothing is written. */
     async insert(application: NewApplication): Promise<boolean> {
@@ -72,7 +74,7 @@ export const createApplications = (sql: Queries) => {
       await sql`
         update applications set status = ${to.status}, default_gateway = ${to.defaultGateway},
           callback_urls = ${to.callbackUrls}, webhook_url = ${to.webhookUrl},
-          requests_per_minute = ${to.requestsPerMinute}
+          requests_per_minute = ${to.requestsPerMinute}, refund_events = ${to.refundEvents}
         where slug = ${slug}`;
     },
   };

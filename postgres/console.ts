@@ -7,7 +7,8 @@ import { type DeliveryFilter, matchingDeliveries } from './delivery-filter.ts';
 import type { Queries } from './driver/sql.ts';
 import { selectPayment } from './payment-columns.ts';
 
-const rowFields = [
+/** The columns of a payment in a list. */
+export const paymentRowFields = [
   'id',
   'application',
   'test',
@@ -16,11 +17,12 @@ const rowFields = [
   'amount',
   'currency',
   'gateway',
+  'failureCode',
   'createdAt',
 ] as const;
 
 /** A row of the console's list of payments. */
-export interface PaymentRow extends Pick<Payment, (typeof rowFields)[number]> {
+export interface PaymentRow extends Pick<Payment, (typeof paymentRowFields)[number]> {
   delivery: DeliveryStatus | null;
 }
 
@@ -40,7 +42,15 @@ export interface ListFilter {
   limit: number;
 }
 
-type PaymentListFilter = ListFilter & { status: Status | null };
+export interface PaymentListFilter extends ListFilter {
+  status: Status | null;
+  failureCode: string | null;
+  gateway: string | null;
+  orderPrefix: string | null;
+  /** In minor units, both ends included. */
+  amountFrom: number | null;
+  amountTo: number | null;
+}
 
 /** Payments of one hour with one status. */
 export interface HourCount {
@@ -77,7 +87,7 @@ export const createConsoleQueries = (sql: Queries) => {
       where true ${application === null ? sql`` : sql`and a.slug = ${application}`}
         ${test === null ? sql`` : sql`and m.test = ${test}`}) as o`;
 
-  const row = sql`${selectPayment(sql, rowFields)}, d.status as delivery`;
+  const row = sql`${selectPayment(sql, paymentRowFields)}, d.status as delivery`;
   const ownDelivery = joinOwnDelivery(sql);
 
   /** The conditions for payments of one application and mode `o`, and their order. */
@@ -89,21 +99,53 @@ export const createConsoleQueries = (sql: Queries) => {
       ${after === null ? sql`` : sql`and (p.created_at, p.id) < (${after.at}, ${after.id})`}
     order by p.created_at desc, p.id desc`;
 
+  const isSearch = (filter: PaymentListFilter): boolean =>
+    [
+      filter.gateway,
+      filter.failureCode,
+      filter.orderPrefix,
+      filter.amountFrom,
+      filter.amountTo,
+    ].some((each) => each !== null);
+
+  /** The conditions that no index has, on a payment `n`. */
+  const searched = (filter: PaymentListFilter) => {
+    const { gateway, failureCode, orderPrefix, amountFrom, amountTo } = filter;
+    return sql`true
+      ${gateway === null ? sql`` : sql`and n.gateway = ${gateway}`}
+      ${failureCode === null ? sql`` : sql`and n.failure_code = ${failureCode}`}
+      ${orderPrefix === null ? sql`` : sql`and starts_with(n.order_id, ${orderPrefix})`}
+      ${amountFrom === null ? sql`` : sql`and n.amount >= ${amountFrom}`}
+      ${amountTo === null ? sql`` : sql`and n.amount <= ${amountTo}`}`;
+  };
+
   return {
     /**
-     * The newest payments through one gateway. No index has the gateway: it looks through the newest payments of
-     * each application and mode, and says how far back it has searched.
+     * The newest first. No index has more than the application, the mode, the status and the time: for the rest of a
+     * filter it looks through the newest payments of each application and mode, and says how far back it has searched.
      */
-    async listPaymentsByGateway(
-      filter: PaymentListFilter & { gateway: string },
+    async listPayments(
+      filter: PaymentListFilter,
     ): Promise<{ rows: PaymentRow[]; searchedBackTo: Date | null }> {
-      const { application, gateway, limit } = filter;
-      const lookedThrough = application === null ? lookedThroughOfMany : lookedThroughOfOne;
+      const { limit } = filter;
+      if (!isSearch(filter)) {
+        const rows = await sql<PaymentRow[]>`
+          select ${row} from (
+            select newest.* from ${owners(filter)} cross join lateral (
+              select p.* from payments p ${matching(filter)} limit ${limit}
+            ) as newest
+            order by newest.created_at desc, newest.id desc limit ${limit}
+          ) as p
+          ${ownDelivery}
+          order by p.created_at desc, p.id desc`;
+        return { rows, searchedBackTo: null };
+      }
+      const lookedThrough = filter.application === null ? lookedThroughOfMany : lookedThroughOfOne;
       const found = await sql<(PaymentRow & { searchedBackTo: Date | null })[]>`
         with newest as materialized (
           select p.* from ${owners(filter)} cross join lateral (
             select p.id, p.application, p.test, p.order_id, p.status, p.amount, p.currency,
-              p.gateway, p.created_at
+              p.gateway, p.failure_code, p.created_at
             from payments p ${matching(filter)} limit ${lookedThrough}
           ) as p
         ), looked as (
@@ -114,27 +156,13 @@ export const createConsoleQueries = (sql: Queries) => {
         select ${row}, looked.back_to as "searchedBackTo"
         from looked left join lateral (
           select n.* from newest n
-          where n.gateway = ${gateway} and (looked.back_to is null or n.created_at > looked.back_to)
+          where ${searched(filter)} and (looked.back_to is null or n.created_at > looked.back_to)
           order by n.created_at desc, n.id desc limit ${limit}
         ) as p on true
         ${ownDelivery}
         order by p.created_at desc, p.id desc`;
       const searchedBackTo = found[0]?.searchedBackTo ?? null;
       return { rows: found.filter(({ id }) => id !== null), searchedBackTo };
-    },
-
-    /** The newest first. */
-    async listPayments(filter: PaymentListFilter): Promise<PaymentRow[]> {
-      const { limit } = filter;
-      return sql<PaymentRow[]>`
-        select ${row} from (
-          select newest.* from ${owners(filter)} cross join lateral (
-            select p.* from payments p ${matching(filter)} limit ${limit}
-          ) as newest
-          order by newest.created_at desc, newest.id desc limit ${limit}
-        ) as p
-        ${ownDelivery}
-        order by p.created_at desc, p.id desc`;
     },
 
     /** The newest first. */
@@ -177,19 +205,18 @@ export const createConsoleQueries = (sql: Queries) => {
         group by 1, 2`;
     },
 
-    /** Applications with exhausted deliveries, those with the most first. Counts 10,000 deliveries. */
-    async countExhausted(): Promise<{ application: string; count: number }[]> {
-      return sql<{ application: string; count: number }[]>`
-        select d.application, count(*) from (
-          select application from deliveries where status = 'exhausted' limit 10000) as d
-        group by 1 order by 2 desc, 1 limit 20`;
-    },
-
-    /** The oldest payment that is not over. */
-    async oldestOpen(): Promise<{ id: string; createdAt: Date } | undefined> {
+    /** The payment that has been open for the longest time. */
+    async oldestOpen(test: boolean | null): Promise<{ id: string; createdAt: Date } | undefined> {
       const [oldest] = await sql<{ id: string; createdAt: Date }[]>`
-        select id, created_at as "createdAt" from payments
-        where status in ('pending', 'processing') order by expires_at limit 1`;
+        select p.id, p.created_at as "createdAt"
+        from ${owners({ application: null, test })}
+        cross join (values ('pending'), ('processing')) as s (status)
+        cross join lateral (
+          select p.id, p.created_at from payments p
+          where p.application = o.slug and p.test = o.test and p.status = s.status
+          order by p.created_at, p.id limit 1
+        ) as p
+        order by p.created_at limit 1`;
       return oldest;
     },
 

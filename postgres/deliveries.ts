@@ -157,9 +157,9 @@ export const createDeliveries = (sql: Queries) => ({
             else not at_once and next_attempt_at > ${now} and not exists (
               select from attempts t where t.event_id = d.event_id and t.started_at > ${restBegan})
           end
-        returning payment_id)
-      select ${selectPayment(sql, workflowStartFields)} from payments p
-      join replayed on replayed.payment_id = p.id`;
+        returning event_id, payment_id)
+      select ${selectPayment(sql, workflowStartFields)}, nullif(e.subject, p.id) as "refundId"
+      from replayed join events e on e.id = replayed.event_id join payments p on p.id = replayed.payment_id`;
     return row;
   },
 

@@ -3,12 +3,23 @@ import type { ListPosition } from '../contract/list.ts';
 import { type DeliveryStatus, deliveryStatuses } from '../contract/status.ts';
 import type { Fragment, Queries } from './driver/sql.ts';
 
+/** What a filter asks for: a status, or one of two groups whose last attempt failed. */
+export const deliveryStates = ['undelivered', 'failing', ...deliveryStatuses] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+/** The statuses of a state. */
+export const statusesOf = (state: DeliveryState | null): readonly DeliveryStatus[] => {
+  if (state === null) return deliveryStatuses;
+  if (state === 'failing') return ['pending'];
+  return state === 'undelivered' ? ['pending', 'exhausted'] : [state];
+};
+
 /** Selects the deliveries that a list shows and a replay takes. Null: all of them. */
 export interface DeliveryFilter {
   application: string | null;
   test: boolean | null;
   kind: EventKind | null;
-  delivery: DeliveryStatus | null;
+  delivery: DeliveryState | null;
   /** The class of the last attempt's error. */
   errorClass: string | null;
   /** The earliest `created_at`, included. */
@@ -54,14 +65,18 @@ export const matchingDeliveries = (sql: Queries, filter: DeliveryFilter, part: P
         : sql`order by d.created_at desc, d.event_id desc`;
   const equals = (column: Fragment, value: string | boolean | null) =>
     value === null ? sql`` : sql`and ${column} = ${value}`;
-  const rest = sql`${equals(sql`d.error_class`, errorClass)} ${boundsOf(sql, filter, part)}`;
+  const hasFailed = delivery === 'failing' || delivery === 'undelivered';
+  const statuses = [...statusesOf(delivery)];
+  const rest = sql`${equals(sql`d.error_class`, errorClass)}
+    ${hasFailed && errorClass === null ? sql`and d.error_class is not null` : sql``}
+    ${boundsOf(sql, filter, part)}`;
 
   if (eventIds)
     return sql`
       select d.* from deliveries d
       where d.event_id = any(${[...eventIds]}::text[]::uuid[])
         ${equals(sql`d.application`, application)} ${equals(sql`d.test`, test)}
-        ${equals(sql`d.kind`, kind)} ${equals(sql`d.status`, delivery)} ${rest}
+        ${equals(sql`d.kind`, kind)} and d.status = any(${statuses}::text[]) ${rest}
         ${
           withUrl
             ? sql`and exists (select from applications a
@@ -90,7 +105,7 @@ export const matchingDeliveries = (sql: Queries, filter: DeliveryFilter, part: P
       }
     )
     select d.* from kinds k
-    cross join unnest(${delivery === null ? [...deliveryStatuses] : [delivery]}::text[]) as s (status)
+    cross join unnest(${statuses}::text[]) as s (status)
     cross join lateral (
       select d.* from deliveries d
       where d.application = k.application and d.test = k.test and d.kind = k.kind

@@ -43,10 +43,11 @@ export const createGateways = (sql: Queries) => ({
     kind,
     credentials,
     notificationSecrets = null,
+    canRefund = true,
   }: NewGateway): Promise<boolean> {
     const { count } = await sql`
-      insert into gateways (slug, driver, kind, credentials, notification_secrets)
-      values (${slug}, ${driver}, ${kind}, ${credentials}, ${notificationSecrets})
+      insert into gateways (slug, driver, kind, credentials, notification_secrets, can_refund)
+      values (${slug}, ${driver}, ${kind}, ${credentials}, ${notificationSecrets}, ${canRefund})
       on conflict (slug) do nothing`;
     return count === 1;
   },
@@ -91,10 +92,10 @@ export const createGateways = (sql: Queries) => ({
   /** Replaces the credentials, and the notification secrets if there are new ones. */
   async setCredentials(
     slug: string,
-    { credentials, notificationSecrets }: SealedCredentials,
+    { credentials, notificationSecrets, canRefund }: SealedCredentials,
   ): Promise<void> {
     await sql`
-      update gateways set credentials = ${credentials}
+      update gateways set credentials = ${credentials}, can_refund = ${canRefund}
         ${notificationSecrets === null ? sql`` : sql`, notification_secrets = ${notificationSecrets}`}
       where slug = ${slug}`;
   },

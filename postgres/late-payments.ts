@@ -1,6 +1,6 @@
 import type { AuditFacts } from './audit-log.ts';
 import { createAuditLog } from './audit-log.ts';
-import type { Sql } from './driver/sql.ts';
+import type { Queries, Sql } from './driver/sql.ts';
 
 /**
  * `returns`: the gateway returns the money without a call. `reversed`: it was returned after a call.
@@ -81,4 +81,16 @@ export const createLatePayments = (sql: Sql) => ({
     return count === 1;
   },
 });
+
+/** A person has looked after the money. False if there is none to look after. */
+export const checkLateMoney = async (
+  sql: Queries,
+  paymentId: string,
+  now: Date,
+): Promise<boolean> => {
+  const { count } = await sql`
+    update late_payments set checked_at = ${now}
+    where payment_id = ${paymentId} and result = 'by_hand' and checked_at is null`;
+  return count === 1;
+};
 export type LatePayments = ReturnType<typeof createLatePayments>;

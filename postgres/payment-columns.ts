@@ -5,7 +5,7 @@ import type { Fragment, Queries } from './driver/sql.ts';
 type Property = keyof Payment;
 
 /** A column is named like the property, in snake case: `orderId` is `order_id`. */
-const columnName = (property: Property): string =>
+export const columnName = (property: string): string =>
   property.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const allProperties = storedFields.map(({ property }) => property);

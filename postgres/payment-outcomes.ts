@@ -6,6 +6,7 @@ import type { Payment, Redirect } from '../contract/payment.ts';
 import type { DeliveryStatus } from '../contract/status.ts';
 import { createAuditLog } from './audit-log.ts';
 import type { Queries } from './driver/sql.ts';
+import { eventInserts } from './event-inserts.ts';
 import { exchangeInserts } from './gateway-exchanges.ts';
 import { selectPayment } from './payment-columns.ts';
 import { retryInquiryAt, verifyingInquiryAt } from './sweeper.ts';
@@ -44,14 +45,6 @@ interface WithExchanges {
 
 /** With the kind of its gateway, for the metrics. */
 export type EndedPayment = Payment & Partial<Pick<RecordedAccount, 'gatewayKind'>>;
-
-/** Locks the feed of the payment in `ended` until the event commits: events commit in the feed's order. */
-const nextFeedPosition = (sql: Queries) => sql`
-  insert into feeds as f (application, test, recorded_at)
-  select application, test, clock_timestamp() from ended
-  on conflict (application, test) do update
-    set recorded_at = greatest(excluded.recorded_at, f.recorded_at + interval '1 ms')
-  returning recorded_at`;
 
 /** The changes of a payment's state. Only the workflow's activities write them. */
 export const createPaymentOutcomes = (sql: Queries) => ({
@@ -182,25 +175,15 @@ export const createPaymentOutcomes = (sql: Queries) => ({
       with ended as (
         update payments set status = ${ended.status}, tracking_code = ${ended.trackingCode},
           card_pan_masked = ${ended.cardPanMasked}, paid_at = ${ended.paidAt},
-          failure_code = ${ended.failureCode}, updated_at = ${event.createdAt},
+          failure_code = ${ended.failureCode}, cancelled_by = ${ended.cancelledBy},
+          cancellation_reason = ${ended.cancellationReason}, refundable_until = ${ended.refundableUntil},
+          updated_at = ${event.createdAt},
           gateway_code = ${providerMessage.code}, gateway_message = ${providerMessage.message}
         where id = ${ended.id} and status in ('pending', 'processing')
           and (not ${onlyIfUnsent} or checkout_at is null)
         returning id, application, test, order_id
-      ), event as (
-        insert into events (id, subject, payment_id, application, test, kind, body, created_at)
-        select ${event.id}::uuid, id, id, application, test, ${event.kind},
-          ${Buffer.from(event.body)}::bytea, ${event.createdAt}::timestamptz
-        from ended
-        returning id, kind, created_at
-      ), feed as (${nextFeedPosition(sql)}), ${exchangeInserts(sql, ended.id, exchanges)}
-      insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at,
-        recorded_at, status, next_attempt_at)
-      select event.id, ended.id, ended.application, ended.test, ended.order_id, event.kind,
-        event.created_at, feed.recorded_at, case when a.webhook_url is null then 'none' else 'pending' end,
-        case when a.webhook_url is not null then event.created_at end
-      from ended cross join event cross join feed
-      join applications a on a.slug = ended.application`;
+      ), ${eventInserts(sql, event, ended.id)}, ${exchangeInserts(sql, ended.id, exchanges)}
+      select from ended`;
     return count === 1;
   },
 });

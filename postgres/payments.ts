@@ -165,6 +165,17 @@ export const createPayments = (sql: Queries) => ({
     return row;
   },
 
+  /** Finds a payment by the tracking code of its gateway. */
+  async getByTrackingCode(gateway: string, trackingCode: string): Promise<PaymentRef | undefined> {
+    const [row] = await sql<PaymentRef[]>`
+      select ${selectPayment(sql, workflowStartFields)}, p.status,
+        p.checkout_at is not null as sent
+      from payments p
+      where p.gateway = ${gateway} and p.tracking_code = ${trackingCode}
+      limit 1`;
+    return row;
+  },
+
   /**
    * Records that the payer goes to the gateway, and returns the payment as it was before.
    * @returns with a redirect if the payment is opened, `pending` and not past its deadline

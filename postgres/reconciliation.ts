@@ -23,12 +23,13 @@ export interface Page {
   limit: number;
 }
 
-/** A payment that ended without an event or a delivery. */
-export interface Unfinished {
-  id: string;
-  application: string;
-  orderId: string;
-  status: Status;
+/** Some payments, in the order of their ids, that were examined. */
+export interface Examined {
+  /** Those with a difference within Postgres. */
+  different: { id: string; application: string; orderId: string; status: Status }[];
+  examined: number;
+  /** The id of the last one. */
+  last: string | null;
 }
 
 /**
@@ -56,12 +57,52 @@ export const createReconciliationQueries = (sql: Queries) => {
     /** Ended payments with a pending delivery. */
     async listUndelivered(page: Page): Promise<PaymentInProgress[]> {
       return sql<PaymentInProgress[]>`
-        select ${workflowStart}, p.status, d.next_attempt_at as "dueAt",
+        select ${workflowStart}, nullif(e.subject, p.id) as "refundId", p.status, d.next_attempt_at as "dueAt",
           d.next_attempt_at < now() - interval '2 minutes' as overdue,
           d.next_attempt_at::text as position
-        from deliveries d join payments p on p.id = d.payment_id
+        from deliveries d join events e on e.id = d.event_id join payments p on p.id = d.payment_id
         where d.status = 'pending' ${from(sql`d.next_attempt_at`, page)}
         order by d.next_attempt_at, p.id limit ${page.limit}`;
+    },
+
+    /** Payments with a refund that its workflow works on. The workflow of a younger one may be starting. */
+    async listRefunds(page: Page): Promise<PaymentInProgress[]> {
+      return sql<PaymentInProgress[]>`
+        select ${workflowStart}, r.id as "refundId", p.status, r.due_at as "dueAt", false as overdue,
+          r.due_at::text as position
+        from refunds r join payments p on p.id = r.payment_id
+        where r.due_at is not null and r.created_at < now() - interval '1 minute' ${from(sql`r.due_at`, page)}
+        order by r.due_at, p.id limit ${page.limit}`;
+    },
+
+    /** Returns those of the payments that still have such a refund. */
+    async filterRefunding(ids: readonly string[]): Promise<Set<string>> {
+      const rows = await sql<{ id: string }[]>`
+        select payment_id as id from refunds
+        where payment_id = any(${[...ids]}::text[]) and due_at is not null`;
+      return new Set(rows.map(({ id }) => id));
+    },
+
+    /** Examines the payments with refunds after an id. @returns those with other sums than their refunds */
+    async listWrongTotals(after: string | null, limit: number): Promise<Examined> {
+      const [row] = await sql<Examined[]>`
+        with page as (
+          select distinct payment_id as id from refunds
+          where ${after}::text is null or payment_id > ${after}
+          order by payment_id limit ${limit}
+        ), sums as (
+          select p.id, p.application, p.order_id, p.status, p.amount_refunded, p.amount_refund_pending,
+            coalesce(sum(r.amount) filter (where r.status = 'succeeded'), 0) as refunded,
+            coalesce(sum(r.amount) filter (where r.status = 'pending'), 0) as pending
+          from page join payments p on p.id = page.id join refunds r on r.payment_id = p.id group by p.id
+        )
+        select count(*) as examined, max(id) as last,
+          coalesce(json_agg(json_build_object('id', id, 'application', application, 'orderId', order_id,
+            'status', status)) filter (
+              where (amount_refunded, amount_refund_pending) is distinct from (refunded, pending)
+            ), '[]') as different
+        from sums`;
+      return row ?? { different: [], examined: 0, last: null };
     },
 
     /** Payments with a late payment that is not resolved. These are few. */
@@ -94,13 +135,8 @@ export const createReconciliationQueries = (sql: Queries) => {
     },
 
     /** Examines the newest payments before an id. @returns those that ended without an event or a delivery */
-    async listUnfinished(
-      before: string | null,
-      limit: number,
-    ): Promise<{ unfinished: Unfinished[]; examined: number; last: string | null }> {
-      const [row] = await sql<
-        { unfinished: Unfinished[]; examined: number; last: string | null }[]
-      >`
+    async listUnfinished(before: string | null, limit: number): Promise<Examined> {
+      const [row] = await sql<Examined[]>`
         with newest as (
           select id, application, order_id, status from payments
           where ${before}::text is null or id < ${before}
@@ -110,11 +146,11 @@ export const createReconciliationQueries = (sql: Queries) => {
           coalesce(json_agg(json_build_object('id', n.id, 'application', n.application,
             'orderId', n.order_id, 'status', n.status)) filter (
               where n.status not in ('pending', 'processing') and d.event_id is null
-            ), '[]') as unfinished
+            ), '[]') as different
         from newest n
         left join events e on e.payment_id = n.id and e.subject = n.id
         left join deliveries d on d.event_id = e.id`;
-      return row ?? { unfinished: [], examined: 0, last: null };
+      return row ?? { different: [], examined: 0, last: null };
     },
 
     /** Returns those of the payments that exist. */

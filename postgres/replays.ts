@@ -7,15 +7,15 @@ import {
   joinLastAttempt,
   type ListedDelivery,
 } from './deliveries.ts';
-import { type DeliveryFilter, matchingDeliveries } from './delivery-filter.ts';
+import { type DeliveryFilter, matchingDeliveries, statusesOf } from './delivery-filter.ts';
 import type { Queries, Sql } from './driver/sql.ts';
 import type { Owner } from './payments.ts';
 
 export const replayStatuses = ['running', 'done', 'stopped'] as const;
 export type ReplayStatus = (typeof replayStatuses)[number];
 
-/** The statuses from which a round of many deliveries can begin. */
-export const replayable = ['exhausted', 'delivered'] as const;
+/** The deliveries of which a person can replay many at once. */
+export const replayable = ['undelivered', 'failing', 'exhausted', 'delivered'] as const;
 
 /** The deliveries that a replay takes. */
 export interface ReplayFilter extends DeliveryFilter {
@@ -44,7 +44,7 @@ export interface Replay extends NewReplay {
 }
 
 /** A replay of an application. */
-export type OwnReplay = Replay & Owner & { from: Date };
+export type OwnReplay = Replay & Owner & { from: Date; delivery: 'exhausted' | 'delivered' };
 
 /** A replay as the worker needs it. */
 export interface RunningReplay extends Replay {
@@ -81,7 +81,7 @@ export const createReplays = (sql: Queries) => {
   return {
     /** For an application. Undefined if another one of it and the mode is running; then nothing is written. */
     async insert(
-      replay: Omit<NewReplay, 'trigger' | 'perSecond'> & Owner,
+      replay: Omit<NewReplay, 'trigger' | 'perSecond'> & Owner & Pick<OwnReplay, 'delivery'>,
     ): Promise<OwnReplay | undefined> {
       const [row] = await sql<OwnReplay[]>`
         insert into replays as r (id, application, test, delivery, from_at, to_at, matched)
@@ -203,7 +203,7 @@ export const createReplays = (sql: Queries) => {
 export type Replays = ReturnType<typeof createReplays>;
 
 /**
- * Begins the next round of an event, unless the event has another status by now, and moves on to it.
+ * Begins the next round of an event, or makes its next attempt now, unless the event has another status by now, and moves on to it.
  * @returns the payment if a round began; `overtaken` if the replay is no longer at that position, or is to
  *   stop: an activity that Temporal has given up may still be running
  */
@@ -219,7 +219,8 @@ export const replayNext = (
       where id = ${id} and status = 'running' and not stop_requested
         and position_id is not distinct from ${after?.id ?? null}::uuid`;
     if (count === 0) return 'overtaken';
-    const start = { from: [delivery], round: event.round, trigger, now };
+    const from = statusesOf(delivery).filter((status) => status !== 'none');
+    const start = { from, round: event.round, trigger, now };
     const payment = await createDeliveries(tx).replay(event.id, start);
     const counted = payment ? tx`begun = begun + 1` : tx`refused = refused + 1`;
     await tx`

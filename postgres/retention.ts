@@ -22,7 +22,7 @@ export const createRetention = (sql: Queries) => ({
 
   /**
    * Deletes payments that were created before that time, with everything about them. It leaves payments
-   * that are open, have a pending delivery or an unresolved late payment.
+   * that are open, or have a pending delivery, a pending refund or an unresolved late payment.
    * @returns how many, at most `limit`
    */
   async deletePayments(before: Date, limit: number): Promise<number> {
@@ -39,6 +39,8 @@ export const createRetention = (sql: Queries) => ({
             where e.payment_id = p.id and d.status = 'pending')
           and not exists (
             select from late_payments l where l.payment_id = p.id and l.result is null)
+          and not exists (
+            select from refunds r where r.payment_id = p.id and r.status = 'pending')
         order by p.id limit ${limit}
       ), deleted_deliveries as (
         -- Waits for an admin who replays the delivery, and then sees that it is pending.
@@ -56,10 +58,14 @@ export const createRetention = (sql: Queries) => ({
         delete from events where payment_id in (select id from deletable)
       ), deleted_late_payments as (
         delete from late_payments where payment_id in (select id from deletable)
+      ), deleted_refunds as (
+        delete from refunds where payment_id in (select id from deletable)
       ), deleted_outbox_entries as (
         delete from workflow_outbox where payment_id in (select id from deletable)
       ), deleted_sandbox_payments as (
         delete from sandbox_payments where payment_id in (select id from deletable)
+      ), deleted_sandbox_refunds as (
+        delete from sandbox_refunds where payment_id in (select id from deletable)
       ), deleted as (
         delete from payments where id in (select id from deletable) returning id
       )

@@ -10,6 +10,8 @@ create table gateways (
   enabled boolean not null default true,
   credentials text,
   notification_secrets text,
+  -- False if the driver's refunds need credentials that the account does not have.
+  can_refund boolean not null default true,
   -- For those who may not read them.
   has_credentials boolean not null generated always as (credentials is not null) stored,
   created_at timestamptz not null default now()
@@ -26,6 +28,8 @@ create table applications (
   webhook_url text,
   requests_per_minute int not null default 120
     constraint applications__requests_per_minute check (requests_per_minute > 0),
+  -- Its receiver knows the events of refunds.
+  refund_events boolean not null default false,
   created_at timestamptz not null default now()
 );
 
@@ -38,7 +42,7 @@ create table tokens (
   name text not null,
   -- The token's rights, see contract/token.ts.
   scopes text[] not null default '{read,create,replay}' constraint tokens__scopes
-    check (cardinality(scopes) > 0 and scopes <@ '{read,create,replay}'),
+    check (cardinality(scopes) > 0 and scopes <@ '{read,create,replay,refund}'),
   created_at timestamptz not null default now(),
   last_used_at timestamptz,
   expires_at timestamptz,
@@ -99,9 +103,18 @@ create table payments (
   card_pan_masked text,
   paid_at timestamptz,
   failure_code text,
+  cancelled_by text
+    constraint payments__cancelled_by check (cancelled_by in ('payer', 'application', 'admin')),
+  cancellation_reason text,
   -- The gateway's own code and message, for admins only.
   gateway_code text,
   gateway_message text,
+  -- What was given back, and what refunds that have not ended hold. Only these change after the payment's end. More
+  -- than the amount may go back where somebody gives money back at the gateway.
+  amount_refunded bigint not null default 0,
+  amount_refund_pending bigint not null default 0,
+  -- When the gateway stops giving money back; null: without a limit, or not paid.
+  refundable_until timestamptz,
   -- When the sweeper last started the payment's workflow again.
   healed_at timestamptz,
   -- The searches for late money that returns of the payer have caused, and when the last one asks the gateway. Each
@@ -110,7 +123,9 @@ create table payments (
   late_search_at timestamptz,
   constraint payments__gateway_reference unique (gateway, gateway_reference),
   constraint payments__paid check ((status = 'paid') = (paid_at is not null)),
-  constraint payments__failed check ((status = 'failed') = (failure_code is not null))
+  constraint payments__failed check ((status = 'failed') = (failure_code is not null)),
+  constraint payments__cancelled check ((status = 'cancelled') = (cancelled_by is not null)),
+  constraint payments__refunded check (amount_refunded >= 0 and amount_refund_pending >= 0)
 );
 
 -- One index for each combination of equality filters of the list, followed by the order of the list. Dates
@@ -170,8 +185,88 @@ create table idempotency_keys (
 );
 create index idempotency_keys__expires_at on idempotency_keys (expires_at);
 
--- The events. Each names its subject (a payment, by its id), the payment it belongs to, and its owner. Every
--- attempt sends these bytes.
+-- Money that goes back to a payer. contract/refund.ts lists the columns that the API returns. The id is derived from
+-- what asked for the refund, so the same request finds the same row.
+create table refunds (
+  id text primary key,
+  payment_id text not null references payments,
+  application text not null,
+  test boolean not null,
+  order_id text not null,
+  status text not null constraint refunds__status check (status in ('pending', 'succeeded', 'failed')),
+  stage text constraint refunds__stage
+    check (stage in ('reserved', 'sent', 'accepted', 'waiting_for_balance', 'by_hand')),
+  amount bigint not null constraint refunds__amount check (amount > 0),
+  currency text not null,
+  method text not null constraint refunds__method check (method in ('refund', 'recorded')),
+  requested_by text not null
+    constraint refunds__requested_by check (requested_by in ('application', 'admin', 'gateway')),
+  reason text,
+  reference text,
+  -- Text, not jsonb: the API returns it as it was sent.
+  metadata text not null,
+  -- SHA-256 of the request: the same idempotency key with another one is refused.
+  fingerprint bytea,
+  -- How often the gateway was told, and when first. Both are written before the call.
+  told int not null default 0,
+  told_at timestamptz,
+  -- Somebody called it off before the gateway was told: it never is.
+  cancel_requested boolean not null default false,
+  -- The admin who asked for it, while another one must confirm it: until then the gateway is not told.
+  to_confirm text,
+  -- An admin's decision about a refund that is by_hand.
+  settled_as text constraint refunds__settled_as check (settled_as in ('succeeded', 'failed')),
+  -- The gateway's id of it.
+  gateway_reference text,
+  bank_reference text,
+  failure_code text,
+  -- The gateway's own code and message, for admins only.
+  gateway_code text,
+  gateway_message text,
+  expected_at timestamptz,
+  succeeded_at timestamptz,
+  failed_at timestamptz,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  -- When its workflow is due to work on it. The sweeper starts the workflow of a refund that is overdue.
+  due_at timestamptz,
+  -- When the sweeper last did that.
+  healed_at timestamptz,
+  constraint refunds__pending check ((status = 'pending') = (stage is not null)),
+  constraint refunds__due check (
+    due_at is null or (status = 'pending' and (stage <> 'by_hand' or settled_as is not null))),
+  constraint refunds__failed check ((status = 'failed') = (failure_code is not null))
+);
+-- What the refunds that an application asks for may reserve in a day of UTC, in minor units, and what they have.
+create table refund_limits (
+  application text not null references applications,
+  test boolean not null,
+  currency text not null,
+  per_day bigint not null,
+  day date not null,
+  used bigint not null default 0,
+  primary key (application, test, currency),
+  constraint refund_limits__used check (used >= 0 and used <= per_day)
+);
+
+-- Another admin must confirm a refund of an admin above this amount, in minor units.
+create table refund_approvals (
+  currency text primary key,
+  above bigint not null constraint refund_approvals__above check (above >= 0)
+);
+
+create index refunds__payment on refunds (payment_id, created_at desc, id desc);
+create index refunds__list on refunds (application, test, created_at desc, id desc);
+create index refunds__list_by_status on refunds (application, test, status, created_at desc, id desc);
+create index refunds__list_by_order on refunds (application, test, order_id, created_at desc, id desc);
+-- For admins: those of every application.
+create index refunds__all on refunds (created_at desc, id desc);
+create index refunds__due on refunds (due_at) where due_at is not null;
+create index refunds__by_hand on refunds (updated_at) where stage = 'by_hand';
+create index refunds__to_confirm on refunds (created_at) where status = 'pending' and to_confirm is not null;
+
+-- The events. Each names its subject (a payment or a refund, by its id), the payment it belongs to, and its owner.
+-- Every attempt sends these bytes.
 create table events (
   id uuid primary key,
   subject text not null,
@@ -290,7 +385,7 @@ create table replays (
   trigger text not null default 'application'
     constraint replays__trigger check (trigger in ('admin', 'application')),
   delivery text not null
-    constraint replays__delivery check (delivery in ('exhausted', 'delivered')),
+    constraint replays__delivery check (delivery in ('undelivered', 'failing', 'exhausted', 'delivered')),
   -- Null: every kind.
   kind text,
   -- Null: from the first event on. Only an operator's replay is without.
@@ -376,8 +471,11 @@ create table late_payments (
   -- person must look; null: not resolved yet.
   result text constraint late_payments__result check (result in ('returns', 'reversed', 'by_hand')),
   resolved_at timestamptz,
+  -- When a person said that the money was looked after.
+  checked_at timestamptz,
   constraint late_payments__resolved check ((result is null) = (resolved_at is null))
 );
+create index late_payments__to_check on late_payments (found_at) where result = 'by_hand' and checked_at is null;
 
 -- The sandbox gateway's own records: the provider's side of a sandbox payment.
 create table sandbox_payments (
@@ -408,6 +506,27 @@ create table sandbox_payments (
   pays_late boolean not null default false,
   created_at timestamptz not null default now()
 );
+
+-- The sandbox gateway's own records of refunds.
+create table sandbox_refunds (
+  reference text primary key,
+  -- Null for a refund that was made at the gateway's dashboard.
+  refund_id text constraint sandbox_refunds__refund_id unique,
+  payment_id text not null,
+  amount bigint not null,
+  -- A test's plan. Time counts from when the gateway took the refund on.
+  outcome text not null constraint sandbox_refunds__outcome
+    check (outcome in ('succeeded', 'pending', 'waiting_for_balance', 'failed', 'returned', 'refused', 'whole_only',
+      'answer_lost', 'request_lost')),
+  failure_code text,
+  after_seconds int not null default 0,
+  -- How often the gateway was told.
+  told int not null default 0,
+  -- Null until the gateway takes it on, and for one that it refuses.
+  accepted_at timestamptz,
+  created_at timestamptz not null default now()
+);
+create index sandbox_refunds__payment on sandbox_refunds (payment_id);
 
 -- Every change that an admin makes, written in the transaction of the change.
 create table audit_log (

@@ -1,4 +1,4 @@
-import { type WorkflowStart, workflowStartFields } from '../contract/payment.ts';
+import { type RefundStart, type WorkflowStart, workflowStartFields } from '../contract/payment.ts';
 import type { Fragment, Queries } from './driver/sql.ts';
 import { selectPayment } from './payment-columns.ts';
 
@@ -157,7 +157,8 @@ export const createSweeperQueries = (sql: Queries) => {
     /** Postponed deliveries of the application; the one that has waited longest is first. */
     async listPostponed(application: string, limit: number): Promise<WorkflowStart[]> {
       return sql<WorkflowStart[]>`
-        select ${workflowStart} from deliveries d join payments p on p.id = d.payment_id
+        select ${workflowStart}, nullif(e.subject, p.id) as "refundId"
+        from deliveries d join events e on e.id = d.event_id join payments p on p.id = d.payment_id
         where d.application = ${application} and d.postponed_at is not null
         order by d.postponed_at limit ${limit}`;
     },
@@ -201,11 +202,28 @@ export const createSweeperQueries = (sql: Queries) => {
             for update skip locked))
           returning event_id, payment_id, round, at_once
         )
-        select ${workflowStart}, exists (
+        select ${workflowStart}, nullif(e.subject, p.id) as "refundId", exists (
           select from attempts t
           where t.event_id = overdue.event_id and t.round = overdue.round
         ) as begun, overdue.at_once as "atOnce"
-        from overdue join payments p on p.id = overdue.payment_id`;
+        from overdue join events e on e.id = overdue.event_id
+        join payments p on p.id = overdue.payment_id`;
+    },
+
+    /**
+     * Claims refunds that are a minute overdue. A refund can be claimed again after 5 minutes; never-claimed ones come
+     * first.
+     */
+    async claimOverdueRefunds(limit: number): Promise<RefundStart[]> {
+      return sql<RefundStart[]>`
+        update refunds r set healed_at = now() where r.id = any(array(
+          select r.id from refunds r
+          where r.due_at < now() - interval '10 seconds'
+            and (r.healed_at is null or r.healed_at < now() - interval '5 minutes')
+          order by r.healed_at nulls first, r.due_at
+          limit ${limit}
+          for update skip locked))
+        returning r.id as "refundId", r.payment_id as id, r.application, r.order_id as "orderId"`;
     },
   };
 };

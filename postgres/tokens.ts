@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type TokenMode, type TokenScope, tokenScopes } from '../contract/token.ts';
+import { defaultTokenScopes, type TokenMode, type TokenScope } from '../contract/token.ts';
 import type { Queries } from './driver/sql.ts';
 import type { Gateway } from './gateways.ts';
 import { randomSecret } from './secret-box.ts';
@@ -46,7 +46,7 @@ export const createTokens = (sql: Queries) => ({
     await sql`
       insert into tokens (hash, prefix, application, mode, name, scopes, expires_at)
       values (${hashToken(text)}, ${text.slice(0, 13)}, ${token.application}, ${token.mode},
-        ${token.name}, ${[...(token.scopes ?? tokenScopes)]}::text[], ${token.expiresAt ?? null})`;
+        ${token.name}, ${[...(token.scopes ?? defaultTokenScopes)]}::text[], ${token.expiresAt ?? null})`;
     return text;
   },
 

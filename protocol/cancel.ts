@@ -69,14 +69,15 @@ const tryOf = (x: Try, fault?: CancelFault): Actor<Cancel> =>
       yield [`gateway.verify: ${answer} (${x})`, { ...effect, ...to(next, answer) }];
       yield [`lost answer of gateway.verify (${x})`, { ...effect, ...to(next, 'unknown') }];
     };
+    const record = (response: 409 | 502, doubt: Partial<Cancel>): Step<Cancel> =>
+      ended(s)
+        ? [`recordInquiry finds the payment ended (${x})`, { ...doubt, ...to('committed') }]
+        : [`recordInquiry (${x})`, { ...doubt, ...respond(response) }];
     const conclude = function* (): Iterable<Step<Cancel>> {
       if (saw === 'paid') yield* finalize('paid', true);
       else if (saw === 'expired' || (saw === 'unknown' && fault === 'silence counts as unpaid'))
         yield* finalize('cancelled', false);
-      else if (ended(s))
-        yield [`recordInquiry finds the payment ended (${x})`, { doubt: true, ...to('committed') }];
-      else
-        yield [`recordInquiry (${x})`, { doubt: true, ...respond(saw === 'unknown' ? 502 : 409) }];
+      else yield record(saw === 'unknown' ? 502 : 409, { doubt: true });
     };
 
     if (at === 'idle' && x === 'a' && s.response === 'awaited') {
@@ -91,7 +92,7 @@ const tryOf = (x: Try, fault?: CancelFault): Actor<Cancel> =>
       if (saw !== 'waiting') yield* conclude();
       // A two-step gateway returns what nobody verifies from now on.
       else if (s.gateway === 'two_step') yield* finalize('cancelled', false);
-      else if (s.gateway === 'one_step') yield [`recordInquiry (${x})`, respond(409)];
+      else if (s.gateway === 'one_step') yield record(409, {});
       else if (s.money === 'none') {
         yield [`gateway.expire: closed (${x})`, { closed: true, ...to('verified', 'expired') }];
         yield [`lost answer of gateway.expire (${x})`, { closed: true, ...to('refused') }];
@@ -104,7 +105,7 @@ const tryOf = (x: Try, fault?: CancelFault): Actor<Cancel> =>
     if (at === 'refused') yield* ask('asked_again');
     // Paid after all, or ended. What is still open is left as it is.
     if (at === 'asked_again') {
-      if (saw === 'waiting') yield [`recordInquiry (${x})`, respond(502)];
+      if (saw === 'waiting') yield record(502, {});
       else yield* conclude();
     }
     if (at === 'committed' && x === 'a') yield* afterFinalized(s, s.doubt);
@@ -186,7 +187,7 @@ const start: Omit<Cancel, 'gateway'> = {
   lost_checkout: false,
 };
 
-/** An application cancels a payment. Not built yet: this is its order. */
+/** An application or an admin cancels a payment. */
 export const cancel = (fault?: CancelFault): Part<Cancel> => ({
   name: 'cancel',
   starts: (['closes', 'two_step', 'one_step'] as const).map((gateway) => ({ ...start, gateway })),

@@ -3,7 +3,7 @@ import { type Actor, ofTry, type Part, type Step, view } from './part.ts';
 /** What was paid, in units. Both refunds together would be more. */
 const paid = 2;
 const amounts = { one: 1, two: 2 } as const;
-const mostTells = 2;
+const mostTells = 3;
 type Name = keyof typeof amounts;
 
 interface OneRefund {
@@ -56,6 +56,13 @@ const other = { one: 'two', two: 'one' } as const;
 const of = (s: Refund, name: Name): OneRefund => view(s, name) as OneRefund;
 const set = (name: Name, changes: Partial<OneRefund>) => ofTry<Refund>(name, changes);
 
+const givenBack = (s: Refund): number =>
+  (Object.keys(amounts) as Name[]).reduce(
+    (sum, name) =>
+      sum + (of(s, name).gateway === 'returned' ? 0 : of(s, name).given * amounts[name]),
+    0,
+  );
+
 /** `POST /payments/{id}/refunds`: one statement reserves the amount and writes the row. */
 const create = (name: Name, fault?: RefundFault): Actor<Refund> =>
   function* (s) {
@@ -97,7 +104,7 @@ const finish = (
 /** `refundPayment`, one try: ask, mark, tell, record. */
 const tryOf = (name: Name, slot: '' | 'old_', { fault, shape }: Bounds): Actor<Refund> =>
   function* (s) {
-    const [refund, label] = [of(s, name), slot === '' ? name : `${name}, given up`];
+    const [refund, label] = [of(s, name), slot === '' ? name : `${name} old`];
     const at = slot === '' ? refund.at : refund.old_at;
     const read = slot === '' ? refund.read : refund.old_read;
     const to = (next: At, told = read) => set(name, { [`${slot}at`]: next, [`${slot}read`]: told });
@@ -114,7 +121,7 @@ const tryOf = (name: Name, slot: '' | 'old_', { fault, shape }: Bounds): Actor<R
           `watched for a day, then by hand (${label})`,
           { ...idle, ...set(name, { by_hand: refund.status === 'pending' }) },
         ];
-      else if (refund.told !== read || refund.status !== 'pending')
+      else if (refund.told !== read || refund.status !== 'pending' || refund.by_hand)
         yield [`markTold finds it told (${label})`, idle];
       else yield [`markTold (${label})`, { ...set(name, mark), ...to('marked', read + 1) }];
     }
@@ -129,8 +136,11 @@ const tryOf = (name: Name, slot: '' | 'old_', { fault, shape }: Bounds): Actor<R
         fault === 'told is written after the call'
           ? set(name, { told: Math.min(read, mostTells) })
           : {};
-      yield [`gateway.refund: accepted (${label})`, { ...effect, ...marked, ...idle }];
-      yield [`lost answer of gateway.refund (${label})`, { ...effect, ...idle }];
+      // The gateway itself gives back no more than was paid, also after a restore has forgotten what it gave.
+      if (shape !== 'restores' || !gives || givenBack(s) + amounts[name] <= paid) {
+        yield [`gateway.refund: accepted (${label})`, { ...effect, ...marked, ...idle }];
+        yield [`lost answer of gateway.refund (${label})`, { ...effect, ...idle }];
+      }
       yield [`lost call of gateway.refund (${label})`, idle];
       // Also the answer "already refunded" to a refund that is ours.
       yield [`gateway.refund: refused (${label})`, { ...marked, ...to('refused') }];
@@ -171,7 +181,8 @@ const ask = function* (
   const isUntoldLikeness = refund.listed && !s.keyed && refund.told === 0;
   if (rival.listed && rival.status === 'none' && rival.gateway !== 'returned') {
     const fits = s.held + s.refunded + amounts[rivalName] <= paid;
-    const ours = fits ? {} : finish(s, name, 'failed');
+    const isKnown = refund.told > 0 || (refund.listed && s.keyed);
+    const ours = fits || isKnown ? {} : finish(s, name, 'failed');
     yield [
       `record the gateway's own refund (${name})`,
       {
@@ -281,7 +292,7 @@ const one: OneRefund = {
 };
 const start = { ...set('one', one), ...set('two', one), held: 0, refunded: 0 } as Refund;
 
-/** Money that an application gives back. Not built yet: this is its order. */
+/** Money that an application gives back. */
 export const refund = (bounds: Bounds = {}): Part<Refund> => {
   const { fault, shape = 'two refunds' } = bounds;
   const names: Name[] = shape === 'two tries' ? ['one'] : ['one', 'two'];
@@ -305,12 +316,12 @@ export const refund = (bounds: Bounds = {}): Part<Refund> => {
     ],
     actors: { ...Object.fromEntries(actors), ...(shape === 'restores' && { restore }) },
     invariants: {
-      'reserved and refunded together never exceed what was paid': (s) =>
-        s.held + s.refunded <= paid,
-      'never more is given back than was paid': (s) =>
-        sum((name) =>
-          of(s, name).gateway === 'returned' ? 0 : of(s, name).given * amounts[name],
-        ) <= paid,
+      // A restore may forget a refund, and then it counts even where it does not fit any more.
+      ...(shape !== 'restores' && {
+        'reserved and refunded together never exceed what was paid': (s: Refund) =>
+          s.held + s.refunded <= paid,
+      }),
+      'never more is given back than was paid': (s) => givenBack(s) <= paid,
       'a refund is carried out once': each((s, name) => of(s, name).given <= 1),
       'a refund has one event of each kind': each(
         (s, name) => of(s, name).events !== 'one_kind_twice',

@@ -6,6 +6,7 @@ import { migrate } from '../postgres/migrate.ts';
 import { createSecretBox, type KeyRing, type SecretBox } from '../postgres/secret-box.ts';
 import { createTokens } from '../postgres/tokens.ts';
 import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
+import { tokenScopes } from '../contract/token.ts';
 import { SetupError } from '../process.ts';
 import type { Credentials } from './connection-file.ts';
 
@@ -58,13 +59,17 @@ const prepareApplication = async (
   await applications.insert({ slug: application, defaultGateway: sandboxAccount.slug, ...urls });
   // The ports can differ from those of the last start.
   await applications.setUrls(application, urls);
+  // The shop gives money back, and knows the events of refunds.
+  const shop = await applications.get(application);
+  if (shop && !shop.refundEvents)
+    await applications.update(application, { ...shop, refundEvents: true });
   const tokens = createTokens(sql);
   const secrets = createWebhookSecrets(sql);
   const box = createSecretBox(keyRing);
   const caller = known && (await tokens.authenticate(known.token));
   if (!known || caller?.application !== application)
     return {
-      token: await tokens.issue({ application, mode: 'test', name: 'demo' }),
+      token: await tokens.issue({ application, mode: 'test', name: 'demo', scopes: tokenScopes }),
       webhook_secret: await secrets.issue(application, box),
     };
   const sealed = await secrets.listSealed(application);

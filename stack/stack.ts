@@ -1,5 +1,6 @@
 import { join, relative, resolve } from 'node:path';
 import { createChange } from '../operations/change.ts';
+import { timeSkipping } from '../temporal/skip-time.ts';
 import { createConsoleLogins } from '../operations/console-logins.ts';
 import type { StackConfig } from '../config.ts';
 import { connect } from '../postgres/driver/connection.ts';
@@ -166,6 +167,7 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
         CONSOLE_PORT: String(ports.CONSOLE_PORT),
         CONSOLE_BASE_URL: connection.console_url,
         SHUTDOWN_GRACE_SECONDS: '1',
+        SKIP_TIME: String(!config.externalTemporal),
         ...(connection.temporal_ui_url && { TEMPORAL_UI_URL: connection.temporal_ui_url }),
       },
       stopMs: 2000,
@@ -239,7 +241,7 @@ const bringUpTemporal = async (context: Context, ports: { port: number; uiPort: 
     startTemporal({
       port: ports.port,
       uiPort: ui.port,
-      extraArgs: ['--ui-ip', ui.host],
+      extraArgs: ['--ui-ip', ui.host, ...timeSkipping],
       program: program.path,
       dbFile: join(folder.temporal, `${program.cli}.db`),
       onLine: openLog(folder.logs, 'temporal').write,

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { latePaymentWorkflow, paymentWorkflow } from './messages.ts';
 import { createPaymentWorkflows, type PaymentWorkflows } from './payment-workflows.ts';
+import { skipWorkflowTime } from './skip-time.ts';
 import { paymentIdOf, searchAttributes } from './start-options.ts';
 
 export interface WorkflowSummary {
@@ -16,10 +17,19 @@ export interface WorkflowSummary {
 /** The calls of admins to Temporal. */
 export interface TemporalAdmin extends Pick<
   PaymentWorkflows,
-  'deliver' | 'restart' | 'startLatePayment' | 'startReplayMany' | 'testWebhook'
+  | 'cancel'
+  | 'deliver'
+  | 'endRefund'
+  | 'restart'
+  | 'startLatePayment'
+  | 'startReplayMany'
+  | 'testWebhook'
+  | 'verify'
 > {
   /** Lists running workflows of payments, and closed ones that started since then. Newest first. */
   list(since: Date | null): AsyncIterable<WorkflowSummary>;
+  /** Advances the clock of one workflow, where the server lets it. */
+  skipTime(workflowId: string, ms: number): Promise<void>;
   /** Returns the running ones of the given workflows. */
   running(workflowIds: readonly string[]): Promise<Set<string>>;
 }
@@ -43,6 +53,9 @@ export const createTemporalAdmin = (client: Client): TemporalAdmin => {
 
   return {
     ...createPaymentWorkflows(client),
+
+    skipTime: (workflowId, ms) =>
+      client.withDeadline(Date.now() + deadlineMs, () => skipWorkflowTime(client, workflowId, ms)),
 
     async *list(since) {
       const types = `WorkflowType IN ('${paymentWorkflow}', '${latePaymentWorkflow}')`;

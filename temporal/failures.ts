@@ -12,6 +12,8 @@ import {
 export type FailureType =
   | 'PaymentNotFound'
   | 'EventNotFound'
+  | 'RefundNotFound'
+  | 'RefundPending'
   | 'ReplayNotFound'
   | 'ReplayBusy'
   | 'GatewayUnavailable'
@@ -29,6 +31,14 @@ export const paymentNotFound = (paymentId: string): ApplicationFailure =>
 /** There is no event to deliver: the payment has not ended, or a purge has deleted it. */
 export const eventNotFound = (id: string): ApplicationFailure =>
   final('EventNotFound', `There is no event of ${id}`);
+
+/** There is no record of the refund: a retry cannot help. */
+export const refundNotFound = (id: string): ApplicationFailure =>
+  final('RefundNotFound', `There is no record of ${id}`);
+
+/** The refund has not ended. Temporal asks again after the delay. */
+export const refundPending = (message: string, retryAfterMs: number): ApplicationFailure =>
+  expected('RefundPending', message, retryAfterMs);
 
 /** The API records the replay after it has started the workflow, or not at all. */
 export const replayNotFound = (replayId: string, isFinal: boolean): ApplicationFailure =>

@@ -1,3 +1,5 @@
+import type { CancelledBy } from '../contract/status.ts';
+
 /**
  * The names and inputs that workers and clients exchange through Temporal. Workflows load this file, so
  * it imports nothing that the workflow sandbox does not allow.
@@ -7,19 +9,24 @@ export const webhooksQueue = 'webhooks';
 
 export const paymentWorkflow = 'payment';
 export const latePaymentWorkflow = 'latePayment';
+export const refundWorkflow = 'refund';
 export const sweeperWorkflow = 'sweeper';
 export const replayWorkflow = 'replay';
 export const replayManyWorkflow = 'replayMany';
 export const webhookTestWorkflow = 'webhookTest';
 
+/** Update of the refund workflow: work on the refund now, and return when it has ended. */
+export const endRefundUpdate = 'end';
 /** Update of the payment workflow: verify the payment and return the result. */
 export const verifyUpdate = 'verify';
+/** Update of the payment workflow: call the payment off if nobody has paid it, and return the result. */
+export const cancelUpdate = 'cancel';
 /**
- * Signal of both payment workflows: the payment may have changed at the gateway, verify soon. That of a late payment may have the
- * earliest time, in ms since 1970.
+ * Signal of a payment's and a refund's workflow: it may have changed at the gateway, ask soon. That of a late payment may
+ * have the earliest time, in ms since 1970.
  */
 export const recheckSignal = 'recheck';
-/** Signal of the payment workflow: the next attempt of the delivery is due now. */
+/** Signal of the payment and the refund workflow: the next attempt of the delivery is due now. */
 export const deliverSignal = 'deliver';
 
 export interface PaymentInput {
@@ -32,11 +39,21 @@ export interface PaymentInput {
   expiresAt: string;
 }
 
+export interface RefundInput {
+  id: string;
+  paymentId: string;
+}
+
 export interface VerifyRequest {
   /** The payer has come back: without an outcome the payment becomes `processing`. */
   returned: boolean;
   /** The payer came back by the gateway's cancel link: close the payment there if nobody has paid. */
   cancelled?: boolean;
+}
+
+export interface CancelRequest {
+  by: Exclude<CancelledBy, 'payer'>;
+  reason: string | null;
 }
 
 export interface ReplayInput {
@@ -69,6 +86,7 @@ export interface LatePaymentInput {
 export type Workflows = {
   payment(input: PaymentInput): Promise<void>;
   latePayment(input: LatePaymentInput): Promise<void>;
+  refund(input: RefundInput): Promise<void>;
   sweeper(): Promise<void>;
   replay(input: ReplayInput): Promise<ReplayResult>;
   replayMany(input: ReplayManyInput): Promise<void>;

@@ -9,12 +9,16 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { limits } from '../contract/limits.ts';
-import type { WorkflowStart } from '../contract/payment.ts';
+import type { RefundStart, WorkflowStart } from '../contract/payment.ts';
 import type { VerificationResult } from '../contract/status.ts';
 import { withinTrace } from '../telemetry/log.ts';
+import { type LifeStart, signalLife, startLife } from './lives.ts';
 import {
+  type CancelRequest,
+  cancelUpdate,
   deliverSignal,
   latePaymentWorkflow,
+  endRefundUpdate,
   paymentWorkflow,
   recheckSignal,
   replayManyWorkflow,
@@ -63,29 +67,32 @@ export const createPaymentWorkflows = (client: Client) => {
     }
   };
 
-  const executeVerify = (
-    { id, verifyWindow }: VerifyStart,
-    request: VerifyRequest,
-  ): Promise<VerificationResult> =>
-    workflow.getHandle(id).executeUpdate<VerificationResult, [VerifyRequest]>(verifyUpdate, {
-      args: [request],
-      updateId: verifyUpdateId(request, verifyWindow),
-    });
+  /** Updates the workflow of a payment, and starts it again if it is lost. */
+  const update = async (
+    start: WorkflowStart,
+    { name, request, updateId }: { name: string; request: object; updateId: string },
+  ): Promise<VerificationResult> => {
+    const execute = () =>
+      workflow
+        .getHandle(start.id)
+        .executeUpdate<VerificationResult, [object]>(name, { args: [request], updateId });
+    try {
+      return await execute();
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+    await startLife(workflow, start);
+    try {
+      return await execute();
+    } catch (error) {
+      // The payment had ended, so the new run has ended too. The record has the outcome.
+      if (hasClosed(error)) return { kind: 'waiting' };
+      throw error;
+    }
+  };
 
-  const startAgain = (start: WorkflowStart) =>
-    workflow.start<Workflows['payment']>(
-      paymentWorkflow,
-      paymentStartOptions(start, { restart: true }),
-    );
-
-  const signalOrStart = async (start: WorkflowStart, signal: string): Promise<void> => {
-    await within(deadlinesMs.start, () =>
-      workflow.signalWithStart<Workflows['payment']>(paymentWorkflow, {
-        ...paymentStartOptions(start, { restart: true }),
-        signal,
-        signalArgs: [],
-      }),
-    );
+  const signalOrStart = async (start: LifeStart, signal: string): Promise<void> => {
+    await within(deadlinesMs.start, () => signalLife(workflow, start, signal));
   };
 
   return {
@@ -105,45 +112,50 @@ export const createPaymentWorkflows = (client: Client) => {
       }
     },
 
-    /** Starts a payment's workflow unless it runs. The new run continues where the payment is. */
-    async restart(start: WorkflowStart): Promise<void> {
-      await within(deadlinesMs.start, () => startAgain(start));
+    /** Starts the workflow of a payment or a refund unless it runs. The new run continues where that is. */
+    async restart(start: LifeStart): Promise<void> {
+      await within(deadlinesMs.start, () => startLife(workflow, start));
     },
 
-    /** Has a payment's workflow verify soon, and starts the workflow if it does not run. */
-    recheck: (start: WorkflowStart): Promise<void> => signalOrStart(start, recheckSignal),
+    /** Has the workflow ask the gateway soon, and starts the workflow if it does not run. */
+    recheck: (start: LifeStart): Promise<void> => signalOrStart(start, recheckSignal),
 
-    /** Has a payment's workflow make the attempt that is due, and starts the workflow if it does not run. */
+    /** Has the workflow make the attempt that is due, and starts the workflow if it does not run. */
     deliver: (start: WorkflowStart): Promise<void> => signalOrStart(start, deliverSignal),
 
+    /** Has the workflow of a refund that was called off or settled end it, and waits for that. */
+    async endRefund(start: RefundStart): Promise<void> {
+      await within(deadlinesMs.verify, async () => {
+        await startLife(workflow, start);
+        const handle = workflow.getHandle(start.refundId);
+        await handle.executeUpdate<void, []>(endRefundUpdate).catch((error: unknown) => {
+          // The run has ended, and with it the refund.
+          if (!hasClosed(error)) throw error;
+        });
+      });
+    },
+
     /**
-     * Verifies a payment and returns the result. A lost workflow is started again. Equal requests of the
-     * same window share one update, whichever process sends them; the signal ends the wait only.
+     * Verifies a payment and returns the result. Equal requests of the same window share one update, whichever
+     * process sends them; the signal ends the wait only.
      */
     async verify(
       start: VerifyStart,
       request: VerifyRequest,
       signal?: AbortSignal,
     ): Promise<VerificationResult> {
-      const verifyOrRestart = async () => {
-        try {
-          return await executeVerify(start, request);
-        } catch (error) {
-          if (!(error instanceof WorkflowNotFoundError)) throw error;
-        }
-        await startAgain(start);
-        try {
-          return await executeVerify(start, request);
-        } catch (error) {
-          // The payment had ended, so the new run has ended too. The record has the outcome.
-          const hasClosed =
-            error instanceof WorkflowNotFoundError || error instanceof WorkflowUpdateFailedError;
-          if (hasClosed) return { kind: 'waiting' } as const;
-          throw error;
-        }
-      };
+      const updateId = verifyUpdateId(request, start.verifyWindow);
+      const verify = () => update(start, { name: verifyUpdate, request, updateId });
       return within(deadlinesMs.verify, () =>
-        signal ? client.withAbortSignal(signal, verifyOrRestart) : verifyOrRestart(),
+        signal ? client.withAbortSignal(signal, verify) : verify(),
+      );
+    },
+
+    /** Calls a payment off and returns the result. Equal requests of the same window share one update. */
+    async cancel(start: VerifyStart, request: CancelRequest): Promise<VerificationResult> {
+      const updateId = `cancel-${request.by}-${start.verifyWindow}`;
+      return within(deadlinesMs.verify, () =>
+        update(start, { name: cancelUpdate, request, updateId }),
       );
     },
 
@@ -221,6 +233,10 @@ const verifyUpdateId = ({ returned, cancelled }: VerifyRequest, window: number):
   const kind = cancelled ? 'cancelled' : returned ? 'returned' : 'verify';
   return `${kind}-${window}`;
 };
+
+/** The run ended before it answered an update. */
+const hasClosed = (error: unknown): boolean =>
+  error instanceof WorkflowNotFoundError || error instanceof WorkflowUpdateFailedError;
 
 const onlyUnavailable = (error: unknown): undefined => {
   if (!(error instanceof TemporalUnavailable || error instanceof WorkflowFailedError)) throw error;

@@ -1,10 +1,11 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { formatMoney } from '../contract/money.ts';
-import type { WorkflowStart } from '../contract/payment.ts';
+import type { RefundStart, WorkflowStart } from '../contract/payment.ts';
 import {
   type LatePaymentInput,
   type PaymentInput,
   paymentsQueue,
+  type RefundInput,
   type ReplayInput,
   type ReplayManyInput,
   type WebhookTestInput,
@@ -18,6 +19,11 @@ export const searchAttributes = {
   application: defineSearchAttributeKey('Application', SearchAttributeType.KEYWORD),
   orderId: defineSearchAttributeKey('OrderId', SearchAttributeType.KEYWORD),
 };
+
+const searchable = ({ application, orderId }: Pick<WorkflowStart, 'application' | 'orderId'>) => [
+  { key: searchAttributes.application, value: application },
+  { key: searchAttributes.orderId, value: orderId },
+];
 
 /** A running workflow is left alone. A closed one is started again. */
 const startOrJoin = {
@@ -47,14 +53,23 @@ export const paymentStartOptions = (
     // due tasks does not delay the tasks of others.
     priority: { fairnessKey: application },
     args: [input] as [PaymentInput],
-    typedSearchAttributes: [
-      { key: searchAttributes.application, value: application },
-      { key: searchAttributes.orderId, value: orderId },
-    ],
+    typedSearchAttributes: searchable({ application, orderId }),
     staticSummary: `${formatMoney({ amount, currency })} for ${application}`,
     staticDetails: `Order ${markdownCode(orderId)} through ${gateway}, expires at ${input.expiresAt}`,
   };
 };
+
+/** A running workflow is left alone. A closed one is started again: the bank may have sent the money back. */
+export const refundStartOptions = ({ id, refundId, application, orderId }: RefundStart) => ({
+  taskQueue: paymentsQueue,
+  workflowId: refundId,
+  ...startOrJoin,
+  priority: { fairnessKey: application },
+  args: [{ id: refundId, paymentId: id }] as [RefundInput],
+  typedSearchAttributes: searchable({ application, orderId }),
+  staticSummary: `Refund for ${application}`,
+  staticDetails: `Order ${markdownCode(orderId)}, payment ${id}`,
+});
 
 /**
  * Temporal shows details as Markdown. A backtick or a line break in an order id would end the code

@@ -29,7 +29,23 @@ interface Document {
 }
 
 /** The lists whose filters are types of the client. */
-const queries = { listPayments: 'ListPayments', listEvents: 'ListEvents' };
+const queries = {
+  listPayments: 'ListPayments',
+  listRefundsOfPayment: 'ListRefundsOfPayment',
+  listRefunds: 'ListRefunds',
+  listEvents: 'ListEvents',
+};
+
+/** The bodies that an application sends. */
+const requests = [
+  'CancelPayment',
+  'CreatePayment',
+  'CreateRefund',
+  'CreateReplay',
+  'SandboxPlan',
+  'SandboxRefundPlan',
+  'TestWebhook',
+];
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -43,6 +59,16 @@ const openEnumType = (members: Json): string | undefined => {
   return [...known['enum'].map((value) => JSON.stringify(value)), '(string & {})'].join(' | ');
 };
 
+/** A default is part of the description, which editors show. */
+const withDefault = (schema: JsonObject): JsonObject => {
+  const { default: usual, description = '' } = schema;
+  if (usual === undefined || typeof description !== 'string') return schema;
+  const shown = `\`${typeof usual === 'string' ? usual : JSON.stringify(usual)}\``;
+  return description.includes(shown)
+    ? schema
+    : { ...schema, description: `${description} By default ${shown}.`.trim() };
+};
+
 /** The schema as the generator reads it: references within the file, open enums, nothing that repeats a type. */
 const prepare = (value: Json): Json => {
   if (Array.isArray(value)) return value.map(prepare);
@@ -54,7 +80,7 @@ const prepare = (value: Json): Json => {
       tsType: type,
     };
   return Object.fromEntries(
-    Object.entries(value)
+    Object.entries(withDefault(value))
       .filter(([name]) => !['propertyNames', 'examples', 'minItems', 'maxItems'].includes(name))
       .map(([name, inner]) => [
         name,
@@ -80,6 +106,30 @@ const nameCurrencies = (schemas: Record<string, JsonObject>): Record<string, Jso
       name === 'Currency' ? schema : (replace(schema) as JsonObject),
     ]),
   );
+};
+
+/** An application may set what it leaves out to undefined: the client does not send it. */
+const allowUndefined = ({ properties, required = [], ...schema }: JsonObject): JsonObject => ({
+  ...schema,
+  required,
+  properties: Object.fromEntries(
+    Object.entries(isObject(properties) ? properties : {}).map(([name, property]) => {
+      if (!isObject(property) || (Array.isArray(required) && required.includes(name)))
+        return [name, property];
+      const { description, ...type } = property;
+      const anyOf = [type, { tsType: 'undefined' }];
+      return [name, { ...(description !== undefined && { description }), anyOf }];
+    }),
+  ),
+});
+
+/** Editors offer the codes that are known, which the sandbox's plan lists. */
+const failureCode = (schemas: Record<string, JsonObject>): JsonObject => {
+  const plan = schemas['SandboxPlan']?.['properties'];
+  const codes = isObject(plan) && isObject(plan['failure_code']) ? plan['failure_code'] : {};
+  const tsType = openEnumType([{ enum: codes['enum'] ?? [] }, { type: 'string' }]);
+  if (tsType === undefined) throw new Error('The document has no failure codes');
+  return { description: schemas['FailureCode']?.['description'] ?? '', tsType };
 };
 
 /** Removes the generator's remarks about itself, and writes one-line comments on one line. */
@@ -133,6 +183,12 @@ export const clientTypes = async (): Promise<string> => {
   });
   const details = ['ErrorDetails', errorDetails(errors.map(([, schema]) => schema))];
   const defs = prepare(Object.fromEntries([...bodies, details, ...filters])) as JsonObject;
+  for (const name of [...requests, ...Object.values(queries)]) {
+    const schema = defs[name];
+    if (!isObject(schema)) throw new Error(`The document has no schema ${name}`);
+    defs[name] = allowUndefined(schema);
+  }
+  defs['FailureCode'] = failureCode(schemas);
   defs['ErrorCode'] = {
     description: 'The codes of errors. New codes may appear.',
     tsType: [...errors.map(([name]) => `'${name.replace('Error_', '')}'`), '(string & {})'].join(

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 /*
- * `npm run build-client` compiles the client package into client/dist. `packClient` makes the tarball that
+ * `npm run build-client` compiles the client package into client/dist, as ES modules and as CommonJS. `packClient` makes the tarball that
  * npm would publish, from a copy, so that tests leave the checkout as it is.
  */
 
@@ -22,7 +22,10 @@ const build = (folder: string) => {
   // The copy has no node_modules above it.
   const types = join(root, 'node_modules/@types');
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
-  execFileSync(process.execPath, [compiler, '-p', folder, '--typeRoots', types]);
+  for (const config of ['tsconfig.json', 'tsconfig.cjs.json'])
+    execFileSync(process.execPath, [compiler, '-p', join(folder, config), '--typeRoots', types]);
+  // The package's own type is that of its ES modules.
+  writeFileSync(join(folder, 'dist/cjs/package.json'), '{"type":"commonjs"}\n');
 };
 
 /** Packs the client into this folder. */

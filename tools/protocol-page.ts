@@ -24,7 +24,7 @@ const toMermaid = (part: Part<AnyState>, variable: string): string => {
     if (valueOf(from) === valueOf(to)) continue;
     const arrow = `${valueOf(from)} --> ${valueOf(to)}`;
     const label = step
-      .replace(/ \((?:replay )?(?:a|b|one|two)(?:, given up)?\)/, '')
+      .replace(/ \((?:replay )?(?:a|b|one|two)(?: old)?\)/, '')
       .replaceAll(':', ',');
     labels.set(arrow, (labels.get(arrow) ?? new Set()).add(label));
   }

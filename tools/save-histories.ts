@@ -2,12 +2,18 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { latePaymentWorkflow, paymentWorkflow, sweeperWorkflow } from '../temporal/messages.ts';
+import {
+  latePaymentWorkflow,
+  paymentWorkflow,
+  refundWorkflow,
+  sweeperWorkflow,
+} from '../temporal/messages.ts';
 
 /** The name of a workflow's files. */
 const types = {
   [paymentWorkflow]: 'payment',
   [latePaymentWorkflow]: 'late-payment',
+  [refundWorkflow]: 'refund',
   [sweeperWorkflow]: 'sweeper',
 };
 const mostPerType = 20;

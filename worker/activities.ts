@@ -16,8 +16,10 @@ import { createDeliveries } from '../postgres/deliveries.ts';
 import { createGatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createLatePayments } from '../postgres/late-payments.ts';
+import { createRefundOutcomes } from '../postgres/refund-outcomes.ts';
 import { createReplays } from '../postgres/replays.ts';
 import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
+import { createSandboxRefunds } from '../postgres/sandbox-refunds.ts';
 import type { KeyRing } from '../postgres/secret-box.ts';
 import { createSecretBox, noKeys } from '../postgres/secret-box.ts';
 import { createPaymentOutcomes } from '../postgres/payment-outcomes.ts';
@@ -65,6 +67,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
   const now = () => new Date();
   const gatewayOf = createAdapters({
     sandboxPayments: createSandboxPayments(sql),
+    sandboxRefunds: createSandboxRefunds(sql),
     publicBaseUrl,
     secretBox: createSecretBox(config.SECRETS_KEY ?? noKeys),
     dispatcher: gatewayDispatcher,
@@ -92,6 +95,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     replays: createReplays(sql),
     webhookTests: createWebhookTests(sql),
     latePayments: createLatePayments(sql),
+    refundOutcomes: createRefundOutcomes(sql),
     deliveries: instrumentDeliveries(createDeliveries(sql), metrics),
     secretBox: createSecretBox(config.WEBHOOKS_KEY ?? noKeys, 'WEBHOOKS_KEY'),
     targetRule,

@@ -21,6 +21,12 @@ export const { verifyPayment } = proxyActivities<Activities>({
   retry: { initialInterval: '1s', maximumInterval: '30s' },
 });
 
+export const { cancelPayment } = proxyActivities<Activities>({
+  summary: 'Calls the payment off, unless the gateway says that it is paid',
+  startToCloseTimeout: '30s',
+  retry: { initialInterval: '1s', maximumInterval: '30s' },
+});
+
 export const { expirePayment } = proxyActivities<Activities>({
   summary: 'Asks the gateway a last time and ends the payment',
   startToCloseTimeout: '30s',
@@ -31,6 +37,15 @@ export const { expirePayment } = proxyActivities<Activities>({
 export const { resolveLatePayment } = proxyActivities<Activities>({
   summary: 'Looks for money that came after the end, and reverses it',
   startToCloseTimeout: '75s',
+  retry: { initialInterval: '1s', maximumInterval: '30s' },
+});
+
+/** Fails until the refund has ended, and sets itself when it asks again: retries add nothing to the history. */
+export const { refundPayment } = proxyActivities<Activities>({
+  summary: 'Gives the money back at the gateway',
+  startToCloseTimeout: '75s',
+  // A cancel ends the wait for a retry. A try that is running goes on to its end.
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: { initialInterval: '1s', maximumInterval: '30s' },
 });
 

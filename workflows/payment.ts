@@ -3,15 +3,14 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
-  setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { DeliveryResult } from '../activities/delivery.ts';
 import { limits } from '../contract/limits.ts';
 import type { VerificationResult } from '../contract/status.ts';
 import { activityFailureType, webhookExhausted } from '../temporal/failures.ts';
 import type { PaymentInput } from '../temporal/messages.ts';
-import { deliverWebhook, openPayment } from './activities.ts';
+import { openPayment } from './activities.ts';
+import { deliver } from './delivery.ts';
 import { createVerification, type Verification } from './verification.ts';
 
 const minuteMs = 60_000;
@@ -36,7 +35,15 @@ const run = async (input: PaymentInput): Promise<void> => {
 
   await waitForPayer(input, verification);
   await resolveAfterDeadline(input, verification, { unreachable: opening === 'unreachable' });
-  await deliver(input, verification);
+  const result = await deliver(
+    { id: input.id },
+    {
+      heard: verification.heard,
+      historyIsLong,
+      continueInNewRun: () => continueAsNewWhenIdle(input, verification),
+    },
+  );
+  if (result === 'exhausted') throw webhookExhausted(`The event of ${input.id} was not accepted`);
 };
 
 /** Opens the payment at its gateway, and finds out how far an earlier run has come. */
@@ -69,13 +76,12 @@ const returnPlannedPayer = async (returnsAt: number, verification: Verification)
  */
 const waitForPayer = async (input: PaymentInput, verification: Verification): Promise<void> => {
   const deadline = Date.parse(input.expiresAt);
-  const shouldWake = () =>
-    verification.hasEnded() || verification.isRecheckRequested() || historyIsLong();
+  const shouldWake = () => verification.hasEnded() || verification.heard.recheck || historyIsLong();
   const isBeforeDeadline = () =>
     waitUntil(deadline, shouldWake, 'Waits for the payer until the payment expires');
 
   while (!verification.hasEnded() && (await isBeforeDeadline())) {
-    if (verification.isRecheckRequested()) await verification.recheck();
+    if (verification.heard.recheck) await verification.recheck();
     else if (historyIsLong()) await continueAsNewWhenIdle(input, verification);
   }
 };
@@ -91,7 +97,7 @@ const resolveAfterDeadline = async (
   const gatewayHasRecovered = () => unknownResults > 0 && verification.isUnpaid();
   const shouldRetry = () =>
     verification.hasEnded() ||
-    verification.isRecheckRequested() ||
+    verification.heard.recheck ||
     gatewayHasRecovered() ||
     historyIsLong();
 
@@ -112,49 +118,6 @@ const pauseSummary = (kind: VerificationResult['kind']): string =>
     ? 'The gateway gave no usable answer, it is asked again'
     : `The gateway answered ${kind}, it is asked again`;
 
-/**
- * Delivers the event. A recheck wakes a delivery that was postponed. A replay ends the wait for the next attempt, and
- * goes on when another round has begun.
- */
-const deliver = async (input: PaymentInput, verification: Verification): Promise<void> => {
-  for (;;) {
-    verification.forgetSignals();
-    const result = await deliverUntilReplayed(input, verification);
-    if (result === 'postponed') {
-      setCurrentDetails('Waits for a delivery slot of its application. The sweeper wakes it.');
-      await condition(() => verification.isRecheckRequested() || historyIsLong());
-      if (historyIsLong()) await continueAsNewWhenIdle(input, verification);
-      setCurrentDetails('');
-      continue;
-    }
-    await condition(allHandlersFinished);
-    // Temporal repeats the last task if a signal comes while the run closes, so none is lost.
-    if (verification.isDeliveryRequested()) continue;
-    if (result === 'exhausted') throw webhookExhausted(`The event of ${input.id} was not accepted`);
-    return;
-  }
-};
-
-/** An attempt that is running ends first. The wait for the next attempt ends at once. */
-const deliverUntilReplayed = async (
-  { id }: PaymentInput,
-  verification: Verification,
-): Promise<DeliveryResult | 'exhausted' | 'replayed'> => {
-  const { runId, originalExecutionRunId } = workflowInfo();
-  const scope = new CancellationScope();
-  let isOver = false;
-  void condition(() => isOver || verification.isDeliveryRequested()).then(() => scope.cancel());
-  try {
-    return await scope.run(() => deliverWebhook({ id, isReset: runId !== originalExecutionRunId }));
-  } catch (error) {
-    if (activityFailureType(error) === 'WebhookExhausted') return 'exhausted';
-    if (verification.isDeliveryRequested()) return 'replayed';
-    throw error;
-  } finally {
-    isOver = true;
-  }
-};
-
 /** @returns true if the condition came first, false if the time did. The Temporal UI shows the summary. */
 const waitUntil = async (time: number, isMet: () => boolean, summary: string): Promise<boolean> => {
   const leftMs = time - Date.now();
@@ -172,5 +135,5 @@ const continueAsNewWhenIdle = async (
   verification: Verification,
 ): Promise<void> => {
   await condition(allHandlersFinished);
-  if (!verification.isRecheckRequested()) await continueAsNew<typeof payment>(input);
+  if (!verification.heard.recheck) await continueAsNew<typeof payment>(input);
 };

@@ -1,24 +1,24 @@
-import { CancellationScope, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import { CancellationScope, defineUpdate, setHandler } from '@temporalio/workflow';
 import type { Status, VerificationResult } from '../contract/status.ts';
 import {
-  deliverSignal,
-  recheckSignal,
+  type CancelRequest,
+  cancelUpdate,
   type VerifyRequest,
   verifyUpdate,
 } from '../temporal/messages.ts';
-import { expirePayment, verifyPayment } from './activities.ts';
+import { cancelPayment, expirePayment, verifyPayment } from './activities.ts';
+import { createSignals } from './signals.ts';
 
 /**
  * The verifications of one payment, single-flight: one runs at a time, and callers that arrive while it
- * runs share its result. Also handles the workflow's update and signals, so create it first.
+ * runs share its result. Also handles the workflow's updates and signals, so create it first.
  */
 export const createVerification = (id: string) => {
   // The workflow's scope: a verification outlives the update that started it.
   const scope = CancellationScope.current();
   let endStatus: Status | undefined;
   let isUnpaid = false;
-  let isRecheckRequested = false;
-  let isDeliveryRequested = false;
+  const { heard } = createSignals();
   // Kept for later verifications: if the answer to closing the payment is lost, the gateway reports
   // `expired` afterwards, and the payer's cancel is the reason.
   let isCancelled = false;
@@ -54,15 +54,15 @@ export const createVerification = (id: string) => {
     return runSingle(sent, () => verifyPayment({ id, ...sent }));
   };
 
+  /** Calls the payment off, after any verification in flight. */
+  const cancel = async (request: CancelRequest): Promise<VerificationResult> => {
+    while (inFlight) await inFlight.result;
+    if (endStatus) return { kind: 'ended', status: endStatus };
+    return runSingle({ returned: false }, () => cancelPayment({ id, ...request }));
+  };
+
   setHandler(defineUpdate<VerificationResult, [VerifyRequest]>(verifyUpdate), verify);
-  setHandler(defineSignal(recheckSignal), () => {
-    isRecheckRequested = true;
-  });
-  setHandler(defineSignal(deliverSignal), () => {
-    // A workflow that Temporal has restored from a backup may not know that the payment has ended.
-    isRecheckRequested = true;
-    isDeliveryRequested = true;
-  });
+  setHandler(defineUpdate<VerificationResult, [CancelRequest]>(cancelUpdate), cancel);
 
   return {
     verify,
@@ -72,29 +72,22 @@ export const createVerification = (id: string) => {
     /** Whether the gateway's last answer was that nobody has paid yet. */
     isUnpaid: (): boolean => isUnpaid,
 
-    isRecheckRequested: (): boolean => isRecheckRequested,
-
-    isDeliveryRequested: (): boolean => isDeliveryRequested,
+    /** The signals that came. What handles them forgets them. */
+    heard,
 
     /** Records that the payment had ended before this run started. */
     recordEnd(status: Status): void {
       endStatus = status;
     },
 
-    /** For signals that what follows makes superfluous. */
-    forgetSignals(): void {
-      isRecheckRequested = false;
-      isDeliveryRequested = false;
-    },
-
     async recheck(): Promise<void> {
-      isRecheckRequested = false;
+      heard.recheck = false;
       await verify({ returned: false });
     },
 
     /** Verifies a last time at the deadline, after any verification in flight. */
     async expire(options: { grace: boolean; unreachable: boolean }): Promise<VerificationResult> {
-      isRecheckRequested = false;
+      heard.recheck = false;
       while (inFlight) await inFlight.result;
       if (endStatus) return { kind: 'ended', status: endStatus };
       return runSingle({ returned: true, cancelled: true }, () =>

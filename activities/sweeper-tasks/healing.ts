@@ -7,7 +7,10 @@ import { forEachOrThrow, taskTimeMs } from './limited.ts';
 export interface Deps {
   sweeperQueries: Pick<
     SweeperQueries,
-    'countOverdueDeliveries' | 'claimStalledPayments' | 'claimOverdueDeliveries'
+    | 'countOverdueDeliveries'
+    | 'claimStalledPayments'
+    | 'claimOverdueDeliveries'
+    | 'claimOverdueRefunds'
   >;
   workflows: Pick<PaymentWorkflows, 'restart' | 'recheck' | 'deliver'>;
   logger: Log;
@@ -17,7 +20,7 @@ const startsAtOnce = 50;
 const batchSize = 500;
 const mostCounted = 1_000;
 
-/** Starts the lost workflows of stalled payments and overdue deliveries again. */
+/** Starts the lost workflows of stalled payments, overdue deliveries and overdue refunds again. */
 export const createHealingTask = ({ sweeperQueries, workflows, logger }: Deps) => {
   /** @param payment without what a delivery has if the payment has not ended */
   const heal = async (payment: WorkflowStart & { begun?: boolean; atOnce?: boolean }) => {
@@ -34,7 +37,7 @@ export const createHealingTask = ({ sweeperQueries, workflows, logger }: Deps) =
   };
 
   return {
-    /** @returns how many payments it healed */
+    /** @returns how many payments and refunds it healed */
     async healPayments(): Promise<number> {
       const overdue = await sweeperQueries.countOverdueDeliveries(mostCounted);
       if (overdue > 0)
@@ -48,7 +51,9 @@ export const createHealingTask = ({ sweeperQueries, workflows, logger }: Deps) =
       ];
       const limits = { atOnce: startsAtOnce, until: Date.now() + taskTimeMs, logger };
       await forEachOrThrow(lost, limits, heal);
-      return lost.length;
+      const refunds = await sweeperQueries.claimOverdueRefunds(batchSize);
+      await forEachOrThrow(refunds, limits, workflows.recheck);
+      return lost.length + refunds.length;
     },
   };
 };

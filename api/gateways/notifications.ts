@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type FieldError, PaymentError } from '../../contract/errors.ts';
 import type { Alert } from '../../contract/alerts.ts';
 import type { GatewayKind, NotificationAccount } from '../../contract/gateway-account.ts';
-import { paymentIdPattern, slugPattern } from '../../contract/ids.ts';
+import { paymentIdPattern, refundId, refundIdPattern, slugPattern } from '../../contract/ids.ts';
 import { limits } from '../../contract/limits.ts';
 import { isTerminal } from '../../contract/status.ts';
 import type {
@@ -55,7 +55,7 @@ type NotificationRequest = RequestOf<'gateway', typeof notifyOfPaymentRoute>;
 
 export interface Deps {
   gateways: Pick<Gateways, 'getNotificationAccount'>;
-  payments: Pick<Payments, 'getByReference' | 'recordLostCheckout'>;
+  payments: Pick<Payments, 'getByReference' | 'getByTrackingCode' | 'recordLostCheckout'>;
   workflows: Pick<PaymentWorkflows, 'recheck' | 'recheckLatePayment'>;
   /** Undefined without NOTIFICATIONS_KEY, which opens the signing secrets; no notification can be checked then. */
   readNotification: NotificationReader | undefined;
@@ -82,6 +82,15 @@ export const notifyOfPaymentHandler = (
       run: () => readVerified(deps, request, gateway),
       reject: () => counted(deps, request, rateLimited(1)),
     });
+    if (notification.result === 'refund_changed') {
+      const payment = await payments.getByTrackingCode(gateway, notification.trackingCode);
+      if (payment) await passOnRefund(deps, payment, notification);
+      metrics.notifications.inc({ gateway, payment: payment ? 'known' : 'unknown' });
+      logger.info(
+        { gateway, payment_id: payment?.id },
+        'A gateway reported that a refund of a payment changed',
+      );
+    }
     if (notification.result === 'changed' || notification.result === 'closed') {
       const payment = await payments.getByReference(gateway, notification.reference);
       if (payment) await passOn(deps, payment, notification);
@@ -165,13 +174,32 @@ const passOn = async (
 };
 
 /**
+ * A refund that Postgres does not have was made at the gateway: its workflow records it.
+ * @throws PaymentError SERVICE_UNAVAILABLE when Temporal is not available; the gateway will retry
+ */
+const passOnRefund = async (
+  { workflows }: Deps,
+  { id, application, orderId, gateway }: PaymentRef,
+  { refundId: ours, reference }: Extract<Notification, { result: 'refund_changed' }>,
+): Promise<void> => {
+  const isOurs = ours !== null && refundIdPattern.test(ours);
+  const refund = isOurs ? ours : refundId([gateway, reference]);
+  try {
+    await workflows.recheck({ refundId: refund, id, application, orderId });
+  } catch (error) {
+    if (error instanceof TemporalUnavailable) throw unavailable(error);
+    throw error;
+  }
+};
+
+/**
  * Alerts admins when a gateway reports on a payment with an id of ours, under a reference that no payment has.
  * A restore of Postgres has perhaps lost the payment, or its reference: then it was opened a second time, and
  * its payer pays the first opening.
  */
 const reportLostReference = (
   { metrics, logger }: Deps,
-  notification: Extract<Notification, { reference: string }>,
+  notification: Extract<Notification, { paymentId: string | null }>,
   { gateway, kind }: { gateway: string; kind: GatewayKind },
 ): void => {
   const { result, paymentId: id, reference } = notification;

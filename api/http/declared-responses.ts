@@ -86,6 +86,17 @@ const declaredError = (route: Route, code: ErrorCode): DeclaredResponse => {
   };
 };
 
+const refundAmounts = {
+  amount: 1250,
+  amount_refunded: 1250,
+  amount_refund_pending: 0,
+  refundable: 0,
+};
+const isAboutAmounts = (code: ErrorCode): boolean =>
+  code === 'REFUND_EXCEEDS_PAYMENT' ||
+  code === 'REFUND_IN_PROGRESS' ||
+  code === 'REFUNDABLE_AMOUNT_CHANGED';
+
 const exampleError = (
   { validationExample: field, validationMessage, query }: Route,
   code: ErrorCode,
@@ -98,6 +109,9 @@ const exampleError = (
       message: isInvalid ? message : errors[code].meaning,
       ...(isInvalid && { details: { fields: [field] } }),
       ...(code === 'RATE_LIMITED' && { details: { retry_after: 23 } }),
+      ...(isAboutAmounts(code) && { details: refundAmounts }),
+      ...(code === 'REFUND_NOT_ALLOWED' && { details: { limit: 100_000, used: 99_500 } }),
+      ...(code === 'PAYMENT_NOT_CANCELLABLE' && { details: { status: 'paid' } }),
       request_id: 'req_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
     },
   };

@@ -1,10 +1,15 @@
 import type { ErrorCode } from '../../contract/errors.ts';
-import { eventIdPattern, paymentIdPattern, replayIdPattern } from '../../contract/ids.ts';
+import {
+  eventIdPattern,
+  paymentIdPattern,
+  refundIdPattern,
+  replayIdPattern,
+} from '../../contract/ids.ts';
 import type { Owner } from '../../postgres/payments.ts';
 import type { Caller } from '../../postgres/tokens.ts';
 import type { Refuse } from './route.ts';
 
-/** The payments, events and replays that this caller's token may see. */
+/** The payments, refunds, events and replays that this caller's token may see. */
 export const ownerOf = ({ application, mode }: Caller): Owner => ({
   application,
   test: mode === 'test',
@@ -33,5 +38,7 @@ const ownBy =
 export const findOwnPayment = ownBy('payment_id', paymentIdPattern, 'PAYMENT_NOT_FOUND');
 /** @throws PaymentError EVENT_NOT_FOUND */
 export const findOwnEvent = ownBy('event_id', eventIdPattern, 'EVENT_NOT_FOUND');
+/** @throws PaymentError REFUND_NOT_FOUND */
+export const findOwnRefund = ownBy('refund_id', refundIdPattern, 'REFUND_NOT_FOUND');
 /** @throws PaymentError REPLAY_NOT_FOUND */
 export const findOwnReplay = ownBy('replay_id', replayIdPattern, 'REPLAY_NOT_FOUND');

@@ -28,7 +28,7 @@ export interface ResponseSpec {
  */
 export interface RouteSpec {
   /** The group in the documentation; by default that of the access. */
-  tag?: 'Events';
+  tag?: 'Events' | 'Refunds';
   summary: string;
   description: string;
   params?: z.ZodObject;
@@ -37,7 +37,7 @@ export interface RouteSpec {
   /** By lower-case name. */
   headers?: z.ZodObject;
   body?:
-    | { json: z.ZodType; examples: Readonly<Record<string, unknown>> }
+    | { json: z.ZodType; examples: Readonly<Record<string, unknown>>; optional?: true }
     | { form: z.ZodObject }
     /** Raw bytes; the text describes them. */
     | { bytes: string };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { CreateDocumentOptions } from 'zod-openapi';
 import { createDocument } from 'zod-openapi';
 import { EventBody, EventHeaders } from '../../contract/event-schema.ts';
+import { RefundEventBody, RefundEventHeaders } from '../../contract/refund-event-schema.ts';
 import { limits } from '../../contract/limits.ts';
 import type { DeclaredResponse } from '../http/declared-responses.ts';
 import { declaredResponses } from '../http/declared-responses.ts';
@@ -9,6 +10,7 @@ import type { HeaderName } from '../http/response-headers.ts';
 import { responseHeaders } from '../http/response-headers.ts';
 import type { Route } from '../http/route.ts';
 import { eventExamples } from '../payments/payment-examples.ts';
+import { refundEventExamples } from '../refunds/refund-examples.ts';
 import { routes } from '../routes.ts';
 import { guide, tags } from './guide.ts';
 
@@ -29,7 +31,7 @@ export const createOpenApi = (publicBaseUrl: string) => {
       servers: [{ url: publicBaseUrl }],
       tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
       paths,
-      webhooks: { paymentEnded: { post: webhook } },
+      webhooks: { paymentEnded: { post: webhook }, refundChanged: { post: refundWebhook } },
       components: {
         securitySchemes: {
           bearer: {
@@ -109,7 +111,7 @@ const requestBody = (body: NonNullable<Route['body']>) => {
   if ('bytes' in body)
     return { required: true, description: body.bytes, content: { '*/*': { schema: {} } } };
   return {
-    required: true,
+    required: !('optional' in body),
     content:
       'json' in body
         ? { 'application/json': { schema: body.json, ...examplesOf(body.examples) } }
@@ -208,6 +210,18 @@ const webhook = {
     },
     '4XX': { description: 'A failed attempt, like every status that is not 2xx.' },
   },
+};
+
+const refundWebhook = {
+  ...webhook,
+  operationId: 'refundChanged',
+  summary: 'A refund has ended, or was made by somebody else',
+  description:
+    'Off until an admin turns the events of refunds on for the application. Signed, repeated, listed and replayed like ' +
+    'the event of a payment. A refund sends at most one event of each kind. De-duplicate by `event_id`: a payment can ' +
+    'have several refunds.',
+  requestParams: { header: RefundEventHeaders },
+  requestBody: requestBody({ json: RefundEventBody, examples: refundEventExamples }),
 };
 
 /**

@@ -18,8 +18,9 @@ export const readIdempotencyKey = (
   return key;
 };
 
-export const fingerprintOf = (body: JsonNode): Buffer =>
-  createHash('sha256').update(canonicalText(body)).digest();
+/** @param scope what else the request says, e.g. an id in its path */
+export const fingerprintOf = (body: JsonNode, scope = ''): Buffer =>
+  createHash('sha256').update(scope).update(canonicalText(body)).digest();
 
 /** Repeats the stored response. @throws PaymentError IDEMPOTENCY_KEY_REUSED */
 export const replay = (

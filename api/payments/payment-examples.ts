@@ -20,6 +20,12 @@ const pending: PaymentResponse = {
   paid_at: null,
   failure_code: null,
   failure_reason: null,
+  cancelled_by: null,
+  cancellation_reason: null,
+  amount_refunded: 0,
+  amount_refund_pending: 0,
+  refundable: 0,
+  refundable_until: null,
   test: true,
   metadata: { seat: '12A' },
   expires_at: '2026-11-20T11:11:37.123+00:00',
@@ -36,6 +42,7 @@ export const paymentExamples = {
     tracking_code: 'T-84731',
     card_pan_masked: '502229******1234',
     paid_at: '2026-11-20T10:44:02.518+00:00',
+    refundable: 1250,
     updated_at: '2026-11-20T10:44:02.518+00:00',
   },
   failed: {
@@ -46,13 +53,21 @@ export const paymentExamples = {
     failure_reason: 'The card or account does not have enough funds.',
     updated_at: '2026-11-20T10:44:02.518+00:00',
   },
+  cancelled: {
+    ...pending,
+    status: 'cancelled',
+    checkout_url: null,
+    cancelled_by: 'application',
+    cancellation_reason: 'Out of stock',
+    updated_at: '2026-11-20T10:44:02.518+00:00',
+  },
 } satisfies Record<string, PaymentResponse>;
 
 /** The event of a payment above; the schema picks the fields of an event and their order. */
 const eventExample = (payment: PaymentResponse, status: TerminalStatus) => {
   const event = eventKind(status);
   const body = EventBody.parse({
-    ...payment,
+    ...Object.fromEntries(Object.entries(payment).filter(([name]) => name !== 'cancelled_by')),
     event,
     event_id: eventId(payment.payment_id),
     created_at: payment.updated_at,

@@ -1,7 +1,13 @@
 import { PaymentsError } from './errors.ts';
 import { createList } from './pages.ts';
-import type { Operation, RequestOptions, Settings } from './request.ts';
-import { send } from './request.ts';
+import type {
+  Operation,
+  RequestFacts,
+  RequestOptions,
+  ResponseFacts,
+  Settings,
+} from './request.ts';
+import { checkedLimits, send } from './request.ts';
 import { contractVersion } from './types.ts';
 import type * as api from './types.ts';
 import { version } from './version.ts';
@@ -19,6 +25,9 @@ export interface PaymentsOptions {
   maxRetries?: number | undefined;
   /** The application's name and version, added to the `User-Agent`. */
   userAgent?: string | undefined;
+  /** Sees each try when it begins, and when it has ended: for logs and metrics. */
+  onRequest?: ((request: RequestFacts) => void) | undefined;
+  onResponse?: ((response: ResponseFacts) => void) | undefined;
   /** A page shows the token to everybody who opens it. */
   dangerouslyAllowBrowser?: boolean | undefined;
 }
@@ -26,7 +35,8 @@ export interface PaymentsOptions {
 export interface CreateOptions extends RequestOptions {
   /**
    * The same in each try and after a restart: for instance the order's id with the number of its attempt.
-   * Without one the client makes a key for this call.
+   * The service keeps a payment's key for 24 hours, and a refund's as long as the refund. Without one the client
+   * makes a key for this call.
    */
   idempotencyKey?: string | undefined;
 }
@@ -48,7 +58,7 @@ export class Payments {
     if (/[^\x20-\x7e]/.test(userAgent))
       throw new PaymentsError('userAgent must be printable ASCII.');
     this.mode = mode;
-    this.#settings = {
+    this.#settings = checkedLimits({
       token,
       baseUrl: checkedBaseUrl(options.baseUrl),
       // Bound: the runtime's fetch must not be called as a method. Late: it may be patched after this.
@@ -56,7 +66,9 @@ export class Payments {
       userAgent,
       timeoutMs,
       maxRetries,
-    };
+      onRequest: options.onRequest,
+      onResponse: options.onResponse,
+    });
   }
 
   /** The calling application. */
@@ -81,6 +93,40 @@ export class Payments {
     /** Asks the gateway for the outcome now. */
     verify: (paymentId: string, options?: RequestOptions) =>
       this.#post<api.Payment>(['payments', paymentId, 'verify'], options),
+    /** Calls a payment off that nobody has paid. */
+    cancel: (paymentId: string, cancel: api.CancelPayment = {}, options?: RequestOptions) =>
+      this.#post<api.Payment>(['payments', paymentId, 'cancel'], options, { body: cancel }),
+
+    refunds: {
+      /** Gives money back; by default everything that is left. The token needs the scope `refund`. */
+      create: (
+        paymentId: string,
+        refund: api.CreateRefund = {},
+        { idempotencyKey, ...options }: CreateOptions = {},
+      ) =>
+        this.#post<api.Refund>(['payments', paymentId, 'refunds'], options, {
+          body: refund,
+          idempotencyKey: idempotencyKey ?? crypto.randomUUID(),
+        }),
+      /** Newest first. */
+      list: (paymentId: string, query: api.ListRefundsOfPayment = {}, options?: RequestOptions) =>
+        createList<api.Refund, api.RefundList, api.ListRefundsOfPayment>(query, (each) =>
+          this.#get(['payments', paymentId, 'refunds'], each, options),
+        ),
+    },
+  };
+
+  readonly refunds = {
+    get: (refundId: string, options?: RequestOptions) =>
+      this.#get<api.Refund>(['refunds', refundId], undefined, options),
+    /** Newest first. */
+    list: (query: api.ListRefunds = {}, options?: RequestOptions) =>
+      createList<api.Refund, api.RefundList, api.ListRefunds>(query, (each) =>
+        this.#get(['refunds'], each, options),
+      ),
+    /** Calls a refund off while nothing was sent to the gateway. */
+    cancel: (refundId: string, options?: RequestOptions) =>
+      this.#post<api.Refund>(['refunds', refundId, 'cancel'], options),
   };
 
   readonly events = {
@@ -97,7 +143,7 @@ export class Payments {
   };
 
   readonly replays = {
-    /** Delivers the events of a time again. */
+    /** Delivers the events of a time again: the exhausted ones, or with `delivery: 'delivered'` those. */
     create: (replay: api.CreateReplay & { dry_run?: false }, options?: RequestOptions) =>
       this.#post<api.Replay>(['replays'], options, { body: replay, once: true }),
     /** Counts the events of a time, and delivers none. */
@@ -130,10 +176,10 @@ const checkedBaseUrl = (text: string): string => {
     throw new PaymentsError('baseUrl must be an https address; http is for loopback only.');
   if (url.username || url.password || url.search || url.hash)
     throw new PaymentsError('baseUrl must have no user, no query and no fragment.');
-  return url.href.replace(/\/+$/, '');
+  return (url.origin + url.pathname).replace(/\/+$/, '');
 };
 
-/** What a runtime may have; none of it is needed. */
+/** These fields differ between runtimes; the client needs none of them. */
 const runtime = globalThis as unknown as {
   window?: { document?: unknown };
   process?: { versions?: { node?: string } };

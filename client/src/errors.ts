@@ -5,11 +5,14 @@ interface Facts extends ErrorOptions {
   idempotencyKey?: string | undefined;
 }
 
-/** The base of all errors of this package. None holds a token or a body that was sent. */
+/** The base of all errors of this package. They hold neither the token nor a body that was sent. */
 export class PaymentsError extends Error {
   /** True if the same call may succeed later. */
   readonly retryable: boolean;
-  /** The key of a create. Pass it again with the same body: it never makes a second payment. */
+  /**
+   * The key of a create. Pass it again with the same body: within 24 hours it makes no second payment, and never a
+   * second refund.
+   */
   readonly idempotencyKey: string | undefined;
 
   constructor(message: string, { retryable = false, idempotencyKey, ...options }: Facts = {}) {

@@ -7,8 +7,9 @@ export {
   TimeoutError,
   type SignatureProblem,
 } from './errors.ts';
+export { isKnownEvent, type KnownEvent } from './known-event.ts';
 export type { List } from './pages.ts';
-export type { Answer, Call, RequestOptions } from './request.ts';
+export type { Answer, Call, RequestFacts, RequestOptions, ResponseFacts } from './request.ts';
 export * from './types.ts';
 export { version } from './version.ts';
 export * as webhooks from './webhooks.ts';

@@ -9,6 +9,25 @@ export interface Settings {
   userAgent: string;
   timeoutMs: number;
   maxRetries: number;
+  onRequest: ((request: RequestFacts) => void) | undefined;
+  onResponse: ((response: ResponseFacts) => void) | undefined;
+}
+
+/** One try that begins. Neither the token nor the body is part of it. */
+export interface RequestFacts {
+  method: 'GET' | 'POST';
+  url: string;
+  /** From 1. */
+  attempt: number;
+  idempotencyKey: string | undefined;
+}
+
+/** One try that has ended. */
+export interface ResponseFacts extends RequestFacts {
+  /** Undefined if no complete answer has arrived. */
+  status: number | undefined;
+  requestId: string | undefined;
+  durationMs: number;
 }
 
 export interface RequestOptions {
@@ -74,15 +93,19 @@ export const send = <T>(settings: Settings, request: Operation, options: Request
   new Call<T>(repeat(settings, request, options));
 
 const repeat = async <T>(settings: Settings, request: Operation, options: RequestOptions) => {
-  const { maxRetries = settings.maxRetries, signal } = options;
+  const { maxRetries, timeoutMs } = checkedLimits({ ...settings, ...defined(options) });
+  const { signal } = options;
   const url = urlOf(settings, request);
-  if (!/^[\x20-\x7e]{1,255}$/.test(request.idempotencyKey ?? 'none'))
+  const key: unknown = request.idempotencyKey ?? 'none';
+  if (typeof key !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(key))
     throw new PaymentsError('The idempotency key must have 1 to 255 printable ASCII characters.');
   // Once: the same bytes in every try, or the service would see another request under the same key.
   const text = request.body && JSON.stringify(request.body);
   for (let tries = 0; ; tries += 1) {
     try {
-      return await attempt<T>(settings, { ...request, url, text }, options);
+      return await observed(settings, { ...request, url, text }, tries + 1, (sent) =>
+        attempt<T>(settings, sent, { signal, timeoutMs }),
+      );
     } catch (error) {
       const delayMs = retryDelayMs(error, tries);
       const isOver = tries >= maxRetries || request.once || signal?.aborted;
@@ -92,12 +115,52 @@ const repeat = async <T>(settings: Settings, request: Operation, options: Reques
   }
 };
 
+/** Without the options that the caller has left out. */
+const defined = ({ maxRetries, timeoutMs }: RequestOptions) => ({
+  ...(maxRetries !== undefined && { maxRetries }),
+  ...(timeoutMs !== undefined && { timeoutMs }),
+});
+
+/** @throws PaymentsError: NaN would be no limit */
+export const checkedLimits = <T extends { timeoutMs: number; maxRetries: number }>(
+  limits: T,
+): T => {
+  if (!(limits.timeoutMs > 0)) throw new PaymentsError('timeoutMs must be a number above 0.');
+  if (!(Number.isInteger(limits.maxRetries) && limits.maxRetries >= 0))
+    throw new PaymentsError('maxRetries must be a whole number from 0.');
+  return limits;
+};
+
+/** Tells the hooks of the caller about a try. */
+const observed = async <T>(
+  { onRequest, onResponse }: Settings,
+  sent: Sent,
+  attemptNumber: number,
+  work: (sent: Sent) => Promise<Answer<T>>,
+): Promise<Answer<T>> => {
+  const { method, url, idempotencyKey } = sent;
+  const facts = { method, url, attempt: attemptNumber, idempotencyKey };
+  const begunAt = Date.now();
+  const ended = (status?: number, requestId?: string) =>
+    onResponse?.({ ...facts, status, requestId, durationMs: Date.now() - begunAt });
+  onRequest?.(facts);
+  try {
+    const answer = await work(sent);
+    ended(answer.status, answer.requestId);
+    return answer;
+  } catch (error) {
+    if (error instanceof ApiError) ended(error.status, error.requestId);
+    else ended();
+    throw error;
+  }
+};
+
 type Sent = Operation & { url: string; text: string | undefined };
 
 const attempt = async <T>(
   settings: Settings,
   request: Sent,
-  { signal, timeoutMs = settings.timeoutMs }: RequestOptions,
+  { signal, timeoutMs }: { signal: AbortSignal | undefined; timeoutMs: number },
 ): Promise<Answer<T>> => {
   const { method, idempotencyKey, text: body } = request;
   const what = `${method} /${request.path.join('/')}`;
@@ -114,9 +177,12 @@ const attempt = async <T>(
     // A longer timer would fire at once.
     Math.min(timeoutMs, 0x7f_ff_ff_ff),
   );
+  // As a method of the settings, the fetch of a browser or a worker refuses to run.
+  const { fetch } = settings;
   let response: Response, text: string;
   try {
-    response = await settings.fetch(request.url, {
+    if (signal?.aborted) throw signal.reason;
+    response = await fetch(request.url, {
       method,
       headers: headersOf(settings, request),
       ...(body !== undefined && { body }),
@@ -128,7 +194,7 @@ const attempt = async <T>(
         ? { cache: 'no-store' as const }
         : {}),
     });
-    text = await response.text();
+    text = await textOf(response);
   } catch (cause) {
     const facts = { cause, retryable: true, idempotencyKey };
     if (signal?.aborted) throw new ConnectionError(`${what} was aborted by its caller.`, facts);
@@ -142,13 +208,35 @@ const attempt = async <T>(
   return read<T>(what, request, response, text);
 };
 
+const answerMaxBytes = 16 * 1024 * 1024;
+
+/** @throws if the answer is larger than any of the service's */
+const textOf = async ({ body }: Response): Promise<string> => {
+  const reader = body?.getReader();
+  const decoder = new TextDecoder();
+  let [text, size] = ['', 0];
+  while (reader) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.length;
+    if (size > answerMaxBytes) {
+      void reader.cancel();
+      throw new Error('the answer is too large');
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+  return text + decoder.decode();
+};
+
 const urlOf = ({ baseUrl }: Settings, { path, query = {} }: Operation): string => {
   // An empty id would be the address of the list, and dots that of another route.
-  if (path.some((part) => typeof part !== 'string' || /^\.{0,2}$/.test(part)))
+  if (path.some((part) => typeof part !== 'string' || /^\.{0,2}$|\p{Cs}/u.test(part)))
     throw new PaymentsError('The id is empty, or it is not an id of the service.');
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query as Record<string, string | number | undefined>))
-    if (value !== undefined) search.set(name, String(value));
+  for (const [name, value] of Object.entries(
+    query as Record<string, string | number | null | undefined>,
+  ))
+    if (value !== undefined && value !== null) search.set(name, String(value));
   const [parts, filters] = [path.map(encodeURIComponent).join('/'), search.toString()];
   return `${baseUrl}/api/v1/${parts}${filters && `?${filters}`}`;
 };
@@ -173,7 +261,7 @@ const read = <T>(what: string, sent: Sent, response: Response, text: string): An
   const incomplete = `${what} was answered with ${status}, but not with complete JSON.`;
   if (ok) throw new ConnectionError(incomplete, { retryable, idempotencyKey });
   const known = content?.['error'] as Partial<ApiErrorFacts & { message: string }> | undefined;
-  const retryAfter = Number(headers.get('retry-after') ?? known?.details?.retry_after);
+  const retryAfter = secondsOf(headers.get('retry-after') ?? known?.details?.retry_after);
   const code = typeof known?.code === 'string' ? known.code : 'UNEXPECTED_RESPONSE';
   throw new ApiError(`${what} was answered with ${status} ${code}: ${messageOf(status, known)}`, {
     code,
@@ -182,18 +270,38 @@ const read = <T>(what: string, sent: Sent, response: Response, text: string): An
     idempotencyKey,
     details: known?.details,
     retryable,
-    retryAfterSeconds: retryAfter >= 0 ? retryAfter : undefined,
+    retryAfterSeconds: retryAfter,
   });
 };
 
-const messageOf = (status: number, known: { code?: string; message?: string } | undefined) => {
+/** A number of seconds, or a date. Undefined for anything else. */
+const secondsOf = (text: string | number | undefined): number | undefined => {
+  if (text === undefined || text === '') return undefined;
+  const seconds = /^\d+$/.test(String(text))
+    ? Number(text)
+    : Math.max(0, (Date.parse(String(text)) - Date.now()) / 1000);
+  return Number.isNaN(seconds) ? undefined : seconds;
+};
+
+type Known = Partial<Pick<ApiErrorFacts, 'code' | 'details'> & { message: string }>;
+
+const messageOf = (status: number, known: Known | undefined) => {
   if (known?.code === 'NOT_FOUND')
     return 'The service does not have this path. Is baseUrl right? Is the service older than this client?';
-  if (known?.message !== undefined) return known.message;
+  if (typeof known?.message === 'string') {
+    const [field] = known.details?.fields ?? [];
+    return plain(known.message + (field ? ` (${field.path}: ${field.message})` : ''));
+  }
   return status < 400
     ? 'Redirects are not followed. Is baseUrl right?'
     : 'The answer is not from the payment service. Is baseUrl right? Is there a proxy?';
 };
+
+const messageMax = 500;
+
+/** On one line, without characters that move the cursor of a terminal. */
+const plain = (text: string): string =>
+  text.slice(0, messageMax).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
 
 const parse = (text: string): Record<string, unknown> | undefined => {
   try {
@@ -219,12 +327,13 @@ const retryDelayMs = (error: unknown, tries: number): number | undefined => {
   if (!(error instanceof ApiError)) return error instanceof PaymentsError ? growing : undefined;
   const { status, code, retryAfterSeconds: seconds } = error;
   // 429 means that the minute is used up: without a short delay the caller decides.
-  const delayMs = seconds === undefined ? (status === 429 ? Infinity : growing) : seconds * 1000;
+  const waitsMs = seconds === undefined ? (status === 429 ? Infinity : 0) : seconds * 1000;
   const isTriedAgain =
     [429, 500, 503].includes(status) ||
     // A proxy got no answer from the service.
-    (code === 'UNEXPECTED_RESPONSE' && [502, 504].includes(status));
-  return isTriedAgain && delayMs <= maxDelayMs ? delayMs : undefined;
+    (code === 'UNEXPECTED_RESPONSE' && status > 501);
+  // Clients that were refused together come back apart from each other.
+  return isTriedAgain && waitsMs <= maxDelayMs ? waitsMs + growing : undefined;
 };
 
 /** Ends early when the signal does; the next try then reports it. */

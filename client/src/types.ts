@@ -189,13 +189,30 @@ export type Currency =
  * - `payment_reversed`: The gateway gave the money back before the payment was confirmed.
  * - `unknown`: The gateway refused the payment without a known reason.
  */
-export type FailureCode = string;
+export type FailureCode =
+  | 'insufficient_funds'
+  | 'card_declined'
+  | 'invalid_card'
+  | 'expired_card'
+  | 'authentication_failed'
+  | 'limit_exceeded'
+  | 'card_not_supported'
+  | 'suspected_fraud'
+  | 'issuer_unavailable'
+  | 'gateway_error'
+  | 'merchant_configuration'
+  | 'amount_mismatch'
+  | 'payment_not_completed'
+  | 'payment_reversed'
+  | 'unknown'
+  | (string & {});
 /** The codes of errors. New codes may appear. */
 export type ErrorCode =
   | 'APPLICATION_DISABLED'
   | 'EVENT_NOT_FOUND'
   | 'GATEWAY_NOT_ALLOWED'
   | 'GATEWAY_UNAVAILABLE'
+  | 'IDEMPOTENCY_KEY_REQUIRED'
   | 'IDEMPOTENCY_KEY_REUSED'
   | 'INSUFFICIENT_SCOPE'
   | 'INTERNAL'
@@ -205,8 +222,17 @@ export type ErrorCode =
   | 'METHOD_NOT_ALLOWED'
   | 'NOT_FOUND'
   | 'PAYLOAD_TOO_LARGE'
+  | 'PAYMENT_NOT_CANCELLABLE'
   | 'PAYMENT_NOT_FOUND'
+  | 'PAYMENT_NOT_REFUNDABLE'
   | 'RATE_LIMITED'
+  | 'REFUNDABLE_AMOUNT_CHANGED'
+  | 'REFUND_EXCEEDS_PAYMENT'
+  | 'REFUND_IN_PROGRESS'
+  | 'REFUND_NOT_ALLOWED'
+  | 'REFUND_NOT_CANCELLABLE'
+  | 'REFUND_NOT_FOUND'
+  | 'REFUND_NOT_SUPPORTED'
   | 'REPLAY_NOT_FOUND'
   | 'REPLAY_NOT_POSSIBLE'
   | 'SERVICE_UNAVAILABLE'
@@ -250,6 +276,11 @@ export interface Attempt {
   response_truncated: boolean;
 }
 
+export interface CancelPayment {
+  /** For people. It is shown on the payment, and not sent to the gateway. */
+  reason?: string | undefined;
+}
+
 export interface CreatePayment {
   /** The application's own order reference. Several payments may have the same one. */
   order_id: string;
@@ -258,19 +289,20 @@ export interface CreatePayment {
   /** ISO 4217 code. The gateway may accept fewer currencies (rule `gateway_currency`). */
   currency: Currency;
   /** The payer's browser returns here. Must equal one of the registered callback URLs; the first is the default. The service adds `payment_id`, `order_id` and `status` to its query. */
-  callback_url?: string;
+  callback_url?: string | undefined;
   /** Slug of an enabled gateway; by default the application's. A test token may use only sandbox gateways. */
-  gateway?: string;
+  gateway?: string | undefined;
   /** Shown to the payer at the gateway. */
-  description?: string;
+  description?: string | undefined;
   /** Stored and returned as it was sent. At most 8192 bytes as sent, nested at most 5 levels deep. */
-  metadata?: {
-    [k: string]: unknown;
-  };
-
-  /** Seconds that the payer has to pay. Written as a plain integer, without fraction or exponent. The gateway may accept less (rule `gateway_bounds`). */
-  expires_in?: number;
-  sandbox?: SandboxPlan;
+  metadata?:
+    | {
+        [k: string]: unknown;
+      }
+    | undefined;
+  /** Seconds that the payer has to pay. Written as a plain integer, without fraction or exponent. The gateway may accept less (rule `gateway_bounds`). By default `1800`. */
+  expires_in?: number | undefined;
+  sandbox?: SandboxPlan | undefined;
 }
 
 /** Only where the gateway is the built-in sandbox (rule `sandbox_only`). The service plays the payer, so that a test needs no browser: one create, and the webhook comes. The same request gives the same result every time. Without it the page of the sandbox decides. */
@@ -282,8 +314,8 @@ export interface SandboxPlan {
    * - `abandoned`: the payer goes to the gateway and never comes back. The payment ends `expired` at its `expires_at`; with `after_seconds` the gateway lets it expire earlier, and the service finds that out within minutes.
    * - `paid_late`: the payer pays after the payment has ended `expired`. The money goes back.
    * - `other_amount`: the gateway confirms one unit more: `failed`, `amount_mismatch`.
-   * - `already_verified`: the first confirmation of the gateway is lost, and a later one says that it was verified before: `processing`, then `paid` within two minutes.
-   * - `silent`: the payer pays, and the gateway does not answer for `after_seconds`: `processing`, then `paid` within two minutes.
+   * - `already_verified`: the first confirmation of the gateway is lost, and a later one says that it was verified before: `processing`, then `paid` within three minutes.
+   * - `silent`: the payer pays, and the gateway does not answer for `after_seconds`: `processing`, then `paid` within three minutes.
    */
   outcome:
     | 'paid'
@@ -296,25 +328,88 @@ export interface SandboxPlan {
     | 'silent';
   /** Only with `failed`; by default `card_declined`. */
   failure_code?:
-    | 'insufficient_funds'
-    | 'card_declined'
-    | 'invalid_card'
-    | 'expired_card'
-    | 'authentication_failed'
-    | 'limit_exceeded'
-    | 'card_not_supported'
-    | 'suspected_fraud'
-    | 'issuer_unavailable'
-    | 'gateway_error'
-    | 'merchant_configuration'
-    | 'amount_mismatch'
-    | 'payment_not_completed'
-    | 'payment_reversed'
-    | 'unknown';
-  /** The payer acts this long after the create. Less than `expires_in`, except for `paid_late`. For `silent` it is how long the gateway does not answer, and must be given. */
-  after_seconds?: number;
-  /** False: the payer closes the browser instead of coming back. The service finds the payment within three minutes. The payer of `paid_late` always comes back. */
-  returns?: boolean;
+    | (
+        | 'insufficient_funds'
+        | 'card_declined'
+        | 'invalid_card'
+        | 'expired_card'
+        | 'authentication_failed'
+        | 'limit_exceeded'
+        | 'card_not_supported'
+        | 'suspected_fraud'
+        | 'issuer_unavailable'
+        | 'gateway_error'
+        | 'merchant_configuration'
+        | 'amount_mismatch'
+        | 'payment_not_completed'
+        | 'payment_reversed'
+        | 'unknown'
+      )
+    | undefined;
+  /** The payer acts this long after the create. Less than `expires_in`, except for `paid_late`. For `silent` it is how long the gateway does not answer, and must be given. By default `0`. */
+  after_seconds?: number | undefined;
+  /** False: the payer closes the browser instead of coming back. The service finds the payment within three minutes. The payer of `paid_late` always comes back. By default `true`. */
+  returns?: boolean | undefined;
+}
+
+export interface CreateRefund {
+  /** In minor units of the payment's currency; by default everything that is left. Never more than `refundable` of the payment, and never cut down to it. */
+  amount?: number | undefined;
+  /** The sum that the caller believes is left. Another number gets `409`, so that of two clerks at the same order one is refused. */
+  refundable_amount?: number | undefined;
+  /** For your own records. It is not sent to the gateway. */
+  reason?: ('requested_by_customer' | 'duplicate' | 'fraudulent' | 'other') | undefined;
+  /** The application's own reference of the refund. */
+  reference?: string | undefined;
+  /** Stored and returned as it was sent. At most 8192 bytes as sent, nested at most 5 levels deep. */
+  metadata?:
+    | {
+        [k: string]: unknown;
+      }
+    | undefined;
+  sandbox?: SandboxRefundPlan | undefined;
+}
+
+/** Only where the gateway is the built-in sandbox (rule `sandbox_only`). Without it a refund succeeds at once. */
+export interface SandboxRefundPlan {
+  /**
+   * - `succeeded`: the gateway gives the money back at once.
+   * - `pending`: it does so after `after_seconds`.
+   * - `waiting_for_balance`: the same, and until then the balance is too low.
+   * - `failed`: it is pending for `after_seconds`, then fails with `failure_code`.
+   * - `returned`: it succeeds, and the bank sends the money back after `after_seconds`.
+   * - `refused`: the gateway refuses it at once with `failure_code`.
+   * - `whole_only`: the gateway refuses it unless it is of the whole amount.
+   * - `answer_lost`: the gateway gives the money back, and its first answer is lost.
+   * - `request_lost`: the gateway never receives the first request.
+   */
+  outcome:
+    | 'succeeded'
+    | 'pending'
+    | 'waiting_for_balance'
+    | 'failed'
+    | 'returned'
+    | 'refused'
+    | 'whole_only'
+    | 'answer_lost'
+    | 'request_lost';
+  /** Only with `failed`, by default `gateway_refused`, and `refused`, by default `insufficient_balance`. */
+  failure_code?:
+    | (
+        | 'insufficient_balance'
+        | 'refund_window_over'
+        | 'not_refundable'
+        | 'already_refunded'
+        | 'disputed'
+        | 'returned_by_bank'
+        | 'merchant_configuration'
+        | 'gateway_refused'
+        | 'cancelled'
+        | 'unknown'
+      )
+    | undefined;
+  /** Counted from when the gateway takes the refund on. By default `0`. */
+  after_seconds?: number | undefined;
 }
 
 export interface CreateReplay {
@@ -322,10 +417,10 @@ export interface CreateReplay {
   from: string;
   /** Events created before this time; a date includes its whole day in UTC. At most 31 days after `from`. A date (`2026-11-20`) or an RFC 3339 time (`2026-11-20T10:41:37Z`) from 1970 to 9999; a time has an offset, at most 9 digits of fraction and no leap second. */
   to: string;
-  /** The events whose delivery has this status. */
-  delivery?: 'exhausted' | 'delivered';
-  /** True only counts the events, and replays nothing. */
-  dry_run?: boolean;
+  /** The events whose delivery has this status. By default `exhausted`. */
+  delivery?: ('exhausted' | 'delivered') | undefined;
+  /** True only counts the events, and replays nothing. By default `false`. */
+  dry_run?: boolean | undefined;
 }
 
 export interface Delivery {
@@ -372,13 +467,23 @@ export interface Event {
   metadata: {
     [k: string]: unknown;
   };
+
+  /** The one who called the payment off; only in `payment.cancelled`. */
+  cancelled_by?: 'payer' | 'application' | 'admin' | (string & {});
 }
 
 export interface EventDetail {
   /** The same in every attempt: ignore an event that you have processed. */
   event_id: string;
   event:
-    'payment.paid' | 'payment.failed' | 'payment.cancelled' | 'payment.expired' | (string & {});
+    | 'payment.paid'
+    | 'payment.failed'
+    | 'payment.cancelled'
+    | 'payment.expired'
+    | 'refund.created'
+    | 'refund.succeeded'
+    | 'refund.failed'
+    | (string & {});
   /** When the payment ended, not when it was created. ISO 8601 in UTC with milliseconds, written `+00:00`. */
   created_at: string;
   /** The id of a payment. */
@@ -407,7 +512,14 @@ export interface EventSummary {
   /** The same in every attempt: ignore an event that you have processed. */
   event_id: string;
   event:
-    'payment.paid' | 'payment.failed' | 'payment.cancelled' | 'payment.expired' | (string & {});
+    | 'payment.paid'
+    | 'payment.failed'
+    | 'payment.cancelled'
+    | 'payment.expired'
+    | 'refund.created'
+    | 'refund.succeeded'
+    | 'refund.failed'
+    | (string & {});
   /** When the payment ended, not when it was created. ISO 8601 in UTC with milliseconds, written `+00:00`. */
   created_at: string;
   /** The id of a payment. */
@@ -460,6 +572,17 @@ export interface Payment {
   failure_code: FailureCode | null;
   /** One fixed English sentence for each failure code. */
   failure_reason: string | null;
+  /** The one who called the payment off; null unless cancelled. */
+  cancelled_by: 'payer' | 'application' | 'admin' | (string & {}) | null;
+  /** As it was sent with the cancel; null if none was sent. */
+  cancellation_reason: string | null;
+  /** The sum that was given back, in minor units. It may be more than `amount` where somebody gave money back at the gateway. */
+  amount_refunded: number;
+  /** The sum that refunds hold which have not ended, in minor units. */
+  amount_refund_pending: number;
+  /** The sum that can still be refunded, in minor units; 0 unless the payment is paid and its gateway still gives money back. */
+  refundable: number;
+  refundable_until: string | null;
   /** True if a test token created the payment. */
   test: boolean;
   /** As it was sent: the same keys in the same order, the same number literals. */
@@ -486,6 +609,137 @@ export interface PaymentPagination {
   per_page: number;
   has_more: boolean;
   /** Send it as `cursor` to get the next page; null on the last page. Send the same filters and `per_page` with it. */
+  next_cursor: string | null;
+}
+
+export interface Refund {
+  /** The id of a refund. */
+  refund_id: string;
+  /** The id of a payment. */
+  payment_id: string;
+  /** Slug of the owning application. */
+  application: string;
+  /** The application's own order reference. Several payments may have the same one. */
+  order_id: string;
+  /** `pending`: the amount is reserved, see `stage`. `succeeded`: the gateway gave the money back. `failed`: the amount is refundable again. A `succeeded` refund becomes `failed` if the bank sends the money back. */
+  status: 'pending' | 'succeeded' | 'failed' | (string & {});
+  /** The stage of a pending refund; null once it has ended. `reserved`: nothing was sent. `sent`: the gateway has not answered. `accepted`: the gateway works on it. `waiting_for_balance`: until the account at the gateway has enough money. `by_hand`: a person finds out what became of it. New stages may appear. */
+  stage:
+    'reserved' | 'sent' | 'accepted' | 'waiting_for_balance' | 'by_hand' | (string & {}) | null;
+  /** In minor units of the currency, e.g. cents; IRR in whole rials. */
+  amount: number;
+  currency: Currency;
+  /** `refund`: through the gateway. `recorded`: outside of it, e.g. in cash. */
+  method: 'refund' | 'recorded' | (string & {});
+  /** The one who asked for it. `gateway`: somebody made it at the gateway. */
+  requested_by: 'application' | 'admin' | 'gateway' | (string & {});
+  reason: 'requested_by_customer' | 'duplicate' | 'fraudulent' | 'other' | (string & {}) | null;
+  reference: string | null;
+  /** The payer’s bank can find the money by it. It may come later. */
+  bank_reference: string | null;
+  /**
+   * Null unless failed. An open set: new codes may appear.
+   *
+   * - `insufficient_balance`: The merchant's balance at the gateway is too low.
+   * - `refund_window_over`: The gateway no longer gives back the money of this payment.
+   * - `not_refundable`: The gateway cannot give back this amount of this payment.
+   * - `already_refunded`: The gateway has given the money back before.
+   * - `disputed`: The payer disputes the payment, so the gateway holds the money.
+   * - `returned_by_bank`: The payer's bank sent the money back.
+   * - `merchant_configuration`: The gateway account is not able to give money back.
+   * - `gateway_refused`: The gateway did not carry out the refund.
+   * - `cancelled`: The refund was cancelled before the gateway carried it out.
+   * - `unknown`: The refund failed without a known reason.
+   */
+  failure_code: string | null;
+  /** One fixed English sentence for each failure code. */
+  failure_reason: string | null;
+  expected_at: string | null;
+  /** True if a test token created the payment. */
+  test: boolean;
+  /** As it was sent: the same keys in the same order, the same number literals. */
+  metadata: {
+    [k: string]: unknown;
+  };
+  succeeded_at: string | null;
+  failed_at: string | null;
+  /** When the refund was created. ISO 8601 in UTC with milliseconds, written `+00:00`. */
+  created_at: string;
+  /** When its status or stage last changed. ISO 8601 in UTC with milliseconds, written `+00:00`. */
+  updated_at: string;
+}
+
+export interface RefundEvent {
+  /** `refund.created`: the application did not ask for this refund. `refund.failed` may follow `refund.succeeded`: the bank sent the money back. New kinds may appear. */
+  event: 'refund.created' | 'refund.succeeded' | 'refund.failed' | (string & {});
+  /** The same in every attempt: ignore an event that you have processed. */
+  event_id: string;
+  /** When the refund came to this state. ISO 8601 in UTC with milliseconds, written `+00:00`. */
+  created_at: string;
+  /** The id of a refund. */
+  refund_id: string;
+  /** Events of a refund are delivered independently of each other: act on the one with the highest number. */
+  sequence: number;
+  /** The id of a payment. */
+  payment_id: string;
+  /** Slug of the owning application. */
+  application: string;
+  /** The application's own order reference. Several payments may have the same one. */
+  order_id: string;
+  /** `pending`: the amount is reserved, see `stage`. `succeeded`: the gateway gave the money back. `failed`: the amount is refundable again. A `succeeded` refund becomes `failed` if the bank sends the money back. */
+  status: 'pending' | 'succeeded' | 'failed' | (string & {});
+  /** In minor units of the currency, e.g. cents; IRR in whole rials. */
+  amount: number;
+  currency: Currency;
+  /** In minor units of the currency, e.g. cents; IRR in whole rials. */
+  payment_amount: number;
+  /** The sum that was given back, in minor units. It may be more than `amount` where somebody gave money back at the gateway. */
+  amount_refunded: number;
+  /** The sum that refunds hold which have not ended, in minor units. */
+  amount_refund_pending: number;
+  /** Tracking code of the gateway; null unless paid. */
+  tracking_code: string | null;
+  /** First six and last four digits of the card; null if the gateway has none. */
+  card_pan_masked: string | null;
+  paid_at: string | null;
+  /** The one who asked for it. `gateway`: somebody made it at the gateway. */
+  requested_by: 'application' | 'admin' | 'gateway' | (string & {});
+  reason: 'requested_by_customer' | 'duplicate' | 'fraudulent' | 'other' | (string & {}) | null;
+  reference: string | null;
+  /**
+   * Null unless failed. An open set: new codes may appear.
+   *
+   * - `insufficient_balance`: The merchant's balance at the gateway is too low.
+   * - `refund_window_over`: The gateway no longer gives back the money of this payment.
+   * - `not_refundable`: The gateway cannot give back this amount of this payment.
+   * - `already_refunded`: The gateway has given the money back before.
+   * - `disputed`: The payer disputes the payment, so the gateway holds the money.
+   * - `returned_by_bank`: The payer's bank sent the money back.
+   * - `merchant_configuration`: The gateway account is not able to give money back.
+   * - `gateway_refused`: The gateway did not carry out the refund.
+   * - `cancelled`: The refund was cancelled before the gateway carried it out.
+   * - `unknown`: The refund failed without a known reason.
+   */
+  failure_code: string | null;
+  /** One fixed English sentence for each failure code. */
+  failure_reason: string | null;
+  /** True if a test token created the payment. */
+  test: boolean;
+  /** As it was sent: the same keys in the same order, the same number literals. */
+  metadata: {
+    [k: string]: unknown;
+  };
+}
+
+export interface RefundList {
+  data: Refund[];
+  pagination: RefundPagination;
+}
+
+export interface RefundPagination {
+  per_page: number;
+  has_more: boolean;
+  /** Send it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
@@ -516,8 +770,18 @@ export interface ReplayPlan {
 }
 
 export interface TestWebhook {
-  /** The kind of the sample. */
-  event?: 'payment.paid' | 'payment.failed' | 'payment.cancelled' | 'payment.expired';
+  /** The kind of the sample. By default `payment.paid`. */
+  event?:
+    | (
+        | 'payment.paid'
+        | 'payment.failed'
+        | 'payment.cancelled'
+        | 'payment.expired'
+        | 'refund.created'
+        | 'refund.succeeded'
+        | 'refund.failed'
+      )
+    | undefined;
 }
 
 export interface WebhookTest {
@@ -536,8 +800,18 @@ export interface WebhookTest {
 
 /** With some codes. New members may appear. */
 export interface ErrorDetails {
+  status?: 'pending' | 'processing' | 'paid' | 'failed' | 'cancelled' | 'expired' | (string & {});
   /** Seconds, as in `Retry-After`. */
   retry_after?: number;
+  /** What was paid. All amounts are in minor units. */
+  amount?: number;
+  amount_refunded?: number;
+  amount_refund_pending?: number;
+  refundable?: number;
+  /** For a day of UTC, in minor units. */
+  limit?: number;
+  /** What the refunds of today have reserved. */
+  used?: number;
   /** The replay that is running. */
   replay_id?: string;
   /** All problems of the request, up to 50. */
@@ -553,35 +827,68 @@ export interface ErrorDetails {
 
 export interface ListPayments {
   /** The application's own order reference. NUL is rejected. */
-  order_id?: string;
-  status?: 'pending' | 'processing' | 'paid' | 'failed' | 'cancelled' | 'expired';
+  order_id?: string | undefined;
+  status?: ('pending' | 'processing' | 'paid' | 'failed' | 'cancelled' | 'expired') | undefined;
   /** Payments created at this time or later; a date means its first moment in UTC. A date (`2026-11-20`) or an RFC 3339 time (`2026-11-20T10:41:37Z`) from 1970 to 9999; a time has an offset, at most 9 digits of fraction and no leap second. */
-  from?: string;
+  from?: string | undefined;
   /** Payments created before this time; a date includes its whole day in UTC. A date (`2026-11-20`) or an RFC 3339 time (`2026-11-20T10:41:37Z`) from 1970 to 9999; a time has an offset, at most 9 digits of fraction and no leap second. */
-  to?: string;
-  per_page?: number;
+  to?: string | undefined;
+  /** By default `20`. */
+  per_page?: number | undefined;
   /** From 1, the default; page × per_page is at most 10000. Use `cursor` to go deeper. */
-  page?: number;
+  page?: number | undefined;
   /** The `next_cursor` of the previous page, instead of `page`. Send the same filters and `per_page` with it. */
-  cursor?: string;
+  cursor?: string | undefined;
+}
+
+export interface ListRefundsOfPayment {
+  /** By default `20`. */
+  per_page?: number | undefined;
+  /** The `next_cursor` of the previous page. Send the same filters with it. */
+  cursor?: string | undefined;
+}
+
+export interface ListRefunds {
+  /** The application's own order reference. NUL is rejected. */
+  order_id?: string | undefined;
+  status?: ('pending' | 'succeeded' | 'failed') | undefined;
+  /** Refunds created at this time or later; a date means its first moment in UTC. A date (`2026-11-20`) or an RFC 3339 time (`2026-11-20T10:41:37Z`) from 1970 to 9999; a time has an offset, at most 9 digits of fraction and no leap second. */
+  from?: string | undefined;
+  /** Refunds created before this time; a date includes its whole day in UTC. A date (`2026-11-20`) or an RFC 3339 time (`2026-11-20T10:41:37Z`) from 1970 to 9999; a time has an offset, at most 9 digits of fraction and no leap second. */
+  to?: string | undefined;
+  /** By default `20`. */
+  per_page?: number | undefined;
+  /** The `next_cursor` of the previous page. Send the same filters with it. */
+  cursor?: string | undefined;
 }
 
 export interface ListEvents {
   /** The kind of the event. */
-  event?: 'payment.paid' | 'payment.failed' | 'payment.cancelled' | 'payment.expired';
+  event?:
+    | (
+        | 'payment.paid'
+        | 'payment.failed'
+        | 'payment.cancelled'
+        | 'payment.expired'
+        | 'refund.created'
+        | 'refund.succeeded'
+        | 'refund.failed'
+      )
+    | undefined;
   /** The status of the delivery at the moment. It changes, so a feed with this filter misses events. */
-  delivery?: 'pending' | 'delivered' | 'exhausted' | 'none';
+  delivery?: ('pending' | 'delivered' | 'exhausted' | 'none') | undefined;
   /** The events of one payment. */
-  payment_id?: string;
+  payment_id?: string | undefined;
   /** The application's own order reference. NUL is rejected. */
-  order_id?: string;
+  order_id?: string | undefined;
   /** Events created at this time or later; a date means its first moment in UTC. A date (`2026-11-20`) or an RFC 3339 time (`2026-11-20T10:41:37Z`) from 1970 to 9999; a time has an offset, at most 9 digits of fraction and no leap second. */
-  from?: string;
+  from?: string | undefined;
   /** Events created before this time; a date includes its whole day in UTC. A date (`2026-11-20`) or an RFC 3339 time (`2026-11-20T10:41:37Z`) from 1970 to 9999; a time has an offset, at most 9 digits of fraction and no leap second. */
-  to?: string;
+  to?: string | undefined;
   /** `desc`: the newest first, by `created_at`. `asc`: the feed, in the order in which the service recorded the events: a reader who follows its cursors misses none. `from` and `to` are about the time of the order. */
-  order?: 'desc' | 'asc';
-  per_page?: number;
+  order?: ('desc' | 'asc') | undefined;
+  /** By default `20`. */
+  per_page?: number | undefined;
   /** The `next_cursor` of an earlier page. Send the same filters with it. */
-  cursor?: string;
+  cursor?: string | undefined;
 }

@@ -2,6 +2,7 @@ import { SignatureError } from './errors.ts';
 import type { Event } from './types.ts';
 
 export { SignatureError, type SignatureProblem } from './errors.ts';
+export { isKnownEvent, type KnownEvent } from './known-event.ts';
 export type { Event } from './types.ts';
 
 export interface Webhook {
@@ -30,10 +31,11 @@ export const verify = async ({
   secret,
   receivedAt = new Date(),
 }: Webhook): Promise<Event> => {
+  // The header first: a request that nobody signed is no mistake of the receiver, whatever its body.
+  const { timestamp, signatures } = parseHeader(signature);
   const bytes = bytesOf(body);
   const keys = await Promise.all([secret].flat().map((each) => keyOf(each, 'verify')));
   if (keys.length === 0) throw new SignatureError('secret', 'No webhook secret was given.');
-  const { timestamp, signatures } = parseHeader(signature);
 
   const seconds = Math.floor(receivedAt.getTime() / 1000) - Number(timestamp);
   if (!(Math.abs(seconds) <= toleranceSeconds))

@@ -9,16 +9,23 @@ document.addEventListener('keydown', (event) => {
   search.focus();
 });
 
-if (navigator.clipboard)
-  for (const button of document.querySelectorAll('button[data-copies]')) {
-    button.hidden = false;
-    button.addEventListener('click', () => {
-      const text = document.getElementById(button.dataset.copies).textContent.trim();
-      void navigator.clipboard.writeText(text).then(() => {
-        button.textContent = 'Copied';
-      });
-    });
-  }
+if (navigator.clipboard) document.documentElement.classList.add('copies');
+document.addEventListener('click', (event) => {
+  const button = event.target.closest('button[data-copy]');
+  if (!button) return;
+  void navigator.clipboard.writeText(button.dataset.copy).then(() => {
+    button.classList.add('copied');
+    setTimeout(() => button.classList.remove('copied'), 1_500);
+  });
+});
+
+// A choice by mouse or touch applies at once. The keyboard walks through choices, so it ends with the button.
+let byKeyboard = false;
+document.addEventListener('keydown', () => (byKeyboard = true), true);
+document.addEventListener('pointerdown', () => (byKeyboard = false), true);
+document.addEventListener('change', ({ target }) => {
+  if (!byKeyboard && target.matches('form.filters select')) target.form.requestSubmit();
+});
 
 // The server's options go to the device, and the device's answer goes back in the form.
 const passkeyCalls = {
@@ -50,10 +57,35 @@ for (const form of document.querySelectorAll('form[data-passkey]')) {
     event.preventDefault();
     status.textContent = '';
     void usePasskey(form).catch((error) => {
-      status.textContent = `The device used no passkey (${error.name}). Reload the page to try again.`;
+      status.textContent =
+        error.name === 'InvalidStateError'
+          ? 'This device has a passkey of yours already.'
+          : `The device used no passkey (${error.name}). Reload the page to try again.`;
     });
   });
 }
+
+// A live part is replaced by a newer one and by nothing else: a proxy's error or login page would end the polling.
+const stale = document.getElementById('stale');
+let refreshedAt = new Date();
+let failures = 0;
+const failed = () => {
+  failures += 1;
+  stale.hidden = failures < 2;
+  if (!stale.hidden) stale.textContent = `Not refreshed since ${refreshedAt.toLocaleTimeString()}.`;
+};
+document.addEventListener('htmx:before:response', (event) => {
+  if (!event.detail.ctx.response.headers.has('console-part')) {
+    event.preventDefault();
+    failed();
+    return;
+  }
+  refreshedAt = new Date();
+  failures = 0;
+  stale.hidden = true;
+});
+document.addEventListener('htmx:error', failed);
+document.addEventListener('htmx:after:swap', () => showAges());
 
 // An address without what was not asked for is shorter.
 for (const form of document.querySelectorAll('form.filters[method="get"]'))

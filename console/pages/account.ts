@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { NotFound } from '../../operations/change.ts';
 import type { Action } from '../actions.ts';
 import { action, notice } from '../html.ts';
 import { createPasskeys } from '../passkeys.ts';
@@ -18,15 +19,15 @@ export const accountRoutes = (deps: Deps): Route[] => {
   const { baseUrl, attempts, passkeys: stored } = deps;
   const passkeys = createPasskeys(baseUrl);
 
-  const show = async ({ cells, session }: PersonRequest): Promise<ConsoleResponse> => {
+  const show = async ({ cells, session, csrf }: PersonRequest): Promise<ConsoleResponse> => {
     const rows = await stored.list(session.name);
     return page(
-      'Your login',
+      'Account',
       html`${cells.facts({
         Person: session.name,
         Role: session.role,
         'Logged in': session.createdAt,
-        With: ways[session.via],
+        'Signed in with': ways[session.via],
       })}
         <h2>Passkeys</h2>
         ${cells.table({
@@ -39,7 +40,15 @@ export const accountRoutes = (deps: Deps): Route[] => {
           })),
           ifEmpty: 'You have no passkey.',
         })}
-        <div class="actions">${action('/account/passkeys', 'Add a passkey')}</div>`,
+        <div class="actions">${action('/account/passkeys', 'Add a passkey')}</div>
+        <h2>This browser</h2>
+        <div class="actions">
+          ${action('/settings', 'Time zone')}
+          <form method="post" action="/logout">
+            <input type="hidden" name="csrf" value="${csrf}" />
+            <button>Log out here</button>
+          </form>
+        </div>`,
     );
   };
 
@@ -101,17 +110,23 @@ export const accountRoutes = (deps: Deps): Route[] => {
   ];
 };
 
-export const accountActions: readonly Action[] = [
+export const accountActions = ({ passkeys }: Deps): readonly Action[] => [
   {
     path: '/account/passkeys/:passkey/remove',
     role: 'viewer',
-    confirm: async () => ({
-      title: 'Remove a passkey',
-      consequence:
-        'The passkey logs nobody in any more. Sessions that it opened stay open; your device may still show it.',
-      button: 'Remove',
-      back: '/account',
-    }),
+    confirm: async ({ session, params }) => {
+      const own = await passkeys.list(session.name);
+      const passkey = own.find(({ id }) => id === params['passkey']);
+      if (!passkey) throw new NotFound('You have no such passkey.');
+      return {
+        title: `Remove the passkey “${passkey.label}”`,
+        consequence:
+          'The passkey logs nobody in any more. Sessions that it opened stay open; your device may still show it.',
+        button: 'Remove',
+        done: `The passkey “${passkey.label}” was removed.`,
+        back: '/account',
+      };
+    },
     execute: async ({ operations, params, session }, reason) => {
       const id = params['passkey'] ?? '';
       await operations.console.removePasskey({ name: session.name, id }, reason);

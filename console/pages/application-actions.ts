@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
-import { tokenScopes } from '../../contract/token.ts';
-import { Refusal } from '../../operations/change.ts';
+import { defaultTokenScopes, tokenScopes } from '../../contract/token.ts';
+import { NotFound, Refusal } from '../../operations/change.ts';
 import { hideQuery } from '../../operations/webhook-url.ts';
-import { type Action, type Question, secretPage } from '../actions.ts';
+import { type Action, holdsSecret, type Question, secretPage } from '../actions.ts';
 import { select } from '../filters.ts';
 import { action, notice, escapeControls, type Html } from '../html.ts';
 import type { ConsoleOperations, ConsoleResponse, PersonRequest } from '../request.ts';
@@ -13,7 +13,10 @@ type WebhookTest = Awaited<ReturnType<ConsoleOperations['testWebhook']>>;
 interface ApplicationAction extends Pick<Action, 'role' | 'isSensitive'> {
   /** The path below that of the application. */
   path: string;
-  describe: (slug: string) => Omit<Question, 'back'>;
+  describe: (
+    slug: string,
+    request: PersonRequest,
+  ) => Omit<Question, 'back'> | Promise<Omit<Question, 'back'>>;
   execute: (
     slug: string,
     request: PersonRequest,
@@ -25,10 +28,10 @@ interface ApplicationAction extends Pick<Action, 'role' | 'isSensitive'> {
 const applicationAction = ({ path, describe, execute, ...access }: ApplicationAction): Action => ({
   ...access,
   path: `/applications/:slug/${path}`,
-  confirm: async ({ params: { slug = '' } }) => ({
-    ...describe(slug),
-    back: pathOf(slug),
-  }),
+  confirm: async (request) => {
+    const { slug = '' } = request.params;
+    return { ...(await describe(slug, request)), back: pathOf(slug) };
+  },
   execute: (request, reason) => execute(request.params['slug'] ?? '', request, reason),
 });
 
@@ -38,7 +41,11 @@ const expiries = { never: null, '30 days': 30, '90 days': 90, '1 year': 365 } as
 const expiryNames = Object.keys(expiries) as (keyof typeof expiries)[]; // Object.keys widens to string.
 const dayMs = 24 * 3_600_000;
 
-const text = (request: PersonRequest, name: string): string => request.form.get(name)?.trim() ?? '';
+/** The text of a field, unless it is a secret. */
+const text = ({ form }: PersonRequest, name: string): string => {
+  const typed = form.get(name)?.trim() ?? '';
+  return holdsSecret(typed) ? '' : typed;
+};
 
 /** The result of a sample, with what the receiver answered. */
 const testResult = (slug: string, { cells }: PersonRequest, test: WebhookTest): ConsoleResponse => {
@@ -86,7 +93,7 @@ const webhookUrlField = (label: string): Html =>
   </label>`;
 
 const webhookUrlOf = (request: PersonRequest): string | null => {
-  const url = text(request, 'url');
+  const url = request.form.get('url')?.trim() ?? '';
   return url === '' ? null : url;
 };
 
@@ -106,6 +113,7 @@ const newApplication: Action = {
       consequence:
         'It gets its first webhook secret, which is shown once. It can call the API as soon as you issue a token for it. An application cannot be deleted, only disabled.',
       button: 'Create',
+      done: 'The application was created.',
       back: '/applications',
       fields: html`<label>
           Name, of lower-case letters, digits and hyphens
@@ -153,19 +161,24 @@ const testWebhook = applicationAction({
     consequence:
       'A worker sends one signed event of a payment that does not exist to the webhook URL. It says “test”, its order is “webhook-test”. You see what the receiver answers.',
     button: 'Send',
+    done: 'The test was sent.',
+    isHarmless: true,
   }),
   execute: async (slug, request, reason) =>
-    testResult(slug, request, await request.operations.testWebhook(slug, reason)),
+    testResult(slug, request, await request.operations.testWebhook(slug, reason || null)),
 });
 
 const disable = applicationAction({
   path: 'disable',
   role: 'admin',
+  isSensitive: true,
   describe: (slug) => ({
     title: `Disable the application ${slug}`,
     consequence:
       'The API refuses the next call of every token of this application. Open payments go on, and their webhooks are still delivered.',
     button: 'Disable',
+    isDangerous: true,
+    done: `The application ${slug} is disabled.`,
   }),
   execute: async (slug, { operations }, reason) => {
     await operations.applications.setStatus(slug, 'disabled', reason);
@@ -179,6 +192,7 @@ const enable = applicationAction({
     title: `Enable the application ${slug}`,
     consequence: 'The API accepts the calls of this application’s tokens again.',
     button: 'Enable',
+    done: `The application ${slug} is enabled.`,
   }),
   execute: async (slug, { operations }, reason) => {
     await operations.applications.setStatus(slug, 'active', reason);
@@ -194,6 +208,7 @@ const changeWebhookUrl = applicationAction({
     consequence:
       'The next attempt of every delivery goes to the new address, also of events that have ended already. An empty address stops new webhooks.',
     button: 'Change',
+    done: `The webhook URL of ${slug} was changed.`,
     fields: webhookUrlField('New webhook URL'),
   }),
   execute: async (slug, request, reason) => {
@@ -205,13 +220,14 @@ const changeWebhookUrl = applicationAction({
 const changeBudget = applicationAction({
   path: 'budget',
   role: 'admin',
-  describe: (slug) => ({
+  describe: (slug, request) => ({
     title: `Change the budget of ${slug}`,
-    consequence: 'The API rejects calls beyond this number in each minute.',
+    consequence: 'The API answers 429 above this number of calls a minute.',
     button: 'Change',
+    done: `The budget of ${slug} is ${text(request, 'budget')} calls a minute.`,
     fields: html`<label>
-      Requests a minute
-      <input type="number" name="budget" min="1" max="1000000" required />
+      Calls a minute
+      <input type="number" name="budget" min="1" max="1000000" value="${text(request, 'budget')}" required />
     </label>`,
   }),
   execute: async (slug, request, reason) => {
@@ -222,30 +238,34 @@ const changeBudget = applicationAction({
   },
 });
 
-const scopeNames = ['all', ...tokenScopes];
+const usualScopes = defaultTokenScopes.join(', ');
+const scopeNames = [usualScopes, ...tokenScopes];
 
 const issueToken = applicationAction({
   path: 'tokens/issue',
   role: 'admin',
   isSensitive: true,
-  describe: (slug) => ({
+  describe: (slug, request) => ({
     title: `Issue a token for ${slug}`,
     consequence:
-      'Whoever holds the token may read, create payments and replay events of this application: all of it, or what you choose.',
+      'Whoever holds the token may do what you choose for this application. Only a token with the scope refund gives money back.',
     button: 'Issue',
+    done: 'The token was issued.',
     fields: html`<label>
         Name
-        <input name="name" maxlength="100" required />
+        <input name="name" maxlength="100" value="${text(request, 'name')}" required />
       </label>
-      ${select('Mode', 'mode', { choices: ['test', 'live'], chosen: 'test' })}
-      ${select('Scopes', 'scopes', { choices: scopeNames, chosen: 'all' })}
-      ${select('Expires after', 'expires', { choices: expiryNames, chosen: 'never' })}`,
+      ${select('Mode', 'mode', { choices: ['test', 'live'], chosen: text(request, 'mode') || 'test' })}
+      ${select('Scopes', 'scopes', { choices: scopeNames, chosen: text(request, 'scopes') || usualScopes })}
+      ${select('Expires after', 'expires', { choices: expiryNames, chosen: text(request, 'expires') || 'never' })}`,
   }),
   execute: async (slug, request, reason) => {
     const mode = text(request, 'mode') === 'live' ? 'live' : 'test';
     const days = expiries[expiryNames.find((name) => name === text(request, 'expires')) ?? 'never'];
     const wanted = text(request, 'scopes');
-    const scopes = tokenScopes.filter((scope) => wanted === 'all' || wanted === scope);
+    const scopes = tokenScopes.filter((scope) =>
+      wanted === usualScopes ? defaultTokenScopes.includes(scope) : wanted === scope,
+    );
     if (scopes.length === 0) throw new Refusal('The token needs a scope.');
     const token = await request.operations.tokens.issue(
       {
@@ -265,12 +285,22 @@ const revokeToken = applicationAction({
   path: 'tokens/:token/revoke',
   role: 'admin',
   isSensitive: true,
-  describe: (slug) => ({
-    title: `Revoke a token of ${slug}`,
-    consequence: 'The API refuses the next call with it. Whatever still uses it stops working.',
-    button: 'Revoke',
-    typedName: slug,
-  }),
+  describe: async (slug, { operations, cells, params: { token: id = '' } }) => {
+    const { name, prefix, mode, createdAt, lastUsedAt } = await operations.tokens.get(slug, id);
+    return {
+      title: `Revoke the token “${name}” of ${slug}`,
+      consequence: 'The API refuses the next call with it. Whatever still uses it stops working.',
+      button: 'Revoke',
+      typedName: name,
+      done: `The token “${name}” was revoked.`,
+      fields: cells.facts({
+        'Begins with': prefix,
+        Mode: mode,
+        Issued: createdAt,
+        'Last used': lastUsedAt ?? 'never',
+      }),
+    };
+  },
   execute: async (slug, { operations, params: { token: id = '' } }, reason) => {
     await operations.tokens.revoke({ application: slug, id }, reason);
   },
@@ -285,6 +315,7 @@ const rotateSecret = applicationAction({
     consequence:
       'Every webhook is signed with the new secret from now on, and with the old one for 24 hours beside it. Hand the new one over before that.',
     button: 'Rotate',
+    done: 'The secret was rotated.',
   }),
   execute: async (slug, { operations }, reason) => {
     const secret = await operations.secrets.rotate(slug, reason);
@@ -296,17 +327,27 @@ const retireSecret = applicationAction({
   path: 'secrets/:secret/retire',
   role: 'admin',
   isSensitive: true,
-  describe: (slug) => ({
-    title: `Retire a webhook secret of ${slug}`,
-    consequence:
-      'The next attempt is not signed with it. A receiver that knows no other secret refuses it.',
-    button: 'Retire',
-    typedName: slug,
-  }),
+  describe: async (slug, { operations, cells, params }) => {
+    const secrets = await operations.secrets.list(slug);
+    const secret = secrets.find(({ id }) => String(id) === params['secret']);
+    if (!secret) throw new NotFound(`The application ${slug} has no such secret.`);
+    return {
+      title: `Retire the webhook secret ${secret.id} of ${slug}`,
+      consequence:
+        'The next attempt is not signed with it. A receiver that knows no other secret refuses it.',
+      button: 'Retire',
+      typedName: `secret ${secret.id}`,
+      done: `The webhook secret ${secret.id} was retired.`,
+      fields: cells.facts({
+        Secret:
+          secret === secrets[0] && secrets.length > 1 ? 'the newer one of two' : 'the older one',
+        Issued: secret.createdAt,
+        Retires: secret.retiresAt,
+      }),
+    };
+  },
   execute: async (slug, { operations, params }, reason) => {
-    const id = Number(params['secret']);
-    if (!Number.isSafeInteger(id)) throw new Refusal('There is no such secret.');
-    await operations.secrets.retire({ application: slug, id }, reason);
+    await operations.secrets.retire({ application: slug, id: Number(params['secret']) }, reason);
   },
 });
 

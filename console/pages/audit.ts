@@ -6,13 +6,25 @@ import { link, escapeControls } from '../html.ts';
 import type { ConsoleResponse, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 
-const factsOf = (facts: AuditFacts | null): Html | null =>
-  facts === null
-    ? null
-    : html`<span class="id">${Object.entries(facts).map(
-        ([name, value]) =>
-          html`<bdi>${escapeControls(`${name}: ${value === null ? 'none' : String(value)}`)}</bdi><br />`,
-      )}</span>`;
+const show = (value: AuditFacts[string] | undefined): string =>
+  value === null || value === undefined ? 'none' : String(value);
+
+/** The differences that a change made: `requests_per_minute: 120 → 1000`. */
+const changesOf = ({ before, after }: AuditRecord): Html | null => {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  const lines = names
+    .map((name) => ({ name, old: before?.[name], now: after?.[name] }))
+    .filter(({ old, now }) => show(old) !== show(now))
+    .map(({ name, old, now }) =>
+      old === undefined || before === null
+        ? `${name}: ${show(now)}`
+        : now === undefined
+          ? `${name}: ${show(old)} →`
+          : `${name}: ${show(old)} → ${show(now)}`,
+    );
+  if (lines.length === 0) return null;
+  return html`<span class="id">${lines.map((line) => html`<bdi>${escapeControls(line)}</bdi><br />`)}</span>`;
+};
 
 /** The address of the audit log with one more condition. */
 const sliceOf = (name: 'actor' | 'action' | 'subject', value: string): string =>
@@ -24,8 +36,7 @@ const rowOf = (record: AuditRecord): Row => ({
   Action: link(sliceOf('action', record.action), record.action),
   Subject: link(sliceOf('subject', record.subject), record.subject),
   Through: record.via,
-  Before: factsOf(record.before),
-  After: factsOf(record.after),
+  Change: changesOf(record),
   Reason: record.reason,
 });
 

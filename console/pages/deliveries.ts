@@ -1,9 +1,8 @@
 import { html } from 'hono/html';
 import { errorClasses } from '../../contract/attempt.ts';
 import { eventKinds } from '../../contract/event.ts';
-import { deliveryStatuses } from '../../contract/status.ts';
 import type { DeliveryRow } from '../../postgres/console.ts';
-import type { DeliveryFilter } from '../../postgres/delivery-filter.ts';
+import { type DeliveryFilter, deliveryStates } from '../../postgres/delivery-filter.ts';
 import { type Replay, replayable } from '../../postgres/replays.ts';
 import { readDeliveryFilter, writeDeliveryFilter } from '../delivery-filter.ts';
 import {
@@ -16,20 +15,34 @@ import {
   select,
 } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
-import { idLink, link, notice, state, nowrap } from '../html.ts';
+import { cut, deliveryState, link, modeTag, notice, nowrap } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
+import { replayButton } from './payment-actions.ts';
 
-const rowOf = (row: DeliveryRow): Row => ({
-  Payment: idLink(`/payments/${row.paymentId}`, row.paymentId),
+const attemptsOf = (many: number): string => (many === 1 ? '1 attempt' : `${many} attempts`);
+
+/** The state of a delivery, with the last answer. */
+const stateOf = (row: DeliveryRow): Html => {
+  const facts = [
+    row.responseStatus ?? row.errorClass,
+    row.attempts > 0 && attemptsOf(row.attempts),
+  ];
+  const words = facts.filter((fact) => fact !== null && fact !== false).join(' · ');
+  return html`${deliveryState(row.status, row.errorClass)}
+    <span class="soft nowrap">${words}</span>`;
+};
+
+/** One delivery in one line, as all lists of them show it. */
+export const deliveryRow = (row: DeliveryRow, request: PersonRequest): Row => ({
+  Order: html`<a href="/payments/${row.paymentId}" title="${row.paymentId}">${cut(row.orderId)}</a>`,
+  Event: html`<a href="/events/${row.eventId}">${nowrap(row.kind)}</a>`,
+  Application: html`${link(`/applications/${row.application}`, row.application)}
+  ${modeTag(row.test)}`,
+  Webhook: stateOf(row),
+  Next: row.nextAttemptAt,
   Ended: row.createdAt,
-  Application: html`${link(`/applications/${row.application}`, row.application)}${row.test ? ' (test)' : ''}`,
-  Order: row.orderId,
-  Event: nowrap(row.kind),
-  Webhook: state(row.status),
-  Attempts: row.attempts,
-  'Last answer': [row.responseStatus, row.errorClass].filter((part) => part !== null).join(' · '),
-  ...(row.status === 'pending' && { 'Next attempt': row.nextAttemptAt }),
+  Action: replayButton({ id: row.paymentId, delivery: row.status }, request, 'Replay'),
 });
 
 const checkbox = ({ eventId, paymentId }: DeliveryRow): Html =>
@@ -63,19 +76,20 @@ const selection = (filter: DeliveryFilter, table: Html): Html =>
   </form>`;
 
 export const deliveryRoutes = (deps: Deps): Route[] => {
+  /** Opens on those that an attempt has failed to deliver. */
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const { query, cells, session, operations } = request;
+    const { query, cells, operations, session } = request;
     const now = deps.now();
     const read = readDeliveryFilter(request, now);
-    const filter = { ...read, delivery: read.delivery ?? ('exhausted' as const) };
-    const { delivery: status, kind, errorClass } = filter;
+    const filter = { ...read, delivery: read.delivery ?? ('undelivered' as const) };
+    const { delivery, kind, errorClass } = filter;
     const [found, applications, running] = await Promise.all([
       deps.queries.listDeliveries(filter, { after: readEventPosition(query), limit: pageSize + 1 }),
       operations.applications.list(1_000),
       operations.replays.listRunning(runningShown),
     ]);
     const { rows, last } = pageOf(found);
-    const own = html`${select('Webhook', 'status', { choices: deliveryStatuses, chosen: status })}
+    const own = html`${select('Webhook', 'status', { choices: deliveryStates, chosen: delivery })}
     ${select('Event', 'kind', { choices: eventKinds, chosen: kind, any: 'all' })}
     ${select('Last error', 'error', {
       choices: errorClasses,
@@ -83,13 +97,17 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
       any: 'any',
     })}`;
     const selects =
-      session.role !== 'viewer' && rows.length > 0 && replayable.some((each) => each === status);
+      session.role !== 'viewer' && rows.length > 0 && replayable.some((each) => each === delivery);
     const table = cells.table({
       caption: 'Deliveries',
-      rows: rows.map((row) => ({ ...(selects && { Select: checkbox(row) }), ...rowOf(row) })),
+      isList: true,
+      rows: rows.map((row) => ({
+        ...(selects && { Select: checkbox(row) }),
+        ...deliveryRow(row, request),
+      })),
       ifEmpty:
-        status === 'exhausted' && kind === null && errorClass === null
-          ? 'No webhook is exhausted: every event was delivered, or will be tried again.'
+        delivery === 'undelivered' && kind === null && errorClass === null
+          ? 'No webhook is failing or exhausted.'
           : 'No delivery matches this filter.',
     });
     return page(

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { eventKinds } from '../../contract/event.ts';
 import { eventIdPattern } from '../../contract/ids.ts';
-import { deliveryStatuses } from '../../contract/status.ts';
-import type { DeliveryRow } from '../../postgres/console.ts';
+import type { PaymentRecord } from '../../postgres/admin-payments.ts';
+import { deliveryStates } from '../../postgres/delivery-filter.ts';
 import { readDeliveryFilter } from '../delivery-filter.ts';
 import {
   pageLinks,
@@ -13,23 +13,29 @@ import {
   select,
   timeFilters,
 } from '../filters.ts';
-import type { Row } from '../html.ts';
-import { idLink, link, state, escapeControls, nowrap } from '../html.ts';
+import { escapeControls, idLink, link } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
-import { attemptTable } from './payments.ts';
-
-const rowOf = (row: DeliveryRow): Row => ({
-  Time: row.createdAt,
-  Event: idLink(`/events/${row.eventId}`, row.eventId),
-  Kind: nowrap(row.kind),
-  Payment: idLink(`/payments/${row.paymentId}`, row.paymentId),
-  Order: row.orderId,
-  Mode: row.test ? 'test' : 'live',
-  Webhook: state(row.status),
-});
+import { deliveryRow } from './deliveries.ts';
+import { replayButton } from './payment-actions.ts';
+import { attemptLine, timelineOf, webhookState, type Line } from './timeline.ts';
 
 const notFound = (text: string): ConsoleResponse => page('Not found', html`<p>${text}</p>`, 404);
+
+/** The attempts of an event and the next one. */
+const linesOf = ({ attempts, nextAttemptAt }: PaymentRecord, request: PersonRequest): Line[] => [
+  ...attempts.map((attempt) => attemptLine(attempt, request)),
+  ...(nextAttemptAt === null
+    ? []
+    : [
+        {
+          at: nextAttemptAt,
+          what: `Attempt ${(attempts.at(-1)?.number ?? 0) + 1}`,
+          details: null,
+          isNext: true,
+        },
+      ]),
+];
 
 export const eventRoutes = (deps: Deps): Route[] => {
   /** Lists the events of an application. */
@@ -48,13 +54,14 @@ export const eventRoutes = (deps: Deps): Route[] => {
       `Events of ${slug}`,
       html`<form class="filters" method="get">
         ${select('Event', 'kind', { choices: eventKinds, chosen: kind, any: 'all' })}
-        ${select('Webhook', 'status', { choices: deliveryStatuses, chosen: status, any: 'all' })}
+        ${select('Webhook', 'status', { choices: deliveryStates, chosen: status, any: 'all' })}
         ${timeFilters(request)}
         <button>Filter</button>
       </form>
       ${cells.table({
         caption: 'Events',
-        rows: rows.map(rowOf),
+        isList: true,
+        rows: rows.map((row) => deliveryRow(row, request)),
         ifEmpty: 'The application has no such event.',
       })}
       ${pageLinks(`/applications/${slug}/events`, query, nextPosition(last))}`,
@@ -71,6 +78,7 @@ export const eventRoutes = (deps: Deps): Route[] => {
       deps.queries.getEvent(paymentId),
     ]);
     const { application } = payment;
+    const replay = replayButton(payment, request);
     return page(
       `Event ${id}`,
       html`${cells.facts({
@@ -80,15 +88,14 @@ export const eventRoutes = (deps: Deps): Route[] => {
         Application: link(`/applications/${application}`, application),
         Mode: payment.test ? 'test' : 'live',
         Recorded: payment.eventAt,
-        Webhook: payment.delivery === null ? null : state(payment.delivery),
-        Round: payment.round,
-        'Next attempt': payment.nextAttemptAt,
+        Webhook: webhookState(payment),
       })}
+      ${replay ? html`<div class="actions">${replay}</div>` : ''}
       <p class="links">${link(`/applications/${application}/events`, `All events of ${application}`)}</p>
-      <h2>The bytes that every attempt sends</h2>
-      <pre><bdi>${escapeControls(event?.body.toString() ?? '')}</bdi></pre>
-      <h2>Attempts to deliver</h2>
-      ${attemptTable(request, payment)}`,
+      <h2>Attempts</h2>
+      ${timelineOf(linesOf(payment, request), request)}
+      <h2>Payload</h2>
+      <pre tabindex="0"><bdi>${escapeControls(event?.body.toString() ?? '')}</bdi></pre>`,
     );
   };
 

@@ -43,10 +43,13 @@ export const gatewayRoutes: Route[] = [
 const statusAction = (word: 'Enable' | 'Disable', consequence: string): Action => ({
   path: `/gateways/:slug/${word.toLowerCase()}`,
   role: 'admin',
+  isSensitive: word === 'Disable',
   confirm: async ({ params: { slug = '' } }) => ({
     title: `${word} the gateway ${slug}`,
     consequence,
     button: word,
+    isDangerous: word === 'Disable',
+    done: `The gateway ${slug} is ${word.toLowerCase()}d.`,
     back: '/gateways',
   }),
   execute: async ({ operations, params }, reason) => {
@@ -66,6 +69,7 @@ export const gatewayActions: readonly Action[] = [
       consequence:
         'The next call to the gateway uses the new credentials, for open payments too. With those of another account, the money of new payments goes there. Nobody can read the old ones back. Secrets of notifications stay unless they are given.',
       button: 'Replace',
+      done: `The credentials of ${slug} were replaced.`,
       back: '/gateways',
       typedName: slug,
       // Never filled in again.

@@ -37,8 +37,8 @@ export const confirmLoginPage = (
   deps: Deps,
   { session, csrf }: PersonRequest,
   path: string,
-): ConsoleResponse =>
-  page(
+): ConsoleResponse => ({
+  ...page(
     'Log in again first',
     html`<p>
         This page needs a proof that it is you: a login of the last ten minutes. Nothing was changed. Log in
@@ -51,10 +51,13 @@ export const confirmLoginPage = (
               you. Use another way then.</p>`
           : ''
       }
-      <p>Or open a new link from the command line, and come back here:</p>
+      <p>Or open a new link from the command line in this browser:</p>
       ${linkHelp(`${session.name} --role ${session.role}`)}`,
     403,
-  );
+  ),
+  // The link, which does not know the page, leads to it.
+  attempt: deps.attempts.begin(ownPath(path)),
+});
 
 export const refusedLogin = (title: string, text: Html | string, status: number): ConsoleResponse =>
   page(title, html`<p>${text}</p><p><a href="/login">Go to the login page</a>.</p>`, status);
@@ -77,15 +80,20 @@ export const spentAttempt = (): ConsoleResponse =>
 
 /** `/login/:code` matches every path below `/login/`, so these routes are registered last. */
 export const loginRoutes = (deps: Deps): Route[] => {
-  const { logins, operationsOf } = deps;
+  const { logins, attempts, operationsOf } = deps;
 
-  const loginPage = async ({ csrf }: ConsoleRequest): Promise<ConsoleResponse> =>
-    page(
-      'Log in',
-      html`${waysIn(deps, { csrf, back: '/' })}
-        <p>A link from the command line lets you in, too:</p>
-        ${anyLink}`,
-    );
+  const loginPage = async ({ csrf, query }: ConsoleRequest): Promise<ConsoleResponse> => {
+    const back = ownPath(query.get('back'));
+    return {
+      ...page(
+        'Log in',
+        html`${waysIn(deps, { csrf, back })}
+          <p>A link from the command line lets you in, too:</p>
+          ${anyLink}`,
+      ),
+      ...(back !== '/' && { attempt: attempts.begin(back) }),
+    };
+  };
 
   /** It spends nothing: mail scanners and previews open links too. */
   const showLink = async ({ params, csrf }: ConsoleRequest): Promise<ConsoleResponse> => {
@@ -101,7 +109,11 @@ export const loginRoutes = (deps: Deps): Route[] => {
     );
   };
 
-  const openLink = async ({ params, secret }: ConsoleRequest): Promise<ConsoleResponse> => {
+  const openLink = async ({
+    params,
+    secret,
+    attempt,
+  }: ConsoleRequest): Promise<ConsoleResponse> => {
     const code = params['code'] ?? '';
     const person = await logins.getLink(code);
     const session =
@@ -109,7 +121,8 @@ export const loginRoutes = (deps: Deps): Route[] => {
       (await operationsOf(person.name).console.logIn('link', (to) => to.openSession(code)));
     if (session === undefined) return spentLink();
     if (secret !== undefined) await logins.endSession(secret);
-    return { kind: 'redirect', to: '/', session };
+    const begun = attempt === undefined ? undefined : await attempts.end(attempt);
+    return { kind: 'redirect', to: begun?.back ?? '/', session };
   };
 
   const logOut = async ({ secret }: ConsoleRequest): Promise<ConsoleResponse> => {

@@ -1,13 +1,14 @@
 import { html } from 'hono/html';
+import type { Attention } from '../../postgres/attention.ts';
 import type { BacklogMetrics } from '../../postgres/backlog-metrics.ts';
 import { comparedMax, type GatewayCount, type HourCount } from '../../postgres/console.ts';
 import { singleFlight } from '../../telemetry/single-flight.ts';
 import { barChart } from '../chart.ts';
-import { choose, select } from '../filters.ts';
 import type { Html } from '../html.ts';
-import { idLink, link, notice } from '../html.ts';
+import { idLink, notice } from '../html.ts';
 import type { ConsoleRequest, ConsoleResponse, Deps, Route } from '../request.ts';
 import { page } from '../request.ts';
+import { attentionPart, modeFilter, modeOf, testOf } from './attention.ts';
 
 const hourMs = 3_600_000;
 const shownHours = 24;
@@ -19,7 +20,7 @@ interface Figures {
   counts: HourCount[];
   gateways: GatewayCount[];
   backlog: BacklogMetrics;
-  exhausted: { application: string; count: number }[];
+  attention: Attention;
   oldest: { id: string; createdAt: Date } | undefined;
   /** Undefined: Temporal does not answer. */
   sweeper: Date | null | undefined;
@@ -39,15 +40,15 @@ const readFigures = async (
 ): Promise<Figures> => {
   const at = deps.now();
   const [firstHour = at] = hoursUntil(at);
-  const [counts, gateways, backlog, exhausted, oldest, sweeper] = await Promise.all([
+  const [counts, gateways, backlog, attention, oldest, sweeper] = await Promise.all([
     deps.queries.countByHour(test, firstHour),
     deps.queries.countByGateway(test, firstHour),
     deps.backlog.measure(),
-    deps.queries.countExhausted(),
-    deps.queries.oldestOpen(),
+    deps.attention.get(test),
+    deps.queries.oldestOpen(test),
     readSweeper(),
   ]);
-  return { at, counts, gateways, backlog, exhausted, oldest, sweeper };
+  return { at, counts, gateways, backlog, attention, oldest, sweeper };
 };
 
 const total = (counts: readonly Pick<HourCount, 'count'>[]): number =>
@@ -96,19 +97,18 @@ const seconds = (count: number): string => {
 const card = (name: string, value: Html | string, detail: Html | string = ''): Html =>
   html`<li>${name}<strong>${value}</strong><span class="soft">${detail}</span></li>`;
 
+/** Counts stop at 10,000. */
+const most = (count: number): string => (count === 10_000 ? '10,000+' : String(count));
+
 const sweeperCard = ({ sweeper, at }: Figures): Html => {
-  if (sweeper === undefined) return card('Sweeper', '?', 'Temporal does not answer');
-  if (sweeper === null) return card('Sweeper', '▲ not running', 'no worker reports');
-  return card(
-    'Sweeper',
-    seconds((at.getTime() - sweeper.getTime()) / 1000),
-    'since its last report',
-  );
+  if (sweeper === undefined) return card('Background checks', '?', 'Temporal does not answer');
+  if (sweeper === null) return card('Background checks', '▲ not running', 'no worker reports');
+  const age = seconds((at.getTime() - sweeper.getTime()) / 1000);
+  return card('Background checks', 'running', `last report ${age} ago`);
 };
 
 const cards = (figures: Figures): Html => {
-  const { backlog, exhausted, oldest, counts, at } = figures;
-  const lost = exhausted.reduce((sum, { count }) => sum + count, 0);
+  const { backlog, oldest, counts, at } = figures;
   const ended = counts.filter((each) => partOf(each) !== 2);
   return html`<ul class="cards">
     ${card('Payments in 24 hours', String(total(counts)))}
@@ -118,26 +118,26 @@ const cards = (figures: Figures): Html => {
       'paid, of those that ended',
     )}
     ${card(
-      'Webhooks exhausted',
-      html`${lost > 0 ? '▲ ' : ''}${lost === 10_000 ? '10,000+' : lost}`,
-      html`<a href="/deliveries?status=exhausted">Show them</a>`,
-    )}
-    ${card(
       'Oldest open payment',
       oldest ? seconds((at.getTime() - oldest.createdAt.getTime()) / 1000) : '–',
       oldest ? idLink(`/payments/${oldest.id}`, oldest.id) : 'none is open',
     )}
     ${card(
-      'Waiting to be started',
-      backlog.outboxSize === 10_000 ? '10,000+' : String(backlog.outboxSize),
-      `the oldest for ${seconds(backlog.outboxAgeSeconds)}`,
+      'Payments not started yet',
+      most(backlog.outboxSize),
+      backlog.outboxSize === 0 ? '' : `the oldest for ${seconds(backlog.outboxAgeSeconds)}`,
     )}
-    ${card('Webhooks overdue', seconds(backlog.deliveryOverdueSeconds), 'since the earliest due time')}
+    ${card(
+      'Longest overdue webhook',
+      backlog.deliveryOverdueSeconds < 1 ? 'none' : seconds(backlog.deliveryOverdueSeconds),
+      'of live payments',
+    )}
     ${sweeperCard(figures)}
   </ul>`;
 };
 
-const figuresPart = (figures: Figures, { cells, zone, formatTime }: ConsoleRequest): Html => {
+const figuresPart = (figures: Figures, request: ConsoleRequest): Html => {
+  const { cells, zone, formatTime } = request;
   const bars = hourly(figures, zone);
   return html`${
     figures.sweeper === undefined
@@ -147,6 +147,8 @@ const figuresPart = (figures: Figures, { cells, zone, formatTime }: ConsoleReque
         )
       : ''
   }
+    <h2>Needs attention</h2>
+    ${attentionPart(figures.attention, { mode: modeOf(request), formatTime })}
     ${cards(figures)}
     <h2>Payments by hour</h2>
     <div class="chart">
@@ -176,18 +178,8 @@ const figuresPart = (figures: Figures, { cells, zone, formatTime }: ConsoleReque
       ifEmpty: 'No payment was created in the last 24 hours.',
     })}
     <p class="soft">
-      Of the last 24 hours; of an application with more than ${comparedMax.toLocaleString('en')} payments, the
-      newest ones.
+      The last 24 hours. Large applications: their newest ${comparedMax.toLocaleString('en')} payments.
     </p>
-    <h2>Exhausted webhooks by application</h2>
-    ${cells.table({
-      caption: 'Exhausted webhooks by application',
-      rows: figures.exhausted.map(({ application, count }) => ({
-        Application: link(`/deliveries?status=exhausted&application=${application}`, application),
-        Deliveries: count,
-      })),
-      ifEmpty: 'Every webhook was delivered, or will be tried again.',
-    })}
     <p class="soft">As of ${formatTime(figures.at)}.</p>`;
 };
 
@@ -208,22 +200,14 @@ const createReader = (deps: Deps) => {
 
 export const overviewRoutes = (deps: Deps): Route[] => {
   const read = createReader(deps);
-  const modeOf = ({ query }: ConsoleRequest) => choose(query, 'mode', ['live', 'test']);
-  const figuresOf = async (request: ConsoleRequest): Promise<Html> => {
-    const mode = modeOf(request);
-    return figuresPart(await read(mode === null ? null : mode === 'test'), request);
-  };
+  const figuresOf = async (request: ConsoleRequest): Promise<Html> =>
+    figuresPart(await read(testOf(request)), request);
 
   const show = async (request: ConsoleRequest): Promise<ConsoleResponse> => {
     const mode = modeOf(request);
-    const filter = select('Mode', 'mode', {
-      choices: ['live', 'test'],
-      chosen: mode,
-      any: 'live and test',
-    });
     return page(
       'Overview',
-      html`<form class="filters" method="get">${filter}<button>Filter</button></form>
+      html`${modeFilter(request)}
         <div hx-get="/overview?mode=${mode ?? ''}" hx-trigger="every 15s" hx-swap="innerMorph">
           ${await figuresOf(request)}
         </div>`,

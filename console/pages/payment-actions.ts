@@ -1,25 +1,101 @@
-import type { Action } from '../actions.ts';
+import type { DeliveryStatus } from '../../contract/status.ts';
+import { Refusal } from '../../operations/change.ts';
+import type { PaymentRecord } from '../../postgres/admin-payments.ts';
+import { type Action, atOnce, type Question } from '../actions.ts';
+import type { Html } from '../html.ts';
+import type { ConsoleOperations, PersonRequest } from '../request.ts';
+
+const replayEffects = {
+  pending: 'The next attempt of the round is made now',
+  delivered:
+    'The receiver has accepted the event. A new round of up to six attempts sends it again',
+  exhausted: 'A new round of up to six attempts sends the event again',
+} as const;
+
+interface PaymentAction {
+  /** The path below that of the payment. */
+  path: string;
+  describe: (payment: PaymentRecord) => Omit<Question, 'back'>;
+  execute: (id: string, operations: ConsoleOperations, reason: string) => Promise<void>;
+}
+
+/** A change of one payment by an operator. It leads back to the payment's page. */
+const paymentAction = ({ path, describe, execute }: PaymentAction): Action => ({
+  path: `/payments/:id/${path}`,
+  role: 'operator',
+  confirm: async ({ params: { id = '' }, operations }) => {
+    const { payment } = await operations.payments.get(id);
+    return { ...describe(payment), back: `/payments/${id}` };
+  },
+  execute: ({ params: { id = '' }, operations }, reason) => execute(id, operations, reason),
+});
+
+/** Only `npm start` has it: a developer sees six attempts and the expiry in a minute. */
+export const skipAction = paymentAction({
+  path: 'skip',
+  describe: () => ({
+    title: 'Skip to the next step',
+    consequence: 'The clock of this payment’s workflow jumps to what it waits for.',
+    button: 'Skip',
+    done: 'The time until the next step was skipped.',
+    isHarmless: true,
+  }),
+  execute: (id, { payments }, reason) => payments.skipToNextStep(id, reason || null),
+});
+
+const replay = paymentAction({
+  path: 'replay',
+  describe: ({ id, delivery }) => {
+    if (delivery === null || delivery === 'none')
+      throw new Refusal(`${id} has no event to deliver.`);
+    return {
+      title: 'Replay the webhook',
+      consequence: `${replayEffects[delivery]}, to the current webhook URL. The receiver may get it twice. The payment itself stays as it is.`,
+      button: 'Replay',
+      done: 'The event is sent again.',
+      isHarmless: true,
+    };
+  },
+  execute: async (id, { replays }, reason) => {
+    await replays.replayOne(id, reason || null);
+  },
+});
+
+/** Sends the event of a payment again, for people who may. */
+export const replayButton = (
+  { id, delivery }: { id: string; delivery: DeliveryStatus | null },
+  { session }: Pick<PersonRequest, 'session'>,
+  label = 'Replay the webhook',
+): Html | null =>
+  session.role === 'viewer' || delivery === null || delivery === 'none'
+    ? null
+    : atOnce(`/payments/${id}/replay`, delivery === 'pending' ? 'Send now' : label);
+
+const verify = paymentAction({
+  path: 'verify',
+  describe: () => ({
+    title: 'Ask the gateway now',
+    consequence: 'The gateway is asked about the payment, as the application can ask.',
+    button: 'Ask now',
+    done: 'The gateway has answered.',
+    isHarmless: true,
+  }),
+  execute: async (id, { payments }, reason) => {
+    const { isAnswered } = await payments.verify(id, reason || null);
+    if (!isAnswered) throw new Refusal('The gateway gave no answer.');
+  },
+});
+
+const checked = paymentAction({
+  path: 'checked',
+  describe: ({ id }) => ({
+    title: 'The money was checked',
+    consequence: `You have looked at the gateway what became of the money of ${id}, and nothing is left to do. It leaves the list of what needs attention.`,
+    button: 'It is checked',
+    done: 'The payment is marked as checked.',
+  }),
+  execute: (id, { payments }, reason) => payments.check(id, reason),
+});
 
 /** Of one payment. */
-export const paymentActions: readonly Action[] = [
-  {
-    path: '/payments/:id/replay',
-    role: 'operator',
-    confirm: async ({ params: { id = '' }, operations }) => {
-      const { payment } = await operations.payments.get(id);
-      return {
-        title: 'Replay the webhook',
-        consequence: `${
-          payment.delivery === 'pending'
-            ? `The next attempt of the round sends the event of ${id} now`
-            : `A new round of up to six attempts sends the event of ${id} again`
-        }, to the webhook URL of now. The receiver may get it twice. The payment itself stays as it is.`,
-        button: 'Replay',
-        back: `/payments/${id}`,
-      };
-    },
-    execute: async ({ operations, params }, reason) => {
-      await operations.replays.replayOne(params['id'] ?? '', reason);
-    },
-  },
-];
+export const paymentActions: readonly Action[] = [replay, verify, checked];

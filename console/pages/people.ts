@@ -67,6 +67,7 @@ export const peopleActions: readonly Action[] = [
       title: `End the sessions of ${name}`,
       consequence: `Every browser in which ${name} is logged in is logged out at its next request, and unused links of ${name} open nothing. To keep ${name} out, use “console remove” of the command line.`,
       button: 'End sessions',
+      done: `The sessions of ${name} have ended.`,
       back: '/people',
     }),
     execute: async ({ operations, params }, reason) => {

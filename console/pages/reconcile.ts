@@ -227,6 +227,7 @@ export const createReconcile = (deps: Deps): { routes: Route[]; actions: Action[
           consequence:
             'The missing workflow of every payment that needs one is started. Each one leaves a record in the audit log.',
           button: 'Start them',
+          done: 'The comparison has begun.',
           back: '/reconcile',
         }),
         execute: async ({ operations, session }, reason) => {

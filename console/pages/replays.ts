@@ -181,6 +181,15 @@ export const replayRoutes: Route[] = [
   pollRoute('/deliveries/replays/:id/state', current),
 ];
 
+/** The effect of a replay on one delivery. */
+const effects: Record<ReplayFilter['delivery'], string> = {
+  failing: 'The next attempt of the round is made now.',
+  exhausted: 'A new round of up to six attempts begins.',
+  undelivered:
+    'A new round of up to six attempts begins; a failing delivery makes the next attempt of its round now.',
+  delivered: 'A new round of up to six attempts begins.',
+};
+
 const rates = ['1', '2', '5', '10', '20'] as const;
 const usualRate = '10';
 
@@ -196,12 +205,13 @@ export const replayActions: readonly Action[] = [
       const which = filter.eventIds ? 'selected' : 'matching';
       return {
         title: many === 1 ? 'Replay one webhook' : `Replay ${count(many)} webhooks`,
-        consequence: `A new round of up to six attempts begins for each of the ${count(many)} ${which} deliveries, oldest first, to the webhook URL of now. ${
+        consequence: `${effects[filter.delivery]} This goes for ${many === 1 ? `the ${which} delivery` : `each of the ${count(many)} ${which} deliveries, oldest first`}, to the current webhook URL. ${
           filter.delivery === 'delivered'
             ? 'The receivers have accepted these events, and get them again.'
             : 'A receiver may get an event twice.'
         } At ${usualRate} a second it takes at least ${duration(many / Number(usualRate))}. It can be stopped.`,
         button: 'Replay',
+        done: 'The replay has begun.',
         back: listOf(filter),
         fields: html`${cells.facts({
           Deliveries: filter.delivery,
@@ -229,6 +239,7 @@ export const replayActions: readonly Action[] = [
         title: 'Stop the replay',
         consequence: `It stops before its next delivery. ${count(replay.begun)} of ${count(replay.matched)} rounds have begun and go on; the other deliveries stay as they are.`,
         button: 'Stop',
+        done: 'The replay stops before its next delivery.',
         back: `/deliveries/replays/${replay.id}`,
       };
     },

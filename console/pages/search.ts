@@ -18,10 +18,13 @@ const none = (): ConsoleResponse =>
     'Nothing found',
     html`<p>
       No payment, event, application, order, gateway reference or tracking code is exactly this text. Paste
-      the whole id.
+      the whole id. ${link('/payments', 'The list of payments')} finds the beginning of an order.
     </p>`,
     404,
   );
+
+/** Ids that stand somewhere in a pasted text, in any case. */
+const paymentIn = /PAY_[0-9A-HJKMNP-TV-Z]{26}/i;
 
 const secret = /svc_(?:live|test)_[\w-]*|whsec_[\w+/=-]*/;
 const prefixLength = 13;
@@ -55,7 +58,7 @@ export const searchRoutes = (deps: Deps): Route[] => {
   ): Promise<ConsoleResponse | undefined> => {
     const [pasted] = secret.exec(text) ?? [];
     if (pasted !== undefined) return showSecret(pasted, request);
-    const id = text.replace(/^LATE_(?=PAY_)/, '');
+    const id = paymentIn.exec(text)?.[0].toUpperCase() ?? '';
     if (paymentIdPattern.test(id)) return redirect(`/payments/${id}`);
     if (replayIdPattern.test(text)) return redirect(`/deliveries/replays/${text}`);
     if (eventIdPattern.test(text.toLowerCase())) {
@@ -71,20 +74,37 @@ export const searchRoutes = (deps: Deps): Route[] => {
     return undefined;
   };
 
+  const find = async (text: string, { operations }: PersonRequest) => {
+    const [payments, applications] = await Promise.all([
+      deps.queries.findByText(text, foundMax),
+      slugPattern.test(text) ? operations.applications.list(1_000) : [],
+    ]);
+    return { payments, application: applications.find(({ slug }) => slug === text) };
+  };
+
   const search = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const text = request.form.get('text')?.trim() ?? '';
+    const typed = request.form.get('text') ?? '';
+    const text = typed.trim();
     if (text === '') return none();
     const known = await byShape(text, request);
     if (known) return known;
-    const [payments, applications] = await Promise.all([
-      deps.queries.findByText(text, foundMax),
-      slugPattern.test(text) ? request.operations.applications.list(1_000) : [],
-    ]);
-    const application = applications.find(({ slug }) => slug === text);
-    const [only] = payments;
-    if (application && !only) return redirect(`/applications/${application.slug}`);
-    if (!application && only && payments.length === 1) return redirect(`/payments/${only.id}`);
-    if (!application && !only) return none();
+    for (const each of new Set([text, typed])) {
+      const { payments, application } = await find(each, request);
+      const [only] = payments;
+      if (application && !only) return redirect(`/applications/${application.slug}`);
+      if (!application && only && payments.length === 1) return redirect(`/payments/${only.id}`);
+      // The text is no secret: records have it. The page has an address, to come back to.
+      if (only) return redirect(`/search?${String(new URLSearchParams({ text: each }))}`);
+    }
+    return none();
+  };
+
+  /** The records under exactly this text. */
+  const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const text = request.query.get('text') ?? '';
+    if (text === '') return redirect('/');
+    const { payments, application } = await find(text, request);
+    if (!application && payments.length === 0) return none();
     const kinds = [...new Set(payments.map(({ found }) => found))];
     return page(
       'Found',
@@ -95,7 +115,7 @@ export const searchRoutes = (deps: Deps): Route[] => {
       }
       ${kinds.map((kind) => {
         const rows = payments.filter(({ found }) => found === kind);
-        return html`<h2>By ${kind}</h2>
+        return html`<h2>By ${kind}: ${rows.length}</h2>
           ${paymentTable(request, rows, '')}
           ${rows.length === foundMax ? html`<p>These are the newest ${foundMax}.</p>` : ''}`;
       })}`,
@@ -104,7 +124,6 @@ export const searchRoutes = (deps: Deps): Route[] => {
 
   return [
     { method: 'POST', path: '/search', role: 'viewer', handle: search },
-    // Some browsers reload the result of a POST with GET.
-    { method: 'GET', path: '/search', role: 'viewer', handle: async () => redirect('/') },
+    { method: 'GET', path: '/search', role: 'viewer', handle: show },
   ];
 };

@@ -4,8 +4,10 @@ import { page } from '../request.ts';
 
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
 const known = new Set(zones);
+/** Names that the list above has under an older one. */
+const renamed = new Set(['Asia/Kolkata', 'Asia/Kathmandu', 'Asia/Yangon', 'Europe/Kyiv']);
 
-export const isZone = (zone: string): boolean => known.has(zone);
+export const isZone = (zone: string): boolean => known.has(zone) || renamed.has(zone);
 
 const show = async ({ zone, csrf }: ConsoleRequest): Promise<ConsoleResponse> =>
   page(

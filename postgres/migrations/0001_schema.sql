@@ -7,6 +7,7 @@ create table gateways (
   enabled boolean not null default true,
   credentials text,
   notification_secrets text,
+  can_refund boolean not null default true,
   has_credentials boolean not null generated always as (credentials is not null) stored,
   created_at timestamptz not null default now()
 );
@@ -21,6 +22,7 @@ create table applications (
   webhook_url text,
   requests_per_minute int not null default 120
     constraint applications__requests_per_minute check (requests_per_minute > 0),
+  refund_events boolean not null default false,
   created_at timestamptz not null default now()
 );
 
@@ -31,7 +33,7 @@ create table tokens (
   mode text not null constraint tokens__mode check (mode in ('live', 'test')),
   name text not null,
   scopes text[] not null default '{read,create,replay}' constraint tokens__scopes
-    check (cardinality(scopes) > 0 and scopes <@ '{read,create,replay}'),
+    check (cardinality(scopes) > 0 and scopes <@ '{read,create,replay,refund}'),
   created_at timestamptz not null default now(),
   last_used_at timestamptz,
   expires_at timestamptz,
@@ -80,14 +82,22 @@ create table payments (
   card_pan_masked text,
   paid_at timestamptz,
   failure_code text,
+  cancelled_by text
+    constraint payments__cancelled_by check (cancelled_by in ('payer', 'application', 'admin')),
+  cancellation_reason text,
   gateway_code text,
   gateway_message text,
+  amount_refunded bigint not null default 0,
+  amount_refund_pending bigint not null default 0,
+  refundable_until timestamptz,
   healed_at timestamptz,
   late_searches int not null default 0,
   late_search_at timestamptz,
   constraint payments__gateway_reference unique (gateway, gateway_reference),
   constraint payments__paid check ((status = 'paid') = (paid_at is not null)),
-  constraint payments__failed check ((status = 'failed') = (failure_code is not null))
+  constraint payments__failed check ((status = 'failed') = (failure_code is not null)),
+  constraint payments__cancelled check ((status = 'cancelled') = (cancelled_by is not null)),
+  constraint payments__refunded check (amount_refunded >= 0 and amount_refund_pending >= 0)
 );
 
 create index payments__list on payments (application, test, created_at desc, id desc);
@@ -136,6 +146,71 @@ create table idempotency_keys (
   primary key (application, test, route, key)
 );
 create index idempotency_keys__expires_at on idempotency_keys (expires_at);
+
+create table refunds (
+  id text primary key,
+  payment_id text not null references payments,
+  application text not null,
+  test boolean not null,
+  order_id text not null,
+  status text not null constraint refunds__status check (status in ('pending', 'succeeded', 'failed')),
+  stage text constraint refunds__stage
+    check (stage in ('reserved', 'sent', 'accepted', 'waiting_for_balance', 'by_hand')),
+  amount bigint not null constraint refunds__amount check (amount > 0),
+  currency text not null,
+  method text not null constraint refunds__method check (method in ('refund', 'recorded')),
+  requested_by text not null
+    constraint refunds__requested_by check (requested_by in ('application', 'admin', 'gateway')),
+  reason text,
+  reference text,
+  metadata text not null,
+  fingerprint bytea,
+  told int not null default 0,
+  told_at timestamptz,
+  cancel_requested boolean not null default false,
+  to_confirm text,
+  settled_as text constraint refunds__settled_as check (settled_as in ('succeeded', 'failed')),
+  gateway_reference text,
+  bank_reference text,
+  failure_code text,
+  gateway_code text,
+  gateway_message text,
+  expected_at timestamptz,
+  succeeded_at timestamptz,
+  failed_at timestamptz,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  due_at timestamptz,
+  healed_at timestamptz,
+  constraint refunds__pending check ((status = 'pending') = (stage is not null)),
+  constraint refunds__due check (
+    due_at is null or (status = 'pending' and (stage <> 'by_hand' or settled_as is not null))),
+  constraint refunds__failed check ((status = 'failed') = (failure_code is not null))
+);
+create table refund_limits (
+  application text not null references applications,
+  test boolean not null,
+  currency text not null,
+  per_day bigint not null,
+  day date not null,
+  used bigint not null default 0,
+  primary key (application, test, currency),
+  constraint refund_limits__used check (used >= 0 and used <= per_day)
+);
+
+create table refund_approvals (
+  currency text primary key,
+  above bigint not null constraint refund_approvals__above check (above >= 0)
+);
+
+create index refunds__payment on refunds (payment_id, created_at desc, id desc);
+create index refunds__list on refunds (application, test, created_at desc, id desc);
+create index refunds__list_by_status on refunds (application, test, status, created_at desc, id desc);
+create index refunds__list_by_order on refunds (application, test, order_id, created_at desc, id desc);
+create index refunds__all on refunds (created_at desc, id desc);
+create index refunds__due on refunds (due_at) where due_at is not null;
+create index refunds__by_hand on refunds (updated_at) where stage = 'by_hand';
+create index refunds__to_confirm on refunds (created_at) where status = 'pending' and to_confirm is not null;
 
 create table events (
   id uuid primary key,
@@ -227,7 +302,7 @@ create table replays (
   trigger text not null default 'application'
     constraint replays__trigger check (trigger in ('admin', 'application')),
   delivery text not null
-    constraint replays__delivery check (delivery in ('exhausted', 'delivered')),
+    constraint replays__delivery check (delivery in ('undelivered', 'failing', 'exhausted', 'delivered')),
   kind text,
   from_at timestamptz,
   to_at timestamptz not null,
@@ -294,8 +369,10 @@ create table late_payments (
   reversal_at timestamptz,
   result text constraint late_payments__result check (result in ('returns', 'reversed', 'by_hand')),
   resolved_at timestamptz,
+  checked_at timestamptz,
   constraint late_payments__resolved check ((result is null) = (resolved_at is null))
 );
+create index late_payments__to_check on late_payments (found_at) where result = 'by_hand' and checked_at is null;
 
 create table sandbox_payments (
   reference text primary key,
@@ -319,6 +396,22 @@ create table sandbox_payments (
   pays_late boolean not null default false,
   created_at timestamptz not null default now()
 );
+
+create table sandbox_refunds (
+  reference text primary key,
+  refund_id text constraint sandbox_refunds__refund_id unique,
+  payment_id text not null,
+  amount bigint not null,
+  outcome text not null constraint sandbox_refunds__outcome
+    check (outcome in ('succeeded', 'pending', 'waiting_for_balance', 'failed', 'returned', 'refused', 'whole_only',
+      'answer_lost', 'request_lost')),
+  failure_code text,
+  after_seconds int not null default 0,
+  told int not null default 0,
+  accepted_at timestamptz,
+  created_at timestamptz not null default now()
+);
+create index sandbox_refunds__payment on sandbox_refunds (payment_id);
 
 create table audit_log (
   id bigint primary key,

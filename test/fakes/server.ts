@@ -60,7 +60,7 @@ const applyFault = (fault: Fault, response: FakeResponse): FakeResponse => {
 /** Serves a provider's protocol on loopback. `handle` is the provider; undefined is a 404. */
 export const startFakeProvider = async (handle: (call: Call) => FakeResponse | undefined) => {
   const calls: Call[] = [];
-  const planned: { fault: Fault; path: RegExp }[] = [];
+  const planned: { fault: Fault; path: RegExp; body: RegExp | undefined }[] = [];
   const server = createServer((req, res) => {
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -74,7 +74,9 @@ export const startFakeProvider = async (handle: (call: Call) => FakeResponse | u
       calls.push(call);
       const isTyped = text === '' || isForm || headers['content-type'] === 'application/json';
       if (!isTyped) return void res.writeHead(415).end();
-      const at = planned.findIndex((plan) => plan.path.test(path));
+      const at = planned.findIndex(
+        (plan) => plan.path.test(path) && (plan.body?.test(text) ?? true),
+      );
       const fault = at < 0 ? undefined : planned.splice(at, 1)[0]?.fault;
       if (fault === 'cut') return void req.socket.destroy();
       const response = handle(call) ?? { status: 404, body: { message: 'not found' } };
@@ -92,9 +94,9 @@ export const startFakeProvider = async (handle: (call: Call) => FakeResponse | u
   return {
     url: `http://127.0.0.1:${port}`,
     calls,
-    /** The next call to this path fails. */
-    fail(fault: Fault, path = /./) {
-      planned.push({ fault, path });
+    /** The next call to this path, with this in its body, fails. */
+    fail(fault: Fault, path = /./, body?: RegExp) {
+      planned.push({ fault, path, body });
     },
     async stop() {
       server.closeAllConnections();
@@ -143,7 +145,7 @@ export interface Back {
 export interface Provider {
   url: string;
   calls: Call[];
-  fail(fault: Fault, path?: RegExp): void;
+  fail(fault: Fault, path?: RegExp, body?: RegExp): void;
   stop(): Promise<void>;
   book: Map<string, Entry>;
   /** The payer pays. */
@@ -154,7 +156,7 @@ export interface Provider {
   back(reference: string): Back;
 }
 
-export const entryIn = (book: Map<string, Entry>, reference: string): Entry => {
+export const entryIn = (book: ReadonlyMap<string, Entry>, reference: string): Entry => {
   const entry = book.get(reference);
   if (!entry) throw new Error(`The provider has no payment ${reference}`);
   return entry;

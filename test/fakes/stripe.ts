@@ -1,3 +1,4 @@
+import { newRefundBook, type RefundEntry } from './refunds.ts';
 import {
   entryIn,
   newEntry,
@@ -21,12 +22,13 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
   let livemode = mode === 'live';
   let lastError: object | null = null;
   let mistakenFor: string | undefined;
-  let refundStatus = 'succeeded';
+  const refundBook = newRefundBook(book, {
+    done: 'succeeded',
+    failed: ['failed', 'canceled'],
+    reference: (n) => `re_${n}`,
+  });
 
-  const session = (
-    id: string,
-    { amount, currency, state, paymentId, charged, reversed }: Entry,
-  ) => {
+  const session = (id: string, { amount, currency, state, paymentId, charged }: Entry) => {
     const [status = '', paymentStatus = '', intentStatus] = state.split(' ');
     return {
       id,
@@ -45,7 +47,10 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
               id: `pi_${id.slice(8)}`,
               status: intentStatus,
               last_payment_error: lastError,
-              latest_charge: charged > 0 ? { id: 'ch_1', refunded: reversed > 0 } : null,
+              latest_charge:
+                charged > 0
+                  ? { id: 'ch_1', refunds: { data: refundBook.of(id).map(shown) } }
+                  : null,
             },
     };
   };
@@ -86,24 +91,61 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     return { body: session(id, entry) };
   };
 
+  const shown = ({
+    reference,
+    payment,
+    amount,
+    state,
+    reason,
+    refundId,
+    createdAt,
+  }: RefundEntry) => ({
+    id: reference,
+    object: 'refund',
+    amount,
+    currency: entryIn(book, payment).currency,
+    created: Math.floor(createdAt.getTime() / 1000),
+    metadata: refundId === null ? {} : { refund_id: refundId },
+    payment_intent: entryIn(book, payment).trackingCode,
+    status: state,
+    ...(state === 'pending' ? { pending_reason: reason } : { failure_reason: reason }),
+    destination_details: { type: 'card', card: { reference: '7498704301', type: 'refund' } },
+  });
+
   const refund = ({ form }: Call): FakeResponse => {
-    const found = [...book.values()].find((one) => one.trackingCode === form.get('payment_intent'));
-    if (!found || found.charged === 0) return refusal(400, 'invalid_request_error', 'not_charged');
-    if (found.reversed > 0) return refusal(400, 'invalid_request_error', 'charge_already_refunded');
-    if (refundStatus === 'succeeded') found.reversed += 1;
-    return { body: { id: 're_1', status: refundStatus } };
+    const intent = form.get('payment_intent');
+    const [id, found] = [...book].find(([, one]) => one.trackingCode === intent) ?? [];
+    if (form.has('reason')) throw new Error('A reason can block the payer');
+    if (id === undefined || !found || found.charged === 0)
+      return refusal(400, 'invalid_request_error', 'not_charged');
+    const rest = refundBook.rest(id);
+    const amount = Number(form.get('amount') ?? rest);
+    if (rest === 0) return refusal(400, 'invalid_request_error', 'charge_already_refunded');
+    if (!Number.isInteger(amount) || amount < 1 || amount > rest)
+      return refusal(400, 'invalid_request_error');
+    return {
+      body: shown(refundBook.add(id, { amount, refundId: form.get('metadata[refund_id]') })),
+    };
+  };
+
+  const listRefunds = (query: URLSearchParams): FakeResponse => {
+    const intent = query.get('payment_intent');
+    const [id = ''] = [...book].find(([, one]) => one.trackingCode === intent) ?? [];
+    const data = refundBook.of(id).map(shown).toReversed();
+    return { body: { object: 'list', data, has_more: false } };
   };
 
   const handle = (call: Call): FakeResponse | undefined => {
-    const { pathname } = new URL(call.path, 'http://stripe');
+    const { pathname, searchParams } = new URL(call.path, 'http://stripe');
     const [, id, rest] = /^\/v1\/checkout\/sessions\/([^/]+)(\/expire)?$/.exec(pathname) ?? [];
     if (call.method === 'POST' && pathname === '/v1/checkout/sessions') return create(call);
     if (call.method === 'POST' && pathname === '/v1/refunds') return refund(call);
+    if (pathname === '/v1/refunds') return listRefunds(searchParams);
     if (id === undefined) return undefined;
     if (rest) return call.method === 'POST' ? expire(id) : undefined;
     const entry = book.get(id);
     if (!entry) return refusal(404, 'invalid_request_error', 'resource_missing');
-    if (!call.path.includes('expand[]=payment_intent.latest_charge'))
+    if (!call.path.includes('expand[]=payment_intent.latest_charge.refunds'))
       throw new Error('Without the expansion the payment intent is an id only');
     return { body: session(mistakenFor ?? id, entry) };
   };
@@ -127,6 +169,9 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
 
   return {
     ...server,
+    ...refundBook,
+    /** The refund as Stripe shows it. */
+    shown,
     book,
     /** Refuses the next calls to paths with this end. */
     refuse: (path: string, ...replies: Refused[]) => void refused.set(path, replies),
@@ -136,10 +181,6 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     /** Responds with this session to every inquiry, until it is undefined. */
     mistakeFor: (id: string | undefined) => {
       mistakenFor = id;
-    },
-    /** The status of the next refunds. */
-    refundsAre: (status: string) => {
-      refundStatus = status;
     },
     failWith: (error: object | null) => {
       lastError = error;

@@ -1,3 +1,4 @@
+import { newRefundBook } from './refunds.ts';
 import {
   entryIn,
   newEntry,
@@ -23,6 +24,58 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
   let moved: { reference: string; state: string } | undefined;
   /** A text in the sample of the documentation, a number in the table above it. */
   let listCode: unknown = '100';
+
+  const refundBook = newRefundBook(book, {
+    done: 'PAID',
+    failed: ['REJECTED', 'BANK_REJECTED', 'REVERSED'],
+    reference: (n) => `payout-${n}`,
+  });
+  /** The error of the next refund. */
+  let refundError: { message: string; category: string } | undefined;
+  const sessionId = (authority: string) => Number(entryIn(book, authority).trackingCode) + 5;
+
+  /** The other API. It finds a session by the number of its payment, and has one refund for each. */
+  const graphql = (query: string, variables: Record<string, unknown>): object => {
+    const error = (message: string, category: string) => ({
+      data: null,
+      errors: [{ message, extensions: { category } }],
+    });
+    if (query.startsWith('query')) {
+      const found = [...book].filter(([, { trackingCode, state }]) => {
+        const isPaid = ['VERIFIED', 'REVERSED'].includes(state);
+        return isPaid && trackingCode === variables['reference_id'];
+      });
+      return {
+        data: {
+          Session: found.map(([authority, { amount }]) => {
+            const [refund] = refundBook.of(authority);
+            const payout = refund && {
+              status: refund.state,
+              amount: refund.amount,
+              reference_id: 'paya-77',
+            };
+            return {
+              id: String(sessionId(authority)),
+              amount,
+              refund: payout ? { instant_payout: payout } : null,
+            };
+          }),
+        },
+      };
+    }
+    const authority = [...book.keys()].find(
+      (each) => String(sessionId(each)) === variables['session_id'],
+    );
+    const { amount, description } = variables;
+    if (refundError) return error(refundError.message, refundError.category);
+    if (authority === undefined) return error('Session not found', 'validation');
+    if (refundBook.of(authority).length > 0) return error('Refunded before', 'validation');
+    if (!Number.isInteger(amount) || Number(amount) < 20_000)
+      return error('The amount is too low', 'validation');
+    if (Number(amount) > refundBook.rest(authority)) return error('Too much', 'validation');
+    refundBook.add(authority, { amount: Number(amount), refundId: String(description) });
+    return { data: { AddRefund: { id: String(sessionId(authority)) } } };
+  };
 
   const operations: Record<string, (body: Record<string, unknown>) => FakeResponse> = {
     request(body) {
@@ -89,7 +142,12 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
     },
   };
 
-  const server = await startFakeProvider(({ method, path, json }) => {
+  const server = await startFakeProvider(({ method, path, json, headers }) => {
+    if (method === 'POST' && path === '/api/v4/graphql/') {
+      const isKnown = headers.authorization?.startsWith('Bearer ');
+      if (!isKnown) return { status: 401, body: { errors: [{ message: 'Unauthenticated.' }] } };
+      return { body: graphql(String(json['query']), json['variables'] as Record<string, unknown>) };
+    }
     const [, name = ''] = /^\/pg\/v4\/payment\/(\w+)\.json$/.exec(path) ?? [];
     if (method !== 'POST' || !Object.hasOwn(operations, name)) return undefined;
     if (!/^[\da-f-]{36}$/i.test(String(json['merchant_id'])))
@@ -104,7 +162,12 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
 
   return {
     ...server,
+    ...refundBook,
     book,
+    /** Refuses the next refunds, until it is undefined. */
+    refuseRefunds: (error: typeof refundError) => {
+      refundError = error;
+    },
     refuse: (name: string, ...codes: number[]) => void refusals.set(name, codes),
     /** The next call of an operation gets this response and has no effect. */
     replyOnce: (name: string, body: object) => void replies.set(name, body),

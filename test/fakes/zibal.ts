@@ -1,3 +1,4 @@
+import { newRefundBook } from './refunds.ts';
 import {
   entryIn,
   newEntry,
@@ -26,6 +27,62 @@ export const startZibal = async () => {
     orderId: entry.paymentId,
     description: '',
   });
+
+  const refundBook = newRefundBook(book, {
+    done: '2',
+    failed: ['3'],
+    reference: (n) => String(7_000 + n),
+  });
+  /** The result of the next refunds, if Zibal refuses them. */
+  let refundResult: number | undefined;
+  let pieces = 1;
+  let reversesQuickly = false;
+
+  /** The other API, with other results. */
+  const platform = (name: string, body: Record<string, unknown>): FakeResponse => {
+    const reply = (code: number, data?: unknown) => ({
+      body: { result: code, message: code === 1 ? 'success' : `result ${code}`, data },
+    });
+    if (body['accountId'] !== 'account-1') return reply(18);
+    if (name === 'refund/list') {
+      if (!/^\d{4}-\d\d-\d\d$/.test(String(body['fromDate']))) return reply(9);
+      const from = (Number(body['page']) - 1) * Number(body['size']);
+      const rows = refundBook.refunds.map((refund) => ({
+        refundId: refund.reference,
+        status: Number(refund.state),
+        amount: refund.amount,
+        wage: 500,
+        transactionDetail: { trackId: Number(refund.payment) },
+        createdAt: new Date(refund.createdAt.getTime() + 3.5 * 3_600_000)
+          .toISOString()
+          .slice(0, -1),
+      }));
+      return reply(1, rows.slice(from, from + Number(body['size'])));
+    }
+    const { trackId, amount, tryReverse, description, cardNumber } = body;
+    const reference = String(trackId);
+    const entry = book.get(reference);
+    if (cardNumber !== undefined) throw new Error('The money would go to this card');
+    if (refundResult !== undefined) return reply(refundResult);
+    if (entry?.state !== '1') return reply(26);
+    if (!Number.isInteger(amount) || Number(amount) < 1_000) return reply(9);
+    if (Number(amount) > refundBook.rest(reference)) return reply(26);
+    if (tryReverse === true && reversesQuickly) {
+      entry.state = '18';
+      entry.reversed += 1;
+      return reply(1, { reversed: true, remaining: 0, split: [] });
+    }
+    const refundId = String(description);
+    const first = Number(amount) - (pieces - 1);
+    const split = Array.from({ length: pieces }, (_, n) =>
+      refundBook.add(reference, { amount: n === 0 ? first : 1, refundId }),
+    );
+    return reply(1, {
+      reversed: false,
+      remaining: refundBook.rest(reference),
+      split: split.map((piece) => ({ refundId: Number(piece.reference), amount: piece.amount })),
+    });
+  };
 
   const operations: Record<string, (body: Record<string, unknown>) => FakeResponse> = {
     request({ amount, callbackUrl, orderId }) {
@@ -59,7 +116,12 @@ export const startZibal = async () => {
     },
   };
 
-  const server = await startFakeProvider(({ method, path, json }) => {
+  const server = await startFakeProvider(({ method, path, json, headers }) => {
+    const [, other] = /^\/v1\/account\/(refund(?:\/list)?)$/.exec(path) ?? [];
+    if (method === 'POST' && other !== undefined)
+      return headers.authorization?.startsWith('Bearer ')
+        ? platform(other, json)
+        : { body: { result: 2, message: 'result 2' } };
     const [, name = ''] = /^\/v1\/(\w+)$/.exec(path) ?? [];
     if (method !== 'POST' || !Object.hasOwn(operations, name)) return undefined;
     if (json['merchant'] !== 'zibal' && json['merchant'] !== 'live-merchant') return result(102);
@@ -75,7 +137,20 @@ export const startZibal = async () => {
 
   return {
     ...server,
+    ...refundBook,
     book,
+    /** Refuses the next refunds with this result, until it is undefined. */
+    refuseRefunds: (code: number | undefined) => {
+      refundResult = code;
+    },
+    /** The number of refunds that Zibal makes of one of ours. */
+    splitRefunds: (into: number) => {
+      pieces = into;
+    },
+    /** Whether a whole refund is a reversal. */
+    reverseQuickly: (does: boolean) => {
+      reversesQuickly = does;
+    },
     refuse: (name: string, ...codes: number[]) => void refusals.set(name, codes),
     /** Another call verifies the payment just before the next verification. */
     verifyBeforeNextVerify(reference: string) {

@@ -107,7 +107,11 @@ it(
     ];
     const withNotes = violations.map((each) => ({ ...each, notes: journal.notesFor(each.order) }));
     expect(withNotes).toEqual([]);
-    expect([...journal.responses().keys()].toSorted()).toEqual([
+    const responses = [...journal.responses().keys()].toSorted();
+    // Whether a payer is faster than a cancel is the draw's and the machine's choice.
+    const cancels = responses.filter((each) => each.startsWith('cancel '));
+    expect(['cancel 200', 'cancel 409']).toEqual(expect.arrayContaining(cancels));
+    expect(responses.filter((each) => !cancels.includes(each))).toEqual([
       'checkout 302',
       'create 201',
       'notification 200',

@@ -297,6 +297,31 @@ describe('ALLOW_LOOPBACK_TARGETS', () => {
   });
 });
 
+describe('skipping time in the console', () => {
+  const own = {
+    DATABASE_URL: api.DATABASE_URL,
+    TEMPORAL_ADDRESS: '127.0.0.1:7233',
+    CONSOLE_BASE_URL: 'http://console.localhost:3002',
+    SKIP_TIME: 'true',
+  };
+
+  it('is off unless it is switched on beside an embedded Temporal', () => {
+    const { SKIP_TIME: _, ...without } = own;
+    expect(readConsoleConfig(without).SKIP_TIME).toBe(false);
+    expect(readConsoleConfig(own).SKIP_TIME).toBe(true);
+  });
+
+  it.each([
+    { TEMPORAL_ADDRESS: 'temporal:7233' },
+    { TEMPORAL_ADDRESS: 'temporal:70000' },
+    { TEMPORAL_ADDRESS: 'temporal.example.com:7233' },
+    { CONSOLE_BASE_URL: 'https://console.example.com' },
+  ])('is refused with %j', (settings) => {
+    const problems = problemsOf(() => readConsoleConfig({ ...own, ...settings }));
+    expect(problems).toContain('SKIP_TIME: is for npm start alone');
+  });
+});
+
 describe('the identity provider of the console', () => {
   const { DATABASE_URL } = api;
   const oidc = {

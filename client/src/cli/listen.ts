@@ -55,8 +55,8 @@ export const listen = async (cli: Cli): Promise<void> => {
       await sleep(pollMs);
     } catch (error) {
       if (!(error instanceof PaymentsError) || !error.retryable) throw error;
-      const seconds =
-        (error instanceof ApiError ? error.retryAfterSeconds : undefined) ?? pollMs / 1000;
+      const asked = error instanceof ApiError ? error.retryAfterSeconds : undefined;
+      const seconds = Math.min(Math.max(asked ?? 0, pollMs / 1000), 60);
       console.error(`${plain(error.message)} The next try is in ${seconds} seconds.`);
       await sleep(seconds * 1000);
     }

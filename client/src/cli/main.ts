@@ -1,21 +1,22 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
 import { Payments } from '../client.ts';
-import { PaymentsError } from '../errors.ts';
+import { ApiError, PaymentsError } from '../errors.ts';
 import { listEvents, replayEvent, showEvent } from './events.ts';
 import { listen } from './listen.ts';
 import type { Cli } from './output.ts';
 import { plain, UsageError } from './output.ts';
-import { trigger } from './trigger.ts';
+import { outcomes, trigger } from './trigger.ts';
 
-const usage = `payments: events and tests of the payments API on the command line
+const usage = `example-payments: events and tests of the payments API on the command line
 
-  payments listen --forward-to URL [--from 1h]   posts the events of a test token to a URL; r sends the last again
-  payments trigger OUTCOME [--order ID] [--amount N] [--currency EUR] [--failure-code CODE]
-                                                 makes a payment of the sandbox, and waits for its event
-  payments events list [--delivery STATUS] [--payment ID] [--order ID] [--limit N] [--json]
-  payments events show EVENT_ID
-  payments events replay EVENT_ID [--live]
+  example-payments listen --forward-to URL [--from 1h]   posts the events of a test token to a URL; r sends the last again
+  example-payments trigger OUTCOME [--order ID] [--amount N] [--currency EUR] [--failure-code CODE]
+                                                 makes a payment of the sandbox, and waits for its event:
+                                                 ${outcomes.join(', ')}
+  example-payments events list [--delivery STATUS] [--payment ID] [--order ID] [--limit N] [--json]
+  example-payments events show EVENT_ID
+  example-payments events replay EVENT_ID [--live]
 
 Settings: PAYMENTS_BASE_URL, and PAYMENTS_TOKEN or PAYMENTS_TOKEN_FILE. A token is never an argument, because
 arguments are visible to other users of the machine.`;
@@ -69,10 +70,10 @@ const run = async (args: string[]): Promise<void> => {
   const name = positionals.slice(0, length).join(' ');
   const words = positionals.slice(length);
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (!command) throw new UsageError(`There is no command ${name}: see payments --help.`);
+  if (!command) throw new UsageError(`There is no command ${name}: see example-payments --help.`);
   if (words.length !== command.words)
     throw new UsageError(
-      `${name} ${command.words === 0 ? 'takes no word more' : 'needs one word more'}: see payments --help.`,
+      `${name} ${command.words === 0 ? 'takes no word more' : 'needs one word more'}: see example-payments --help.`,
     );
   const foreign = Object.keys(values).find((flag) => !command.flags.some((own) => own === flag));
   if (foreign !== undefined) throw new UsageError(`${name} has no option --${foreign}.`);
@@ -92,5 +93,8 @@ try {
   const isKnown =
     isUsage || error instanceof PaymentsError || (error as { syscall?: string }).syscall;
   console.error(isKnown ? plain((error as Error).message) : error);
+  if (error instanceof ApiError)
+    for (const { path, message } of error.details?.fields ?? [])
+      console.error(plain(`  ${path}: ${message}`));
   process.exitCode = isUsage ? 2 : 1;
 }

@@ -3,6 +3,18 @@ import { lineOf } from './events.ts';
 import type { Cli } from './output.ts';
 import { plain, refuseLive, sleep, UsageError } from './output.ts';
 
+/** The outcomes of a sandbox plan. */
+export const outcomes = [
+  'paid',
+  'failed',
+  'cancelled',
+  'abandoned',
+  'paid_late',
+  'silent',
+  'other_amount',
+  'already_verified',
+] as const satisfies SandboxPlan['outcome'][];
+
 const pollMs = 1_000;
 /** The outcomes that need a payment to end by its deadline, and the shortest deadline. */
 const endingByDeadline = ['abandoned', 'paid_late'];
@@ -36,6 +48,8 @@ export const trigger = async (cli: Cli): Promise<void> => {
     const { data } = await client.events.list({ payment_id: payment.payment_id }).page();
     if (data[0]) return console.log(lineOf(data[0]));
   }
-  console.error('No event within five minutes: payments events list shows it when it is there.');
+  console.error(
+    'No event within five minutes: example-payments events list shows it when it is there.',
+  );
   process.exitCode = 1;
 };

@@ -1,6 +1,7 @@
 import {
   ApiError,
   Payments,
+  isKnownEvent,
   webhooks,
   type Answer,
   type CreatePayment,
@@ -52,6 +53,19 @@ export const receive = async (request: Request): Promise<Response> => {
     return new Response(null, { status: error instanceof SignatureError ? 400 : 500 });
   }
 };
+
+// Each kind of event has its own fields, and a kind of tomorrow is handled apart.
+export const describe = (event: Event): string => {
+  if (!isKnownEvent(event)) return event.event;
+  if (event.event === 'payment.paid') return event.paid_at;
+  if (event.event === 'payment.failed') return event.failure_code;
+  if (event.event === 'refund.failed') return `${event.refund_id} ${event.failure_code}`;
+  // @ts-expect-error -- only a refund has its id
+  if (event.event === 'payment.expired') return event.refund_id;
+  return event.status;
+};
+
+export const optional: CreatePayment = { ...order, description: undefined, sandbox: undefined };
 
 // @ts-expect-error -- the amount is a number of minor units
 export const wrong: CreatePayment = { order_id: 'order-1', amount: '12.50', currency: 'EUR' };

@@ -81,6 +81,19 @@ describe('resolveLatePayment', () => {
     await isUnchanged();
   });
 
+  it('counts money as reversed only when the gateway has carried the reversal out', async () => {
+    const late = await aLateCase({
+      driver: 'stripe',
+      inquire: [confirmed(), settling, settling, gone],
+      reverse: [{ result: 'pending' }],
+    });
+    expect([await late.resolve(), await late.resolve()]).toEqual(['retry', 'retry']);
+    expect(await late.audited()).toEqual(['found']);
+    expect(await late.resolve()).toBe('done');
+    expect(await late.audited()).toEqual(['found', 'reversed']);
+    expect(late.calls()).toEqual(['inquire', 'reverse', 'inquire', 'inquire', 'inquire']);
+  });
+
   it('reverses money that was captured after the gateway had said that it returns it', async () => {
     const late = await aLateCase({
       driver: 'payping',

@@ -15,9 +15,19 @@ const operations = Object.entries<Route>(routes)
 
 /** What a token with this scope alone may do, beside `getApplication`. */
 const allowed: Record<TokenScope, string[]> = {
-  create: ['createPayment', 'verifyPayment'],
-  read: ['listPayments', 'getPayment', 'listEvents', 'getEvent', 'getReplay'],
+  create: ['createPayment', 'verifyPayment', 'cancelPayment'],
+  read: [
+    'listPayments',
+    'getPayment',
+    'listRefundsOfPayment',
+    'listRefunds',
+    'getRefund',
+    'listEvents',
+    'getEvent',
+    'getReplay',
+  ],
   replay: ['replayEvent', 'createReplay', 'stopReplay', 'testWebhook'],
+  refund: ['createRefund', 'cancelRefund'],
 };
 
 /** An application with a payment; `send` calls an operation for that payment. */

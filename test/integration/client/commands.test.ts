@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
 
 const { folder, application } = packAndInstall();
-const program = join(application, 'node_modules/.bin/payments');
+const program = join(application, 'node_modules/.bin/example-payments');
 const service = await forFile(useService());
 
 let token = '';
@@ -169,6 +169,12 @@ describe('payments', () => {
     expect(errors.trim().split('\n')).toHaveLength(1);
   });
 
+  it('names the fields that the service refuses', async () => {
+    const { code, errors } = await run(['trigger', 'foo']);
+    expect(code).toBe(1);
+    expect(errors).toMatch(/^ {2}sandbox\.outcome: /m);
+  });
+
   it('reads the token from a file, and shows no stack for a missing one', async () => {
     const file = join(folder, 'token');
     writeFileSync(file, `${token}\n`);
@@ -184,6 +190,6 @@ describe('payments', () => {
   });
 
   it('prints the commands for --help', async () => {
-    expect((await run(['--help'])).text).toContain('payments listen --forward-to URL');
+    expect((await run(['--help'])).text).toContain('example-payments listen --forward-to URL');
   });
 });

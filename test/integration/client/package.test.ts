@@ -11,19 +11,31 @@ const { tarball, application } = packAndInstall();
 describe('the tarball', () => {
   it('has exactly these files', () => {
     const modules = [
-      ...['client', 'errors', 'index', 'pages', 'request', 'types', 'version', 'webhooks'],
-    ].flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`]);
+      ...[
+        'client',
+        'errors',
+        'index',
+        'known-event',
+        'pages',
+        'request',
+        'types',
+        'version',
+        'webhooks',
+      ],
+    ].flatMap((name) =>
+      ['', 'cjs/'].flatMap((to) => [`dist/${to}${name}.d.ts`, `dist/${to}${name}.js`]),
+    );
     const commands = ['events', 'listen', 'main', 'output', 'trigger'];
     expect(tarball.files).toEqual(
       [
-        ...['README.md', 'package.json', ...modules],
+        ...['README.md', 'package.json', 'dist/cjs/package.json', ...modules],
         ...commands.map((name) => `dist/cli/${name}.js`),
       ].sort(),
     );
   });
 
-  it('has 25 KB at most', () => {
-    expect(tarball.size).toBeLessThanOrEqual(25_000);
+  it('has 40 KB at most', () => {
+    expect(tarball.size).toBeLessThanOrEqual(40_000);
   });
 
   it('passes publint', () => {
@@ -33,11 +45,10 @@ describe('the tarball', () => {
   it('has types that every way of resolving modules finds', () => {
     const output = runProgram('@arethetypeswrong/cli/dist/index.js', [
       tarball.path,
-      '--profile=esm-only',
       '--no-emoji',
       '--no-definitely-typed',
     ]);
-    expect(output).toContain('OK (ESM)');
+    expect(output).toContain('No problems found');
   });
 });
 
@@ -61,10 +72,12 @@ describe('the installed package', () => {
       "const { Payments, webhooks } = require('@example/payments'); const { verify } = require('@example/payments/webhooks'); console.log(typeof Payments, verify === webhooks.verify)",
     ],
   ])('loads by %s', (_way, type, code) => {
-    const output = execFileSync(process.execPath, [`--input-type=${type}`, '--eval', code], {
-      cwd: application,
-      encoding: 'utf8',
-    });
+    const output = execFileSync(
+      process.execPath,
+      // As in Jest, and in every Node before 20.19.
+      ['--no-experimental-require-module', `--input-type=${type}`, '--eval', code],
+      { cwd: application, encoding: 'utf8' },
+    );
     expect(output).toBe('function true\n');
   });
 
@@ -85,9 +98,9 @@ describe('the installed package', () => {
 
   const program = readFileSync(join(root, 'test/fakes/client/consumer.ts'), 'utf8');
   const modes = [
-    { module: 'nodenext', moduleResolution: 'nodenext' },
-    { module: 'node20', moduleResolution: 'node16' },
-    { module: 'esnext', moduleResolution: 'bundler' },
+    { module: 'nodenext', moduleResolution: 'nodenext', type: 'module' },
+    { module: 'node16', moduleResolution: 'node16', type: 'commonjs' },
+    { module: 'esnext', moduleResolution: 'bundler', type: 'module' },
   ];
   const environments = [
     { name: 'web types', lib: ['es2022', 'dom', 'dom.iterable'], types: [] },
@@ -104,10 +117,10 @@ describe('the installed package', () => {
     ),
   )(
     'compiles strictly with $moduleResolution, $name, exact optional types $exact',
-    ({ module, moduleResolution, lib, types, exact }) => {
+    ({ module, moduleResolution, type, lib, types, exact }) => {
       const project = mkdtempSync(join(application, 'project-'));
       mkdirSync(project, { recursive: true });
-      writeFileSync(join(project, 'package.json'), '{"type":"module"}');
+      writeFileSync(join(project, 'package.json'), JSON.stringify({ type }));
       writeFileSync(join(project, 'shop.ts'), program);
       const options = {
         target: 'es2022',

@@ -7,6 +7,8 @@ import { forFile } from '../../support/for-file.ts';
 
 const console = await forFile(startConsole({ identityProviderOf: awayProvider }));
 
+const loginFor = (path: string) => `/login?back=${encodeURIComponent(path)}`;
+
 const cookieOf = (setCookie: string[] | undefined) => setCookie?.[0]?.split(';')[0];
 
 describe('every route', () => {
@@ -20,7 +22,8 @@ describe('every route', () => {
         method: route.method,
         ...(route.method === 'POST' && { form: {} }),
       });
-      expect([anonymous.status, anonymous.headers.location], name).toEqual([303, '/login']);
+      const login = route.method === 'POST' || path === '/' ? '/login' : loginFor(path);
+      expect([anonymous.status, anonymous.headers.location], name).toEqual([303, login]);
       for (const role of consoleRoles) {
         // Each route has a login of its own, because one of them ends it.
         const { cookie, csrf } = await console.logIn(role);
@@ -38,6 +41,13 @@ describe('every route', () => {
       seen.push(name);
     }
     expect(seen.length).toBeGreaterThan(5);
+  });
+
+  it('is without the one that skips time, unless npm start has switched it on', () => {
+    const pathsWith = (skipsTime: boolean) =>
+      createRoutes({ ...console.deps, skipsTime }).map(({ path }) => path);
+    expect(pathsWith(false)).not.toContain('/payments/:id/skip');
+    expect(pathsWith(true)).toContain('/payments/:id/skip');
   });
 
   it('of anyone shows no data', async () => {

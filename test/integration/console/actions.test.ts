@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRoutes } from '../../../console/routes.ts';
 import { createTokens } from '../../../postgres/tokens.ts';
+import type { TemporalAdmin } from '../../../temporal/admin-client.ts';
 import { startConsole } from '../../support/service/console.ts';
 import { fillConsole } from '../../support/data/fill-console.ts';
 import { forFile } from '../../support/for-file.ts';
@@ -13,7 +14,14 @@ const answerTest = async (id: string): Promise<void> => {
       response_truncated = true where id = ${id}::uuid`;
 };
 
-const console = await forFile(startConsole({ temporal: { testWebhook: answerTest } }));
+/** As a worker would. */
+const cancel: TemporalAdmin['cancel'] = async ({ id }) => {
+  await console.sql`
+    update payments set status = 'cancelled', cancelled_by = 'admin' where id = ${id}`;
+  return { kind: 'ended', status: 'cancelled' };
+};
+
+const console = await forFile(startConsole({ temporal: { testWebhook: answerTest, cancel } }));
 const ids = await fillConsole(console.sql);
 
 /** Opens the question of an action and answers it. */
@@ -53,20 +61,20 @@ describe('an action', () => {
     ['/applications/shop/budget', { budget: '77' }, 'application.update', 'application:shop'],
     [
       '/applications/shop/tokens/issue',
-      { name: 'a', scopes: 'all' },
+      { name: 'a', scopes: 'read, create, replay' },
       'token.issue',
       'application:shop',
     ],
     [
       '/applications/shop/tokens/TOKEN/revoke',
-      { confirm: 'shop' },
+      { confirm: 'to revoke' },
       'token.revoke',
       'application:shop',
     ],
     ['/applications/shop/secrets/rotate', {}, 'secret.rotate', 'application:shop'],
     [
       '/applications/shop/secrets/1/retire',
-      { confirm: 'shop' },
+      { confirm: 'secret 1' },
       'secret.retire',
       'application:shop',
     ],
@@ -93,6 +101,14 @@ describe('an action', () => {
       'gateway.credentials',
       'gateway:zarinpal',
     ],
+    ['/payments/PAID/refund', { amount: '100' }, 'refund.create', 'refund:NEWEST'],
+    ['/payments/OPEN/verify', {}, 'payment.verify', 'payment:OPEN'],
+    ['/payments/OPEN/cancel', {}, 'payment.cancel', 'payment:OPEN'],
+    ['/payments/TO_CHECK/checked', {}, 'payment.checked', 'payment:TO_CHECK'],
+    ['/refunds/ALSO_CONFIRM/refuse', {}, 'refund.refuse', 'refund:ALSO_CONFIRM'],
+    ['/refunds/TO_CONFIRM/confirm', {}, 'refund.confirm', 'refund:TO_CONFIRM'],
+    ['/refunds/BY_HAND/succeeded', {}, 'refund.settle', 'refund:BY_HAND'],
+    ['/refunds/ALSO_HAND/failed', {}, 'refund.settle', 'refund:ALSO_HAND'],
     ['/gateways/sandbox/disable', {}, 'gateway.disable', 'gateway:sandbox'],
     ['/gateways/sandbox/enable', {}, 'gateway.enable', 'gateway:sandbox'],
     ['/people/viewer-person/end', {}, 'console.logout', 'person:viewer-person'],
@@ -109,9 +125,23 @@ describe('an action', () => {
       });
       const [token] = await console.sql<{ id: string }[]>`
       select left(encode(hash, 'hex'), 16) as id from tokens where prefix = ${text.slice(0, 13)}`;
+      const newestRefund = async () => {
+        const [refund] = await console.sql<{ id: string }[]>`
+          select id from refunds order by created_at desc limit 1`;
+        return refund?.id ?? '';
+      };
+      let newest = '';
       const fill = (pattern: string, replay: string) =>
         pattern
           .replace('PAYMENT', ids.exhausted)
+          .replace('PAID', ids.paid)
+          .replace('OPEN', ids.open)
+          .replace('TO_CHECK', ids.toCheck)
+          .replace('TO_CONFIRM', ids.toConfirm[0] ?? '')
+          .replace('ALSO_CONFIRM', ids.toConfirm[1] ?? '')
+          .replace('BY_HAND', ids.byHand[0] ?? '')
+          .replace('ALSO_HAND', ids.byHand[1] ?? '')
+          .replace('NEWEST', newest)
           .replace('TOKEN', token?.id ?? '')
           .replace('ACTOR', actor)
           .replace('REPLAY', replay);
@@ -122,6 +152,7 @@ describe('an action', () => {
       const { question, answer } = await act(fill(path, await newestReplay()), fields, person);
       expect(question.status, question.text).toBe(200);
       expect([200, 303], answer.text).toContain(answer.status);
+      newest = await newestRefund();
       expect(await auditOf(actor)).toEqual([
         { action, subject: fill(subject, await newestReplay()), via: 'console', reason: 'a test' },
       ]);
@@ -135,6 +166,7 @@ describe('an action', () => {
     const others = [
       '/logout',
       '/search',
+      '/payments/filter',
       '/settings',
       '/reconcile',
       '/reconcile/stop',
@@ -143,7 +175,7 @@ describe('an action', () => {
     ];
     // Its records are those of the payments that it heals.
     const healing = ['/reconcile/heal'];
-    expect(paths).toHaveLength(18 + others.length + healing.length);
+    expect(paths).toHaveLength(26 + others.length + healing.length);
   });
 
   it('an action without a reason changes nothing', async () => {
@@ -153,8 +185,11 @@ describe('an action', () => {
   });
 
   it.each([
-    ['reason', { name: 'a', scopes: 'all', reason: 'found svc_live_abcdefgh in a mail' }],
-    ['name', { name: 'whsec_abcdefgh', scopes: 'all' }],
+    [
+      'reason',
+      { name: 'a', scopes: 'read, create, replay', reason: 'found svc_live_abcdefgh in a mail' },
+    ],
+    ['name', { name: 'whsec_abcdefgh', scopes: 'read, create, replay' }],
   ])(
     'an action with a secret in its %s changes nothing, because the audit log keeps it',
     async (_, form) => {
@@ -169,7 +204,7 @@ describe('an action', () => {
   it('an action that cannot be taken back needs the typed name', async () => {
     const person = await console.logIn('admin', 'mistyped');
     const path = '/applications/tickets/secrets/2/retire';
-    const { answer } = await act(path, { confirm: 'ticket' }, person);
+    const { answer } = await act(path, { confirm: 'secret' }, person);
     expect([answer.status, await auditOf('mistyped')]).toEqual([409, []]);
   });
 
@@ -279,7 +314,7 @@ it('a new application shows its webhook secret once, and appears in the list', a
     url: 'https://music.example/webhook',
   };
   const { answer } = await act('/create-application', fields, person);
-  expect(answer.text).toMatch(/<code id="secret">whsec_/);
+  expect(answer.text).toMatch(/<code>whsec_/);
   const { text } = await console.call('/applications/music', { cookie: person.cookie });
   expect(text).toContain('https://music.example/return, https://music.example/other');
   const again = await act('/create-application', fields, person);
@@ -339,8 +374,27 @@ describe('the search box', () => {
     await console.sql`
       update payments set order_id = 'twice' where id in (
         select id from payments where id not in (${ids.hostile}, ${ids.exhausted}) limit 3)`;
-    const { status, text } = await search('twice');
-    expect([status, new Set(text.match(/\/payments\/PAY_\w+/g)).size]).toEqual([200, 3]);
+    const { status, headers } = await search('twice');
+    expect([status, headers.location]).toEqual([303, '/search?text=twice']);
+    const { cookie } = await console.logIn('viewer');
+    const { text } = await console.call('/search?text=twice', { cookie });
+    expect(new Set(text.match(/\/payments\/PAY_\w+/g)).size).toBe(3);
+  });
+
+  it('finds a payment id in any case, inside a pasted text', async () => {
+    const pasted = `see https://console/payments/${ids.open.toLowerCase()}?a=1`;
+    expect((await search(pasted)).headers.location).toBe(`/payments/${ids.open}`);
+  });
+
+  it('keeps a token that was pasted into the filter of the payments out of the address', async () => {
+    const person = await console.logIn('viewer');
+    const form = { csrf: person.csrf, status: 'paid', order: 'svc_live_abcdefgh', least: '' };
+    const { headers } = await console.call('/payments/filter', {
+      method: 'POST',
+      cookie: person.cookie,
+      form,
+    });
+    expect(headers.location).toBe('/payments?status=paid');
   });
 
   it.each(['nothing', '%', "' or 1=1 --", '\0', '<script>'])(

@@ -55,12 +55,22 @@ const aContext = async (options: Parameters<Browser['newContext']>[0] = {}) => {
 /** Every kind of page, with the states that a page can be in. */
 const paths = (): Record<string, string> => ({
   overview: '/',
+  attention: '/attention',
+  'attention-money': '/attention/money',
+  'attention-silent': '/attention/silent',
+  refunds: '/refunds',
+  'refund-give': `/payments/${ids.paid}/refund`,
+  'payment-to-check': `/payments/${ids.toCheck}`,
+  'payment-failing': `/payments/${ids.failing[0] ?? ''}`,
+  'payment-refunded': `/payments/${ids.refunded}`,
+  'search-found': '/search?text=order-1003',
   payments: '/payments',
   'payments-none': '/payments?status=cancelled&mode=live&period=15+minutes',
   'payment-exhausted': `/payments/${ids.exhausted}`,
   'payment-open': `/payments/${ids.open}`,
   'payment-hostile': `/payments/${ids.hostile}`,
   deliveries: '/deliveries',
+  'deliveries-failing': '/deliveries?status=failing',
   'deliveries-none': '/deliveries?mode=test&period=15+minutes&status=pending',
   'deliveries-times': '/deliveries?from=2026-11-20T00:00&to=2026-11-21T00:00&zone=UTC',
   'payments-gateway': '/payments?gateway=zarinpal',
@@ -226,18 +236,18 @@ it('the page of a replay moves on by itself, until it has ended', async () => {
 it('an address holds only what was asked for, with the zone of exact times', async () => {
   const page = await logIn(await aContext());
   await page.goto(`${console.baseUrl}/payments`);
-  await page.getByLabel('Gateway').selectOption('zarinpal');
+  await page.locator('select[name=gateway]').selectOption('zarinpal');
   await page.getByRole('button', { name: 'Filter' }).click();
   expect(new URL(page.url()).search).toBe('?gateway=zarinpal');
   await page.getByText('Exact times').click();
-  await page.getByLabel('From').fill('2026-11-01T00:00:00');
+  await page.locator('input[name=from]').fill('2026-11-01T00:00:00');
   await page.getByRole('button', { name: 'Filter' }).click();
   expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
     gateway: 'zarinpal',
     from: '2026-11-01T00:00',
     zone: 'UTC',
   });
-  expect(await page.getByLabel('From').inputValue()).toMatch(/^2026-11-01T00:00/);
+  expect(await page.locator('input[name=from]').inputValue()).toMatch(/^2026-11-01T00:00/);
 });
 
 it('a filter stays in the address, over pages and without JavaScript', async () => {
@@ -251,7 +261,7 @@ it('a filter stays in the address, over pages and without JavaScript', async () 
   const second = await page.locator('tbody .id').allTextContents();
   expect(new URL(page.url()).searchParams.get('status')).toBe('paid');
   expect([first.length, second.filter((id) => first.includes(id))]).toEqual([50, []]);
-  expect(new Set(await page.locator('tbody td:nth-child(5)').allTextContents())).toEqual(
+  expect(new Set(await page.locator('tbody td:nth-child(3)').allTextContents())).toEqual(
     new Set(['● paid']),
   );
 });
@@ -321,6 +331,50 @@ it('an open page refreshes itself, without a reload and within the policy', asyn
   expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
   expect(await page.locator('[hx-get]').count()).toBe(0);
   expect(refused).toEqual([]);
+});
+
+it('a live page outlives a bad answer, says since when it is old, and goes on', async () => {
+  const page = await logIn(await aContext());
+  await page.goto(`${console.baseUrl}/payments/${ids.live}`);
+  const answers = [
+    { status: 503, contentType: 'text/html', body: '<h1>The database is away</h1>' },
+    { status: 200, contentType: 'text/html', body: '<h1>A login of a proxy</h1>' },
+  ];
+  await page.route('**/state**', (route) => route.fulfill(answers.shift()), { times: 2 });
+  await page.getByText(/^Not refreshed since /).waitFor();
+  expect(await page.getByRole('heading', { name: /database|proxy/ }).count()).toBe(0);
+  await console.sql`
+    update payments set status = 'failed', failure_code = 'card_declined' where id = ${ids.live}`;
+  await page.getByText('card_declined').first().waitFor();
+  expect(await page.getByText(/^Not refreshed since /).isVisible()).toBe(false);
+});
+
+it('a session that ends under a live page leads to the login, and back to the page', async () => {
+  const page = await logIn(await aContext());
+  const path = `/payments/${ids.failing[1] ?? ''}`;
+  await page.goto(`${console.baseUrl}${path}`);
+  await console.sql`update console_sessions set ended_at = now() where ended_at is null`;
+  await page.waitForURL(`${console.baseUrl}/login?back=${encodeURIComponent(path)}`);
+  const link = await console.links.issueLink('ada', 'admin');
+  await page.goto(`${console.baseUrl}/login/${link}`);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByRole('heading', { name: /^Payment PAY_/ }).waitFor();
+  expect(page.url()).toBe(`${console.baseUrl}${path}`);
+});
+
+it('one click replays a webhook, and the page says so', async () => {
+  const page = await logIn(await aContext());
+  await page.goto(`${console.baseUrl}/deliveries?status=failing`);
+  await page.getByRole('button', { name: 'Send now' }).first().click();
+  await page.getByText('The event is sent again.').waitFor();
+  expect(new URL(page.url()).search).toBe('?status=failing');
+  await page.reload();
+  expect(await page.getByText('The event is sent again.').count()).toBe(0);
+  const path = `/payments/${ids.paid}`;
+  await page.goto(`${console.baseUrl}${path}`);
+  await page.getByRole('button', { name: 'Replay the webhook' }).click();
+  await page.getByText('The event is sent again.').waitFor();
+  expect(new URL(page.url()).pathname).toBe(path);
 });
 
 it('an overview keeps what its reader has opened while it refreshes', async () => {

@@ -48,7 +48,7 @@ const addPasskey = async (label = 'Laptop') => {
   await goTo('/account/passkeys');
   await page.getByLabel('Name of the device').fill(label);
   await page.getByRole('button', { name: 'Add' }).click();
-  await heading('Your login');
+  await heading('Account');
 };
 const logOut = async () => {
   await context.clearCookies();
@@ -102,7 +102,7 @@ describe('a passkey', () => {
     await page.getByLabel('Name of the device').fill('Ada’s laptop');
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByRole('cell', { name: 'Ada’s laptop' }).waitFor();
-    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByRole('button', { name: 'Log out', exact: true }).click();
     await heading('Log in');
     await usePasskey();
     await heading('Overview');
@@ -141,7 +141,7 @@ describe('a passkey', () => {
     await page.getByRole('link', { name: 'Remove' }).click();
     await page.getByLabel('Reason').fill('lost');
     await page.getByRole('button', { name: 'Remove' }).click();
-    await heading('Your login');
+    await heading('Account');
     await page.getByText('You have no passkey.').waitFor();
     await logOut();
     await usePasskey();
@@ -154,7 +154,7 @@ describe('a passkey', () => {
     await goTo('/account/passkeys');
     await page.getByLabel('Name of the device').fill('again');
     await page.getByRole('button', { name: 'Add' }).click();
-    await page.getByText('The device used no passkey (InvalidStateError)').waitFor();
+    await page.getByText('This device has a passkey of yours already.').waitFor();
     expect(
       await console.sql`
       select from console_passkeys where name = ${name}`,

@@ -29,6 +29,7 @@ const process = createProcess('console', 'console/main.ts', {
   CONSOLE_PORT: String(port),
   CONSOLE_BASE_URL: `http://console.localhost:${port}`,
   TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
+  SKIP_TIME: 'true',
 });
 await forFile(process.start().then(() => process));
 const code = await createConsoleLoginQueries(service.sql).issueLink('ada', 'operator');
@@ -49,7 +50,7 @@ it('shows a payment from its creation to its delivered webhook, with its workflo
     return /<\/span> delivered<\/span><\/dd>/.test(text) && text;
   });
   expect(page).toContain(`http://127.0.0.1:8233/namespaces/default/workflows/${id}`);
-  expect(page).toContain('<bdi>204</bdi>');
+  expect(page).toMatch(/Attempt 1[^]*204 · \d+ ms/);
   expect(page).toContain('&quot;event&quot;:&quot;payment.paid&quot;');
   // Nothing can happen any more, so the page stops asking.
   expect(page).not.toContain('hx-get="/payments/');
@@ -66,7 +67,7 @@ const exhaust = async (many: number): Promise<string[]> => {
     ids.push(id);
   }
   await until('they are exhausted', async () => {
-    const { text } = await get('/deliveries');
+    const { text } = await get('/deliveries?status=exhausted');
     return ids.every((id) => text.includes(id));
   });
   service.receiver.behave(() => 204);
@@ -112,6 +113,64 @@ it('replays all that match, at their rate, to the end', async () => {
   expect(row?.many).toBe(1);
 });
 
+it('sends all failing ones at once, in their rounds', async () => {
+  service.receiver.behave(() => 500);
+  const ids: string[] = [];
+  for (let n = 0; n < 2; n += 1) ids.push(await journey.finish('pay'));
+  await until('both are failing', async () => {
+    const { text } = await get('/deliveries?status=failing');
+    return ids.every((id) => text.includes(id));
+  });
+  service.receiver.behave(() => 204);
+  // A failing one is not sent again within ten seconds after its last attempt began.
+  await service.sql`
+    update attempts set started_at = started_at - interval '1 minute'
+    where event_id in (select event_id from deliveries where payment_id = any(${ids}))`;
+  const path = await beginReplay('scope=all&status=failing', '2');
+  for (const id of ids) await until('it is delivered', () => isDelivered(id));
+  const rounds = await service.sql`
+    select distinct d.round, t.number from deliveries d join attempts t on t.event_id = d.event_id
+    where d.payment_id = any(${ids}) and t.response_status = 204`;
+  expect([...rounds]).toEqual([{ round: 1, number: 2 }]);
+  expect((await get(path)).text).toContain('2 of 2');
+});
+
+it('skips the time between the six attempts of a test payment, as npm start offers it', async () => {
+  service.receiver.behave(() => 500);
+  const id = await journey.finish('pay');
+  for (let attempt = 1; attempt <= 6; attempt += 1) {
+    const text = await until(`attempt ${attempt} has failed`, async () => {
+      const page = (await get(`/payments/${id}`)).text;
+      return page.includes(`Attempt ${attempt} `) && !page.includes('running') && page;
+    });
+    expect(text.includes('Skip to the next step')).toBe(attempt < 6);
+    if (attempt === 6) break;
+    const skipped = await get(`/payments/${id}/skip`, { method: 'POST', form: { csrf } });
+    expect([skipped.status, skipped.headers.location]).toEqual([303, `/payments/${id}`]);
+  }
+  expect((await get(`/payments/${id}`)).text).toContain('All attempts failed');
+  const none = await get(`/payments/${id}/skip`, { method: 'POST', form: { csrf } });
+  expect([none.status, none.text.includes('waits for nothing')]).toEqual([409, true]);
+  service.receiver.behave(() => 204);
+});
+
+it('skips to the deadline of an open payment, which then ends', async () => {
+  const id = await journey.create();
+  await journey.checkout(id);
+  expect((await get(`/payments/${id}/skip`, { method: 'POST', form: { csrf } })).status).toBe(303);
+  await until('it has expired', async () =>
+    (await get(`/payments/${id}`)).text.includes('</span> expired'),
+  );
+});
+
+it('skips no time of a live payment', async () => {
+  const id = await journey.finish('pay');
+  await service.sql`update payments set test = false where id = ${id}`;
+  const { status, text } = await get(`/payments/${id}/skip`, { method: 'POST', form: { csrf } });
+  expect([status, text.includes('for test payments only')]).toEqual([409, true]);
+  expect((await get(`/payments/${id}`)).text).not.toContain('Skip to the next step');
+});
+
 it('sends a test webhook through a worker, and shows what the receiver answered', async () => {
   service.receiver.behave(() => 418);
   const [row] = await service.sql<{ slug: string }[]>`
@@ -130,7 +189,7 @@ it('sends a test webhook through a worker, and shows what the receiver answered'
 it('shows the age of the sweeper, and says when Temporal is unavailable', async () => {
   await until('the sweeper reports', async () => {
     const { text } = await get(`/overview?mode=live`);
-    return text.includes('since its last report');
+    return /last report \d+ s ago/.test(text);
   });
   await service.engine.stop();
   const text = await until('the figures are read again', async () => {

@@ -215,7 +215,7 @@ describe('a login at the identity provider is refused', () => {
   });
 });
 
-it.each(['https://attacker.example', '//attacker.example', '/\\attacker.example', '/a?b=c', 'x'])(
+it.each(['https://attacker.example', '//attacker.example', '/\\attacker.example', '/a?b=<c>', 'x'])(
   'leads to the overview and not to %s',
   async (back) => {
     await add('lea');

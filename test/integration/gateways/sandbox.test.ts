@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import type { GatewayPayment, OpenedPayment } from '../../../gateways/gateway.ts';
 import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
+import { createSandboxRefunds } from '../../../postgres/sandbox-refunds.ts';
 import { aDatabase } from '../../support/data/database.ts';
 import { adapterOf, aGatewayPayment } from '../../support/gateways/fixture.ts';
 import { forFile } from '../../support/for-file.ts';
@@ -9,7 +10,12 @@ import { forFile } from '../../support/for-file.ts';
 const database = await forFile(aDatabase());
 const page = createSandboxPayments(database.sql);
 const account = { kind: 'sandbox', credentials: {} } as const;
-const tools = { sandboxPayments: page, publicBaseUrl: 'https://pay.example' };
+const refunds = createSandboxRefunds(database.sql);
+const tools = {
+  sandboxPayments: page,
+  sandboxRefunds: refunds,
+  publicBaseUrl: 'https://pay.example',
+};
 const gateway = adapterOf('sandbox', account, { tools });
 
 const aPayment = (): GatewayPayment => aGatewayPayment({ amount: 1250, currency: 'EUR' });

@@ -90,6 +90,52 @@ describe('return, verify and the deadline at the same moment, through two API pr
   });
 });
 
+describe('cancel, return, verify and the deadline at the same moment, through two API processes', () => {
+  it('have one outcome and one event, for 50 payments, and the sandbox agrees', async () => {
+    const { token } = await service.anApplication();
+    const journey = createJourney(service, token);
+    const elsewhere = createJourney(other, token);
+    const race = async (id: string, nth: number) => {
+      const pays = async () => {
+        if (nth % 2 === 0) await journey.choose(id, 'pay_and_close');
+      };
+      const cancel = () => elsewhere.request('POST', `/api/v1/payments/${id}/cancel`);
+      await Promise.all([
+        pays(),
+        cancel(),
+        journey.comeBack(id),
+        elsewhere.verify(id),
+        nth % 5 === 0 && skipAllTime(service.client, id),
+      ]);
+      const answer = await until('a last cancel is answered', async () => {
+        const last = await cancel();
+        return last.status !== 503 && last;
+      });
+      const { status } = (await journey.get(id)).json;
+      expect([status, answer.status]).toEqual([status, status === 'cancelled' ? 200 : 409]);
+      expect(['paid', 'cancelled', 'expired']).toContain(status);
+      await until('the webhook', () => service.receiver.of(id)[0]);
+      return status;
+    };
+    const ids: string[] = [];
+    const found = new Set<unknown>();
+    for (let batch = 0; batch < 5; batch += 1) {
+      const open = await Promise.all(Array.from({ length: 10 }, () => journey.atGateway()));
+      for (const status of await Promise.all(open.map(race))) found.add(status);
+      ids.push(...open);
+    }
+    expect(found).toContain('paid');
+    expect(found).toContain('cancelled');
+    const rows = await service.sql<{ id: string; events: number; agrees: boolean }[]>`
+      select p.id, (select count(*)::int from events e where e.payment_id = p.id) as events,
+        (p.status = 'paid') = (s.state = 'verified') as agrees
+      from payments p join sandbox_payments s on s.payment_id = p.id where p.id = any(${ids})`;
+    expect(rows).toHaveLength(50);
+    for (const row of rows) expect(row).toEqual({ id: row.id, events: 1, agrees: true });
+    for (const id of ids) expect(service.receiver.of(id)).toHaveLength(1);
+  });
+});
+
 describe('many requests for one payment', () => {
   it('share one update in 3 seconds: 200 verify requests through two API processes', async () => {
     const { token } = await service.anApplication();

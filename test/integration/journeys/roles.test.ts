@@ -286,13 +286,18 @@ describe('a database role is refused', () => {
     );
   });
 
-  it('api: any column of a payment but the checkout and the searches for late money', async () => {
+  it('api: any column of a payment but the checkout, the searches for late money and what refunds hold', async () => {
     const columns = await as.api<{ name: string }[]>`
       select attname as name from pg_attribute
       where attrelid = 'payments'::regclass and attnum > 0 and not attisdropped
         and has_column_privilege(attrelid, attnum, 'update')`;
     const names = columns.map(({ name }) => name);
-    expect(names.toSorted()).toEqual(['checkout_at', 'late_search_at', 'late_searches']);
+    expect(names.toSorted()).toEqual([
+      'amount_refund_pending',
+      'checkout_at',
+      'late_search_at',
+      'late_searches',
+    ]);
   });
 
   it('api: clearing checkout_at, because the payer may have paid', async () => {

@@ -109,7 +109,8 @@ describe('a sweep', () => {
     const paymentOutcomes = createPaymentOutcomes(service.sql);
     const payment = await paymentOutcomes.get(id);
     const endedAt = new Date();
-    const ended = { ...payment!, status: 'cancelled' as const, updatedAt: endedAt };
+    const outcome = { status: 'cancelled', cancelledBy: 'payer' } as const;
+    const ended = { ...payment!, ...outcome, updatedAt: endedAt };
     await paymentOutcomes.finalize(ended, createEvent(ended, endedAt), noAnswer);
     await service.sql`
       update deliveries set next_attempt_at = now() - interval '6 minutes' where payment_id = ${id}`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
-import { operationsOn } from '../../support/service/admin-operations.ts';
+import { emptyTemporal, operationsOn } from '../../support/service/admin-operations.ts';
 import { withOutcome, noAnswer, startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 
@@ -41,7 +41,7 @@ describe('payments', () => {
       'created',
       'payer sent to the gateway',
       'failed',
-      'next attempt due',
+      'attempt 2',
       'attempt 1 (schedule)',
     ]);
     expect(timeline.at(-1)?.details).toBe(
@@ -88,10 +88,11 @@ describe('payments', () => {
     );
   });
 
+  const lateMoney = 'money that came after the end';
   it.each([
     ['returns', 'the gateway returns it by itself'],
     ['reversed', 'reversed'],
-    ['by_hand', 'check it at the gateway'],
+    ['by_hand', 'check there'],
   ] as const)('show late money in the timeline: %s', async (outcome, text) => {
     const { payments } = operationsOn(records.sql);
     const { id } = await records.ended('expired');
@@ -102,6 +103,57 @@ describe('payments', () => {
     expect(payment.latePaymentResult).toBe(outcome);
     expect(timeline.map(({ what }) => what)).toContain('money found after the end');
     const details = expect.stringContaining(text);
-    expect(timeline).toContainEqual(expect.objectContaining({ what: 'late money', details }));
+    expect(timeline).toContainEqual(expect.objectContaining({ what: lateMoney, details }));
+  });
+
+  it('are verified by their workflow, with a record, while they are open at their gateway', async () => {
+    const asked: unknown[] = [];
+    const { payments } = operationsOn(records.sql, {
+      temporal: async () => ({
+        ...emptyTemporal,
+        verify: async ({ id }, request) => {
+          asked.push([id, request]);
+          return { kind: 'waiting' };
+        },
+      }),
+    });
+    const { id } = await records.sent();
+    expect(await payments.verify(id, null)).toEqual({ status: 'pending', isAnswered: true });
+    expect(asked).toEqual([[id, { returned: false }]]);
+    expect(
+      await records.sql`select action from audit_log where subject = ${`payment:${id}`}`,
+    ).toEqual([{ action: 'payment.verify' }]);
+    const { id: created } = await records.created();
+    await expect(payments.verify(created, null)).rejects.toThrow('is not open at its gateway yet');
+    const { id: paid } = await records.ended('paid');
+    await expect(payments.verify(paid, null)).rejects.toThrow(`${paid} is paid.`);
+    const { payments: without } = operationsOn(records.sql);
+    await expect(without.verify(id, null)).rejects.toThrow('Temporal');
+    expect(asked).toHaveLength(1);
+  });
+
+  it('are called off by their workflow, with the reason in the audit log', async () => {
+    const asked: unknown[] = [];
+    const { payments } = operationsOn(records.sql, {
+      temporal: async () => ({
+        ...emptyTemporal,
+        cancel: async ({ id }, request) => {
+          asked.push([id, request]);
+          return { kind: 'unknown' };
+        },
+      }),
+    });
+    const { id } = await records.sent();
+    expect(await payments.cancel(id, 'ordered twice')).toEqual({
+      status: 'pending',
+      isAnswered: false,
+    });
+    expect(asked).toEqual([[id, { by: 'admin', reason: null }]]);
+    const audited = await records.sql`
+      select action, reason from audit_log where subject = ${`payment:${id}`}`;
+    expect(audited).toEqual([{ action: 'payment.cancel', reason: 'ordered twice' }]);
+    const { id: paid } = await records.ended('paid');
+    await expect(payments.cancel(paid, 'too late')).rejects.toThrow(`${paid} is paid.`);
+    await expect(payments.cancel('PAY_1', 'unknown')).rejects.toThrow('There is no payment PAY_1.');
   });
 });

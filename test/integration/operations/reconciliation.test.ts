@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ReconcileOptions } from '../../../operations/reconciliation.ts';
 import { newPaymentId } from '../../../contract/ids.ts';
+import { createRefunds } from '../../../postgres/refunds.ts';
+import { aRefund } from '../../support/data/refund-cases.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import type { TemporalAdmin, WorkflowSummary } from '../../../temporal/admin-client.ts';
 import { runLine, words } from '../../support/service/admin-line.ts';
@@ -207,5 +209,29 @@ describe('reconcile', () => {
     expect([cut.differences.length, cut.complete]).toEqual([250, false]);
     const full = await reconcile({ list }, { limit: 10 });
     expect([full.differences.length, full.complete]).toEqual([10, false]);
+  });
+
+  it('compares refunds with their workflows, and the sums of their payments', async () => {
+    await records.sql`update applications set refund_events = true`;
+    const payment = await records.ended('paid');
+    const refunds = createRefunds(records.sql);
+    const createdAt = new Date(Date.now() - 120_000);
+    const refund = aRefund(payment, { amount: 400, createdAt });
+    await refunds.insert(refund);
+    const running: TemporalAdmin['running'] = async (ids) =>
+      new Set(ids.filter((id) => id !== refund.id));
+    const started: unknown[] = [];
+    const restart: TemporalAdmin['restart'] = async ({ refundId }) => void started.push(refundId);
+    const find = async () => {
+      const { differences } = await reconcile({ running, restart }, { heal: true });
+      return differences.map(({ kind, paymentId }) => [kind, paymentId]);
+    };
+    expect(await find()).toEqual([['refund_without_workflow', payment.id]]);
+    expect(started).toEqual([refund.id]);
+    // It waits for a person, who needs no workflow.
+    await records.sql`update refunds set stage = 'by_hand', due_at = null`;
+    expect(await find()).toEqual([]);
+    await records.sql`update payments set amount_refunded = 1 where id = ${payment.id}`;
+    expect(await find()).toEqual([['refund_totals_differ', payment.id]]);
   });
 });

@@ -98,21 +98,26 @@ describe('a replay of one delivery', () => {
     const due = await records.ended('failed');
     const none = await records.ended('paid', { application: 'quiet' });
     const open = await records.opened();
-    const delivered = await records.ended('cancelled');
-    await records.sql`
-      update deliveries set status = 'delivered', next_attempt_at = null
-      where payment_id = ${delivered.id}`;
     for (const [id, why] of [
       [due.id, 'is due now'],
       [none.id, 'had no webhook URL when the payment ended'],
       [open.id, 'has not ended yet'],
-      [delivered.id, 'is already delivered'],
       [newPaymentId(), 'There is no payment'],
     ] as const) {
       await expect(replays.replayOne(id, null)).rejects.toThrow(why);
       expect(await logOf(id)).toEqual([]);
     }
     expect([told, await deliveryOf(none.id)]).toMatchObject([[], { status: 'none' }]);
+  });
+
+  it('begins a new round of a delivered one', async () => {
+    const { replays } = withTemporal();
+    const { id } = await records.ended('cancelled');
+    await records.sql`
+      update deliveries set status = 'delivered', next_attempt_at = null where payment_id = ${id}`;
+    expect(await replays.replayOne(id, null)).toBe('at once');
+    expect(await deliveryOf(id)).toMatchObject({ status: 'pending', round: 2 });
+    await expect(replays.replayOne(id, null)).rejects.toThrow('is due now');
   });
 });
 

@@ -127,7 +127,8 @@ describe('a payment that has ended', () => {
     const { ended } = withOutcome(payment, 'cancelled');
     const held = await holdLock(
       records.sql,
-      (tx) => tx`update payments set status = ${ended.status} where id = ${payment.id}`,
+      (tx) => tx`
+        update payments set status = ${ended.status}, cancelled_by = 'payer' where id = ${payment.id}`,
     );
     const recorded = records.inquired(payment.id, { processing: true });
     await held.blocked('recordInquiry');

@@ -21,7 +21,7 @@ const faults: Record<string, EndFault> = {
       async finalize(...args) {
         await sql`delete from deliveries where payment_id = ${id}`;
         await sql`delete from events where payment_id = ${id}`;
-        await sql`update payments set status = 'pending', paid_at = null, failure_code = null where id = ${id}`;
+        await sql`update payments set status = 'pending', paid_at = null, failure_code = null, cancelled_by = null where id = ${id}`;
         return outcomes.finalize(...args);
       },
     },

@@ -126,7 +126,7 @@ describe('allows a change that v1 permits', () => {
     [
       'a new endpoint',
       (d) => {
-        at(d, 'paths')['/api/v1/refunds'] = set({
+        at(d, 'paths')['/api/v1/invoices'] = set({
           get: { responses: { 200: { description: '' } } },
         });
       },

@@ -1,23 +1,18 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { recheckSignal } from '../../../temporal/messages.ts';
 import { delivers, opens, startScriptedWorker } from '../../support/service/scripted-worker.ts';
+import { forFile } from '../../support/for-file.ts';
 import { until } from '../../support/until.ts';
 
 const ended = { kind: 'ended', status: 'paid' } as const;
 
 /** Temporal suggests to continue as new after a few verifications. */
-const aWorkerWithShortHistories = async () => {
-  const worker = await startScriptedWorker([
-    '--dynamic-config-value',
-    'limit.historyCount.suggestContinueAsNew=60',
-  ]);
-  onTestFinished(() => worker.stop());
-  return worker;
-};
+const { play } = await forFile(
+  startScriptedWorker(['--dynamic-config-value', 'limit.historyCount.suggestContinueAsNew=60']),
+);
 
 describe.concurrent('a payment workflow with a long history', () => {
   it('continues as new, and no update is lost', async () => {
-    const { play } = await aWorkerWithShortHistories();
     let tries = 0;
     const hasEnded = () => tries >= 30;
     const { handle, verify, callsOf } = await play({
@@ -38,7 +33,6 @@ describe.concurrent('a payment workflow with a long history', () => {
   });
 
   it('continues as new also in the long pauses for a gateway that does not answer', async () => {
-    const { play } = await aWorkerWithShortHistories();
     let isBack = false;
     const { handle, verify, callsOf } = await play(
       {
@@ -61,17 +55,15 @@ describe.concurrent('a payment workflow with a long history', () => {
   });
 
   it('handles a recheck before it continues as new', async () => {
-    const { play } = await aWorkerWithShortHistories();
     let tries = 0;
-    let signalledAt = Infinity;
-    let gate = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
     const { handle, verify, callsOf } = await play({
       ...opens,
       ...delivers,
       async verifyPayment() {
         const nth = (tries += 1);
         await gate.promise;
-        return nth > signalledAt ? ended : { kind: 'waiting' };
+        return nth > 1 ? ended : { kind: 'waiting' };
       },
     });
     const isLong = async () => {
@@ -80,22 +72,20 @@ describe.concurrent('a payment workflow with a long history', () => {
         (event) => event.workflowTaskStartedEventAttributes?.suggestContinueAsNew,
       );
     };
-    while (signalledAt === Infinity) {
-      const verifying = verify();
-      const nth = tries + 1;
-      await until('the gateway is asked', () => tries === nth);
-      if (await isLong()) {
-        await handle.signal(recheckSignal);
-        // The workflow has handled the signal once it answers a query.
-        await handle.query('__stack_trace');
-        signalledAt = nth;
-      }
-      gate.resolve();
-      await verifying;
-      gate = Promise.withResolvers<void>();
+    const verifying = verify();
+    await until('the gateway is asked', () => tries === 1);
+    // Signals that the workflow does not know make its history long while the gateway is asked.
+    for (let sent = 0; sent < 60 && !(await isLong()); sent += 1) {
+      await handle.signal('unknown');
+      await handle.query('__stack_trace');
     }
-    await until('the gateway is asked again', () => tries > signalledAt);
+    expect(await isLong()).toBe(true);
+    await handle.signal(recheckSignal);
+    // The workflow has handled the signal once it answers a query.
+    await handle.query('__stack_trace');
     gate.resolve();
+    await verifying;
+    await until('the gateway is asked again', () => tries > 1);
     await handle.result();
     expect(callsOf('deliverWebhook')).toHaveLength(1);
   });

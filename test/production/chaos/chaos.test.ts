@@ -12,7 +12,7 @@ const programs = useProgram(() => findTemporalServer(thisMachine()));
 
 it(
   'loses and doubles no outcome while any process of the production shape is killed',
-  { timeout: 360_000 },
+  { timeout: 1_200_000 },
   async () => {
     const folder = prepare(aFolder());
     // Before the folder goes.
@@ -25,7 +25,7 @@ it(
         quick: true,
         failing: 0.25,
         loadMs: 12_000,
-        drainMs: 240_000,
+        drainMs: 600_000,
         killEveryMs: 1_200,
       },
       { folder, programs: programs(), cleanup, say: () => {} },

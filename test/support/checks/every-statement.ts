@@ -1,6 +1,7 @@
 import { eventId } from '../../../contract/ids.ts';
 import { createEvent } from '../../../contract/event.ts';
 import type { GatewayExchange } from '../../../contract/gateway-exchange.ts';
+import { createAttentionQueries } from '../../../postgres/attention.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
@@ -24,6 +25,8 @@ import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
 import { createBacklogMetrics } from '../../../postgres/backlog-metrics.ts';
 import { aPayment } from '../data/payments.ts';
 import { noAnswer } from '../data/records.ts';
+import { refundStatements } from './refund-statements.ts';
+import type { Statements } from './statements.ts';
 
 /** Files of `postgres/` whose tables grow only by hand, or lose their rows soon. */
 export const smallTableFiles = [
@@ -48,12 +51,6 @@ export const allowedScans: Readonly<Record<string, string>> = {
     'late payments are rare, and a purge reads the unresolved ones once',
   'reconciliation.ts, listLate: Seq Scan on late_payments': 'late payments are rare',
 };
-
-interface Statements {
-  methods: object;
-  /** Calls by method name. A second call of a method has a comma and a description behind the name. */
-  calls: Record<string, () => Promise<unknown>>;
-}
 
 const of = (methods: object, calls: Statements['calls']): Statements => ({ methods, calls });
 
@@ -160,6 +157,15 @@ export const everyStatement = (
   const latePayments = createLatePayments(db);
   const adminPayments = createAdminPayments(db);
   const consoleQueries = createConsoleQueries(db);
+  const attention = createAttentionQueries(db);
+  const noSearch = {
+    status: null,
+    failureCode: null,
+    gateway: null,
+    orderPrefix: null,
+    amountFrom: null,
+    amountTo: null,
+  };
   const payments = createPayments(db);
   const reconciliation = createReconciliationQueries(db);
   const retention = createRetention(db);
@@ -185,6 +191,7 @@ export const everyStatement = (
           offset: 9_980,
         }),
       getForPayer: () => payments.getForPayer(idOf(7)),
+      getByTrackingCode: () => payments.getByTrackingCode('sandbox', 'T7'),
       getByReference: () => payments.getByReference('sandbox', 'R7'),
       sendToGateway: () => payments.sendToGateway(idOf(7), now),
       claimLateSearch: () => payments.claimLateSearch(idOf(count)),
@@ -281,6 +288,7 @@ export const everyStatement = (
       verify: () => sandboxPayments.verify('R7'),
       expire: () => sandboxPayments.expire('R8'),
     }),
+    ...refundStatements(db, { owner, idOf, now }),
     'sweeper.ts': of(sweeper, {
       listGatewaysInUse: () => sweeper.listGatewaysInUse(),
       claimForInquiry: () => sweeper.claimForInquiry('sandbox', 10),
@@ -293,6 +301,7 @@ export const everyStatement = (
       countPostponed: () => sweeper.countPostponed([idOf(1), idOf(2)]),
       countOverdueDeliveries: () => sweeper.countOverdueDeliveries(100),
       claimOverdueDeliveries: () => sweeper.claimOverdueDeliveries(10),
+      claimOverdueRefunds: () => sweeper.claimOverdueRefunds(10),
     }),
     'workflow-outbox.ts': of(outbox, {
       delete: () => outbox.delete([idOf(1), idOf(2)]),
@@ -314,14 +323,18 @@ export const everyStatement = (
       deliveryStatus: () => adminPayments.deliveryStatus(idOf(7)),
     }),
     'console.ts': of(consoleQueries, {
-      listPayments: () => consoleQueries.listPayments({ ...wholeList, status: null }),
-      'listPayments, with every filter': () =>
-        consoleQueries.listPayments({ ...filteredList, status: 'failed' }),
-      listPaymentsByGateway: () =>
-        consoleQueries.listPaymentsByGateway({
+      listPayments: () => consoleQueries.listPayments({ ...wholeList, ...noSearch }),
+      'listPayments, with every filter of the index': () =>
+        consoleQueries.listPayments({ ...filteredList, ...noSearch, status: 'failed' }),
+      'listPayments, searched': () =>
+        consoleQueries.listPayments({
           ...filteredList,
           status: null,
           gateway: 'sandbox',
+          failureCode: 'card_declined',
+          orderPrefix: 'order-',
+          amountFrom: 1,
+          amountTo: 10_000,
         }),
       listDeliveries: () =>
         consoleQueries.listDeliveries({ ...everyDelivery, delivery: 'exhausted' }, wholePage),
@@ -345,13 +358,21 @@ export const everyStatement = (
         ),
       countByHour: () => consoleQueries.countByHour(null, new Date(now.getTime() - 60_000)),
       countByGateway: () => consoleQueries.countByGateway(null, new Date(now.getTime() - 60_000)),
-      countExhausted: () => consoleQueries.countExhausted(),
-      oldestOpen: () => consoleQueries.oldestOpen(),
+      'listDeliveries, undelivered': () =>
+        consoleQueries.listDeliveries({ ...everyDelivery, delivery: 'undelivered' }, wholePage),
+      oldestOpen: () => consoleQueries.oldestOpen(null),
       getEvent: () => consoleQueries.getEvent(idOf(count)),
       getDetails: () => consoleQueries.getDetails(idOf(7)),
       findByEvent: () => consoleQueries.findByEvent(eventId(idOf(count))),
       findByText: () => consoleQueries.findByText('order-7', 20),
       findToken: () => consoleQueries.findToken('svc_test_0000'),
+    }),
+    'attention.ts': of(attention, {
+      get: () => attention.get(null),
+      'get, of live payments': () => attention.get(false),
+      list: () => attention.list('money', { test: null, gateway: null }, 50),
+      'list, silent': () => attention.list('silent', { test: null, gateway: 'sandbox' }, 50),
+      'list, overdue': () => attention.list('overdue', { test: false, gateway: null }, 50),
     }),
     'replays.ts': of(replays, {
       insert: () => replays.insert({ ...replay, ...ofOwner, id: 'RPL_1' }),
@@ -404,6 +425,9 @@ export const everyStatement = (
       listLate: () => reconciliation.listLate({ after: undefined, limit: 200 }),
       filterLate: () => reconciliation.filterLate(idsFrom(count / 2, 200)),
       listUnfinished: () => reconciliation.listUnfinished(null, batch),
+      listRefunds: () => reconciliation.listRefunds({ after: undefined, limit: 200 }),
+      filterRefunding: () => reconciliation.filterRefunding([idOf(7)]),
+      listWrongTotals: () => reconciliation.listWrongTotals(null, batch),
       filterExisting: () => reconciliation.filterExisting(idsFrom(count / 2, 200)),
     }),
     'retention.ts': of(retention, {

@@ -8,7 +8,14 @@ export const databaseRoles = [
 ] as const;
 export type DatabaseRole = (typeof databaseRoles)[number];
 
-const outcome = ['status', 'paid_at', 'failure_code', 'tracking_code', 'card_pan_masked'];
+const outcome = [
+  'status',
+  'paid_at',
+  'failure_code',
+  'cancelled_by',
+  'tracking_code',
+  'card_pan_masked',
+];
 const writtenByCreate = [
   'amount',
   'currency',
@@ -18,6 +25,9 @@ const writtenByCreate = [
   'metadata',
   'test',
 ];
+/** What a refund was asked to be, and its end. */
+const refundWish = ['amount', 'currency', 'payment_id', 'application', 'requested_by'];
+const refundEnd = ['status', 'failure_code', 'succeeded_at', 'failed_at'];
 const updates = (table: string, columns: readonly string[]) =>
   columns.map((column) => `update ${table} set ${column} = ${column}`);
 const anyChange = (table: string, column: string) => [
@@ -50,6 +60,18 @@ const forbiddenByRole: Record<DatabaseRole, readonly string[]> = {
       .slice(1)
       .map((column) => `insert into payments (id, ${column}) values ('PAY_1', null)`),
     'delete from payments',
+    ...updates('refunds', [
+      ...refundEnd,
+      ...refundWish,
+      'told',
+      'stage',
+      'settled_as',
+      'to_confirm',
+    ]),
+    ...updates('refund_limits', ['per_day', 'application']),
+    'insert into refund_limits default values',
+    'insert into refunds (id, told) values ($$REFUND_1$$, 1)',
+    'delete from refunds',
     'select credentials from gateways',
     'select * from gateways',
     ...anyChange('events', 'body'),
@@ -78,6 +100,8 @@ const forbiddenByRole: Record<DatabaseRole, readonly string[]> = {
     ...updates('payments', [...writtenByCreate, 'id', 'gateway', 'expires_at', 'created_at']),
     'insert into payments default values',
     'delete from payments',
+    ...updates('refunds', [...refundWish, 'settled_as', 'cancel_requested']),
+    'delete from refunds',
     ...updates('events', ['id', 'kind', 'body', 'created_at']),
     ...['events', 'deliveries', 'attempts', 'late_payments'].map((table) => `delete from ${table}`),
     'select from tokens',
@@ -116,6 +140,7 @@ const forbiddenByRole: Record<DatabaseRole, readonly string[]> = {
   admin: [
     ...updates('payments', [...outcome, ...writtenByCreate, 'checkout_at', 'healed_at']),
     'insert into payments default values',
+    ...updates('refunds', [...refundEnd, ...refundWish, 'told', 'stage']),
     ...[
       'payments',
       'events',
@@ -156,6 +181,11 @@ const forbiddenByRole: Record<DatabaseRole, readonly string[]> = {
   console: [
     ...updates('payments', [...outcome, ...writtenByCreate, 'checkout_at', 'healed_at']),
     'insert into payments default values',
+    ...updates('refunds', [...refundEnd, ...refundWish, 'told', 'stage']),
+    'insert into refunds (id, told) values ($$REFUND_1$$, 1)',
+    'delete from refunds',
+    ...anyChange('refund_approvals', 'above'),
+    ...updates('refund_limits', ['per_day']),
     ...anyChange('events', 'body'),
     ...anyChange('attempts', 'number'),
     ...anyChange('late_payments', 'result'),
@@ -220,13 +250,17 @@ const rights: Record<string, readonly string[]> = {
   gateway_exchanges: ['', 'sid', '', 's', '', 's'],
   gateways: ['s', 's', '', 'siu', '', 'su'],
   idempotency_keys: ['siu', 'sd', '', '', '', ''],
-  late_payments: ['', 'siu', '', 's', 'sd', 's'],
+  late_payments: ['', 'siu', '', 'su', 'sd', 'su'],
   migrations: ['', '', '', '', '', ''],
-  payments: ['siu', 'su', 's', 's', 'sd', 's'],
+  payments: ['siu', 'su', 's', 'su', 'sd', 'su'],
+  refund_approvals: ['', '', '', 'siud', '', 's'],
+  refund_limits: ['su', '', '', 'siud', '', 'su'],
+  refunds: ['siu', 'siu', '', 'siu', 'sd', 'siu'],
   replay_results: ['', 'i', '', '', '', 's'],
   replays: ['siu', 'su', '', 'siu', 'sd', 'siu'],
   request_counts: ['siu', '', '', '', '', ''],
   sandbox_payments: ['siu', 'siu', '', '', 'sd', ''],
+  sandbox_refunds: ['i', 'siu', '', '', 'sd', ''],
   tokens: ['su', '', '', 'siu', '', 'siu'],
   webhook_secrets: ['', '', 's', 'siu', '', 'siu'],
   webhook_tests: ['sid', '', 'su', 'sid', 'sd', 'sid'],

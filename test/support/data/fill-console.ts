@@ -1,4 +1,4 @@
-import { eventId, newPaymentId } from '../../../contract/ids.ts';
+import { eventId, newPaymentId, refundId } from '../../../contract/ids.ts';
 import { createApplications } from '../../../postgres/applications.ts';
 import { operationsOn } from '../service/admin-operations.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
@@ -53,6 +53,7 @@ export const fillConsole = async (sql: Sql) => {
       paid_at: status === 'paid' ? at : null,
       tracking_code: status === 'paid' ? `T-${n}` : null,
       failure_code: status === 'failed' ? 'card_declined' : null,
+      cancelled_by: status === 'cancelled' ? 'payer' : null,
     };
   });
   await sql`insert into payments ${sql(rows)}`;
@@ -113,8 +114,8 @@ export const fillConsole = async (sql: Sql) => {
     })),
   )}`;
   const [first, second] = ended.filter((_, n) => isExhausted(n));
-  const [open] = rows.filter(({ status }) => status === 'pending');
-  if (!first || !second || !open) throw new Error('Some states are missing');
+  const [open, live] = rows.filter(({ status }) => status === 'pending');
+  if (!first || !second || !open || !live) throw new Error('Some states are missing');
   await sql`
     update payments set order_id = ${hostileText('order')},
       gateway_message = ${hostileText('gateway')}, gateway_code = ${hostileText('code')},
@@ -130,5 +131,51 @@ export const fillConsole = async (sql: Sql) => {
   await sql`
     update attempts set error = ${hostileText('error')}, response_body = ${hostileText('answer')}
     where event_id = ${eventId(second.id)}`;
-  return { exhausted: first.id, hostile: second.id, open: open.id };
+  const paid = rows.filter(({ status, gateway }) => status === 'paid' && gateway === 'sandbox');
+  const failing = ended.filter(({ status }) => status === 'paid').slice(-3);
+  await sql`
+    update deliveries set status = 'pending', error_class = 'timeout', next_attempt_at = now() + interval '1 hour'
+    where payment_id = any(${failing.map(({ id }) => id)})`;
+  await sql`
+    update attempts set response_status = null, error_class = 'timeout', error = 'No answer within 10 s'
+    where event_id = any(${failing.map(({ id }) => eventId(id))}::text[]::uuid[])`;
+  const [toCheck] = rows.filter(({ status }) => status === 'failed');
+  await sql`
+    insert into late_payments (payment_id, found_at, result, resolved_at)
+    values (${toCheck?.id ?? ''}, now(), 'by_hand', now())`;
+  const refunds = ['one', 'two', 'three', 'four'].map((name, n) => ({
+    id: refundId([name]),
+    payment_id: paid[n]?.id ?? '',
+    application: paid[n]?.application ?? '',
+    test: paid[n]?.test ?? true,
+    order_id: paid[n]?.order_id ?? '',
+    status: 'pending',
+    stage: n < 2 ? 'by_hand' : 'reserved',
+    amount: 100,
+    currency: 'EUR',
+    method: 'refund',
+    requested_by: n < 2 ? 'application' : 'admin',
+    metadata: '{}',
+    told: n < 2 ? 1 : 0,
+    gateway_message: hostileText('refund'),
+    to_confirm: n < 2 ? null : 'another admin',
+    created_at: new Date(now - n * 1_000),
+    updated_at: new Date(now),
+  }));
+  await sql`insert into refunds ${sql(refunds)}`;
+  await sql`
+    update payments set amount_refund_pending = 100 where id in (select payment_id from refunds)`;
+  const [one = '', two = '', three = '', four = ''] = refunds.map(({ id }) => id);
+  return {
+    exhausted: first.id,
+    hostile: second.id,
+    open: open.id,
+    live: live.id,
+    paid: paid[4]?.id ?? '',
+    refunded: paid[0]?.id ?? '',
+    byHand: [one, two],
+    toConfirm: [three, four],
+    toCheck: toCheck?.id ?? '',
+    failing: failing.map(({ id }) => id),
+  };
 };

@@ -20,11 +20,11 @@ export const fill = async (
     'set session_replication_role = replica',
     `insert into payments (id, application, test, order_id, status, amount, currency, gateway,
       callback_url, metadata, expires_at, created_at, updated_at, gateway_reference, checkout_at,
-      paid_at, failure_code)
+      paid_at, failure_code, cancelled_by)
     select id, '${application}', true, 'order-' || n % 1000, status, 1250, 'EUR', 'sandbox',
       'http://127.0.0.1:9/return', '{}', at + interval '30 minutes', at, at, 'R' || n,
       case when n % 3 > 0 then at end, case when status = 'paid' then at end,
-      case when status = 'failed' then 'unknown' end
+      case when status = 'failed' then 'unknown' end, case when status = 'cancelled' then 'payer' end
     from (select n, ${id} as id, ${status} as status, ${at} as at from ${numbers}) as all_of_them`,
     `insert into events (id, subject, payment_id, application, test, kind, body, created_at)
     select md5(id)::uuid, id, id, application, test, 'payment.' || status, '{}', created_at from payments
@@ -46,6 +46,15 @@ export const fill = async (
       now() + (n - ${count} / 100) * interval '1 second' from ${numbers}`,
     `insert into sandbox_payments (reference, payment_id, amount, currency, return_url, state)
     select 'R' || n, ${id}, 1250, 'EUR', 'http://127.0.0.1:9/', 'open' from ${numbers}`,
+    `insert into refunds (id, payment_id, application, test, order_id, status, stage, amount, currency, method,
+      requested_by, metadata, created_at, updated_at, due_at)
+    select 'REFUND_' || right(id, 26), id, application, test, order_id,
+      case when right(id, 3) = '003' then 'pending' else 'succeeded' end,
+      case when right(id, 3) = '003' then 'sent' end, 5, currency, 'refund', 'application', '{}', created_at,
+      created_at, case when right(id, 3) = '003' then created_at end
+    from payments where status = 'paid' and right(id, 1) in ('3', '7')`,
+    `insert into sandbox_refunds (reference, refund_id, payment_id, amount, outcome, accepted_at)
+    select 'SBR' || id, id, payment_id, amount, 'succeeded', created_at from refunds`,
     `insert into tokens (hash, prefix, application, mode, name)
     select sha256(n::text::bytea), 'svc_test_0000', '${application}', 'test', 'filled' from ${numbers}`,
     'vacuum analyze',

@@ -23,6 +23,11 @@ export const aPayment = (fields: Partial<Payment> = {}): Payment => {
     cardPanMasked: null,
     paidAt: null,
     failureCode: null,
+    cancelledBy: null,
+    cancellationReason: null,
+    amountRefunded: 0,
+    amountRefundPending: 0,
+    refundableUntil: null,
     createdAt,
     updatedAt: createdAt,
     ...fields,
@@ -44,6 +49,7 @@ export const writePayments = async (sql: Sql, payments: readonly WrittenPayment[
     const ended = {
       paidAt: payment.status === 'paid' ? payment.updatedAt : null,
       failureCode: payment.status === 'failed' ? 'unknown' : null,
+      cancelledBy: payment.status === 'cancelled' ? 'payer' : null,
     };
     return Object.fromEntries(
       Object.entries({ ...payment, ...ended, ...fields }).map(([property, value]) => [

@@ -24,6 +24,7 @@ export const withOutcome = (payment: Payment, status: TerminalStatus, endedAt = 
     updatedAt: endedAt,
     paidAt: status === 'paid' ? endedAt : null,
     failureCode: status === 'failed' ? 'card_declined' : null,
+    cancelledBy: status === 'cancelled' ? 'payer' : null,
     trackingCode: status === 'paid' ? 'T-1' : null,
   };
   return { ended, event: createEvent(ended, endedAt) };

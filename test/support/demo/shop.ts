@@ -24,6 +24,12 @@ export const aPayment = (changes: Partial<Payment> = {}): Payment => ({
   paid_at: null,
   failure_code: null,
   failure_reason: null,
+  cancelled_by: null,
+  cancellation_reason: null,
+  amount_refunded: 0,
+  amount_refund_pending: 0,
+  refundable: 0,
+  refundable_until: null,
   test: true,
   metadata: { item: 'Morning beans' },
   expires_at: '2026-11-20T11:11:37.123+00:00',
@@ -49,6 +55,7 @@ export const aShop = async (payments: Partial<PaymentCalls> = {}) => {
       get: async () => {
         throw new ApiError('There is no such payment.', { code: 'PAYMENT_NOT_FOUND', status: 404 });
       },
+      refunds: { create: async (payment_id) => ({ payment_id, status: 'pending' }) },
       ...payments,
     },
     orders,

@@ -6,6 +6,7 @@ import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import { findPaymentProblems, findDriver, parseReturn } from '../../../gateways/registry.ts';
 import { longInquiryIntervalSeconds, retryIntervalSeconds } from '../../../postgres/sweeper.ts';
 import { faults, type Fault, type Provider } from '../../fakes/server.ts';
+import { describeRefunds } from './conformance-refunds.ts';
 import {
   adapterOf,
   aGatewayPayment,
@@ -17,6 +18,7 @@ import {
 /** The tests that every adapter passes. @returns the driver's name */
 export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>): string => {
   const { driver, money } = fixture;
+  describeRefunds(fixture);
   let provider: P;
   beforeAll(async () => {
     provider = await fixture.start();

@@ -1,10 +1,12 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { newPaymentId } from '../../../contract/ids.ts';
+import { newPaymentId, refundId } from '../../../contract/ids.ts';
+import type { RefundFailureCode } from '../../../contract/refund-failure-codes.ts';
 import type { Money } from '../../../gateways/amount.ts';
 import type {
   Account,
   GatewayStatus,
+  KnownRefund,
   GatewayAdapter,
   ReturnHint,
 } from '../../../gateways/gateway.ts';
@@ -25,6 +27,29 @@ export interface Case<P> {
   arrange(provider: P, reference: string): void | Promise<void>;
   inquire: Expected;
   verify: Expected;
+}
+
+/** A situation of a payment's refunds at the provider. */
+export type RefundCase<P, Expectation> = [
+  name: string,
+  arrange: (provider: P, reference: string) => void | Promise<void>,
+  expected: Expectation,
+];
+
+/** The refunds of a provider whose capabilities have some. */
+export interface RefundFixture<P> {
+  kind: 'sandbox' | 'live';
+  /** The payment's refunds in the provider's book, as they were on the wire. */
+  book(provider: P, reference: string): Promise<{ amount: number }[]> | { amount: number }[];
+  atDashboard(provider: P, reference: string, wireAmount: number): unknown;
+  /** Every status of a refund that the provider took on. */
+  states: RefundCase<P, Partial<KnownRefund>>[];
+  /** Every way to refuse one, with our code. */
+  refusals: RefundCase<P, RefundFailureCode>[];
+  /** Back to ordinary after a case. */
+  reset?(provider: P): void;
+  /** The paths of the calls, for a provider with HTTP, and what only the body of a refund has. */
+  paths?: { refund: RegExp; list: RegExp; body?: RegExp };
 }
 
 export interface ProviderFixture<P extends Provider> {
@@ -49,11 +74,14 @@ export interface ProviderFixture<P extends Provider> {
   guards: [string, Account['kind'], object][];
   /** The paths of the calls, for a provider with HTTP. */
   paths?: { open: RegExp; inquire: RegExp; verify: RegExp };
+  refunds?: RefundFixture<P>;
   /** The collaborators of the sandbox driver. */
   tools?: (provider: P) => SandboxDeps;
   /** Reads the payment at the provider. The default reads its `book`. */
   entry?: (provider: P, reference: string) => Promise<Money & { verified: number }>;
 }
+
+export const newRefundId = (): string => refundId([randomUUID()]);
 
 export const returnUrl = 'https://pay.example/api/v1/payments/PAY_1/return';
 
@@ -61,12 +89,13 @@ const secretBox = createSecretBox({ currentId: 'k', keys: new Map([['k', randomB
 // It has no end: files of tests share it.
 const dispatcher = createGatewayDispatcher();
 
-type SandboxDeps = Pick<SandboxTools, 'sandboxPayments' | 'publicBaseUrl'>;
+type SandboxDeps = Pick<SandboxTools, 'sandboxPayments' | 'sandboxRefunds' | 'publicBaseUrl'>;
 const notCalled = async (): Promise<never> => {
   throw new Error('This driver does not use the sandbox');
 };
 const noSandbox: SandboxDeps = {
   sandboxPayments: { open: notCalled, verify: notCalled, get: notCalled, expire: notCalled },
+  sandboxRefunds: { tell: notCalled, list: notCalled },
   publicBaseUrl: 'https://pay.example',
 };
 

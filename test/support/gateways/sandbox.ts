@@ -1,5 +1,6 @@
 import { failureReasons, type FailureCode } from '../../../contract/failure-codes.ts';
 import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
+import { createSandboxRefunds } from '../../../postgres/sandbox-refunds.ts';
 import { aDatabase } from '../data/database.ts';
 import { returnUrl, type Case, type ProviderFixture } from './fixture.ts';
 import { bothReturn, verifyReturns } from './cases.ts';
@@ -8,6 +9,7 @@ import type { Provider } from '../../fakes/server.ts';
 const start = async () => {
   const database = await aDatabase();
   const page = createSandboxPayments(database.sql);
+  const refunds = createSandboxRefunds(database.sql);
   const find = async (reference: string) => {
     const found = await page.get(reference);
     if (!found) throw new Error(`The sandbox has no payment ${reference}`);
@@ -27,6 +29,7 @@ const start = async () => {
     back: () => ({ method: 'GET' as const, url: returnUrl }),
     stop: () => database.drop(),
     page,
+    refunds,
     find,
     choose,
     pay: (reference: string) => choose(reference, 'paid'),
@@ -83,7 +86,26 @@ export const sandbox: ProviderFixture<Sandbox> = {
     ['a live account', 'live', {}],
     ['any credentials', 'sandbox', { secretKey: 'sk_live_secret_secret' }],
   ],
-  tools: ({ page }) => ({ sandboxPayments: page, publicBaseUrl: 'https://pay.example' }),
+  tools: ({ page, refunds }) => ({
+    sandboxPayments: page,
+    sandboxRefunds: refunds,
+    publicBaseUrl: 'https://pay.example',
+  }),
+  refunds: {
+    kind: 'sandbox',
+    book: ({ refunds }, reference) => refunds.list(reference),
+    atDashboard: ({ refunds }, reference, amount) => refunds.makeAtDashboard(reference, amount),
+    // Its plans have a test of their own.
+    states: [['done', () => {}, { state: 'succeeded' }]],
+    refusals: [
+      [
+        'nothing is left',
+        async ({ refunds }, reference) =>
+          void (await refunds.makeAtDashboard(reference, money.amount)),
+        'already_refunded',
+      ],
+    ],
+  },
   async entry({ find }, reference) {
     const { amount, currency, state } = await find(reference);
     return { amount, currency, verified: state === 'verified' ? 1 : 0 };

@@ -1,5 +1,6 @@
 import type { FailureCode } from '../../../contract/failure-codes.ts';
-import type { Case, ProviderFixture } from './fixture.ts';
+import type { KnownRefund } from '../../../gateways/gateway.ts';
+import type { Case, ProviderFixture, RefundCase } from './fixture.ts';
 import { bothReturn, paidAs } from './cases.ts';
 import { startStripe } from '../../fakes/stripe.ts';
 
@@ -73,6 +74,16 @@ const toPair = (ours: [number, string], wire: number): ProviderFixture<Stripe>['
   { amount: wire, currency: ours[1].toLowerCase() },
 ];
 
+const refundIs = (
+  status: string,
+  reason: string | null,
+  expected: Partial<KnownRefund>,
+): RefundCase<Stripe, Partial<KnownRefund>> => [
+  `${status}, ${reason}`,
+  (bank, reference) => bank.moveRefunds(reference, status, reason),
+  expected,
+];
+
 export const stripe: ProviderFixture<Stripe> = {
   driver: 'stripe',
   credentials: {
@@ -125,10 +136,31 @@ export const stripe: ProviderFixture<Stripe> = {
       'complete paid succeeded',
       { state: 'failed', failureCode: 'payment_reversed' },
       (bank, reference) => {
-        const entry = bank.book.get(reference);
-        if (entry) Object.assign(entry, { charged: 1, reversed: 1 });
+        Object.assign(bank.book.get(reference) ?? {}, { charged: 1 });
+        bank.refundAtDashboard(reference, money.amount);
       },
     ),
+    ...(
+      [
+        ['pending', { state: 'processing' }],
+        ['failed', paid],
+      ] as const
+    ).map(([status, expected]) =>
+      sameForBoth(
+        `a whole refund that is ${status}`,
+        'complete paid succeeded',
+        expected,
+        (bank, reference) => {
+          Object.assign(bank.book.get(reference) ?? {}, { charged: 1 });
+          bank.refundAtDashboard(reference, money.amount);
+          bank.moveRefunds(reference, status);
+        },
+      ),
+    ),
+    sameForBoth('partly refunded', 'complete paid succeeded', paid, (bank, reference) => {
+      Object.assign(bank.book.get(reference) ?? {}, { charged: 1 });
+      bank.refundAtDashboard(reference, money.amount - 1);
+    }),
     ...failed,
     sameForBoth('throws for an undocumented status', 'half paid succeeded', 'no_answer'),
     sameForBoth('throws when it is paid and still open', 'open paid succeeded', 'no_answer'),
@@ -180,5 +212,48 @@ export const stripe: ProviderFixture<Stripe> = {
     ['a live restricted key in a sandbox account', 'sandbox', { secretKey: 'rk_live_0123456789' }],
     ['a publishable key', 'sandbox', { secretKey: 'pk_test_0123456789abcdef' }],
   ],
+  refunds: {
+    kind: 'sandbox',
+    book: (bank, reference) => bank.of(reference),
+    atDashboard: (bank, reference, amount) => bank.refundAtDashboard(reference, amount),
+    states: [
+      refundIs('succeeded', null, { state: 'succeeded', bankReference: '7498704301' }),
+      refundIs('pending', 'processing', { state: 'pending' }),
+      refundIs('pending', 'charge_pending', { state: 'pending' }),
+      refundIs('pending', 'insufficient_funds', { state: 'waiting_for_balance' }),
+      refundIs('requires_action', null, { state: 'pending' }),
+      refundIs('canceled', null, { state: 'failed', failureCode: 'cancelled' }),
+      ...(
+        [
+          ['lost_or_stolen_card', 'returned_by_bank'],
+          ['expired_or_canceled_card', 'returned_by_bank'],
+          ['charge_for_pending_refund_disputed', 'disputed'],
+          ['insufficient_funds', 'insufficient_balance'],
+          ['declined', 'gateway_refused'],
+          ['merchant_request', 'cancelled'],
+          ['unknown', 'unknown'],
+          ['something_new', 'unknown'],
+        ] as const
+      ).map(([reason, failureCode]) =>
+        refundIs('failed', reason, { state: 'failed', failureCode, code: reason }),
+      ),
+    ],
+    refusals: (
+      [
+        [400, 'charge_already_refunded', 'already_refunded'],
+        [400, 'charge_disputed', 'disputed'],
+        [400, 'balance_insufficient', 'insufficient_balance'],
+        [400, 'amount_too_large', 'not_refundable'],
+        [400, 'something_new', 'gateway_refused'],
+        [401, 'api_key_expired', 'merchant_configuration'],
+        [403, 'account_closed', 'merchant_configuration'],
+      ] as const
+    ).map(([status, code, failureCode]) => [
+      code,
+      (bank) => bank.refuse('/refunds', { status, type: 'invalid_request_error', code }),
+      failureCode,
+    ]),
+    paths: { refund: /v1\/refunds$/, list: /v1\/refunds\?/ },
+  },
   paths: { open: /sessions$/, inquire: /sessions\/cs_/, verify: /sessions\/cs_/ },
 };

@@ -29,7 +29,10 @@ const refuses =
 
 export const zarinpal: ProviderFixture<Zarinpal> = {
   driver: 'zarinpal',
-  credentials: { sandbox: { merchantId }, live: { merchantId } },
+  credentials: {
+    sandbox: { merchantId },
+    live: { merchantId, refunds: { accessToken: 'token-0123456789', terminalId: '4711' } },
+  },
   money,
   unknown: `S${'9'.repeat(35)}`,
   verifyWindowSeconds: null,
@@ -140,6 +143,44 @@ export const zarinpal: ProviderFixture<Zarinpal> = {
     ['a merchant id that is not a UUID', 'sandbox', { merchantId: 'not-a-merchant-id' }],
     ['an unknown credential', 'live', { merchantId, secretKey: 'sk_live_secret' }],
     ['no credentials', 'live', {}],
+    [
+      'refunds in a sandbox account',
+      'sandbox',
+      { merchantId, refunds: { accessToken: 'token-0123456789', terminalId: '4711' } },
+    ],
   ],
+  refunds: {
+    kind: 'live',
+    book: (bank, reference) => bank.of(reference),
+    atDashboard: (bank, reference, amount) => bank.refundAtDashboard(reference, amount),
+    states: (
+      [
+        ['PENDING', { state: 'pending' }],
+        ['IN_PROGRESS', { state: 'pending' }],
+        ['PAID', { state: 'succeeded', bankReference: 'paya-77' }],
+        ['REJECTED', { state: 'failed', failureCode: 'gateway_refused', code: 'REJECTED' }],
+        ['BANK_REJECTED', { state: 'failed', failureCode: 'returned_by_bank' }],
+        ['REVERSED', { state: 'failed', failureCode: 'returned_by_bank' }],
+      ] as const
+    ).map(([state, expected]) => [
+      state,
+      (bank, reference) => bank.moveRefunds(reference, state),
+      expected,
+    ]),
+    refusals: (
+      [
+        ['validation', 'gateway_refused'],
+        ['authentication', 'merchant_configuration'],
+        ['authorization', 'merchant_configuration'],
+      ] as const
+    ).map(([category, failureCode]) => [
+      category,
+      (bank) => bank.refuseRefunds({ message: 'Refused.', category }),
+      failureCode,
+    ]),
+    reset: (bank) => bank.refuseRefunds(undefined),
+    // A refund asks for the session first, at the same path.
+    paths: { refund: /graphql/, list: /graphql/, body: /AddRefund/ },
+  },
   paths: { open: /request/, inquire: /inquiry/, verify: /verify/ },
 };

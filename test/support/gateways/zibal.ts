@@ -19,8 +19,6 @@ const failures: [string, FailureCode][] = [
   ['10', 'card_not_supported'],
   ['11', 'gateway_error'],
   ['12', 'issuer_unavailable'],
-  ['15', 'payment_reversed'],
-  ['16', 'payment_reversed'],
   ['18', 'payment_reversed'],
   ['21', 'merchant_configuration'],
 ];
@@ -54,7 +52,13 @@ const alreadyVerified = (bank: Zibal, reference: string) => {
 
 export const zibal: ProviderFixture<Zibal> = {
   driver: 'zibal',
-  credentials: { sandbox: { merchant: 'zibal' }, live: { merchant: 'live-merchant' } },
+  credentials: {
+    sandbox: { merchant: 'zibal' },
+    live: {
+      merchant: 'live-merchant',
+      refunds: { accessToken: 'token-0123456789', accountId: 'account-1' },
+    },
+  },
   money,
   unknown: '4111111111',
   // It goes back after a time that is not documented.
@@ -82,6 +86,14 @@ export const zibal: ProviderFixture<Zibal> = {
       state: 'cancelled',
     }),
     ...failed,
+    // A refund, perhaps of a part: the payment was paid.
+    ...['15', '16'].map((state) =>
+      bothReturn<Zibal>(
+        `throws for a refund: status ${state}`,
+        (bank, reference) => bank.move(reference, state),
+        'no_answer',
+      ),
+    ),
     bothReturn(
       'throws for an undocumented status',
       (bank, reference) => bank.move(reference, '99'),
@@ -167,6 +179,40 @@ export const zibal: ProviderFixture<Zibal> = {
     ['a live merchant in a sandbox account', 'sandbox', { merchant: 'live-merchant' }],
     ['the sandbox merchant in a live account', 'live', { merchant: 'zibal' }],
     ['no credentials', 'live', {}],
+    [
+      'refunds in a sandbox account',
+      'sandbox',
+      { merchant: 'zibal', refunds: { accessToken: 'token-0123456789', accountId: 'account-1' } },
+    ],
   ],
+  refunds: {
+    kind: 'live',
+    book: (bank, reference) => bank.of(reference),
+    atDashboard: (bank, reference, amount) => bank.refundAtDashboard(reference, amount),
+    states: (
+      [
+        ['0', { state: 'pending' }],
+        ['1', { state: 'pending' }],
+        ['2', { state: 'succeeded' }],
+        ['3', { state: 'failed', failureCode: 'gateway_refused' }],
+      ] as const
+    ).map(([state, expected]) => [
+      state,
+      (bank, reference) => bank.moveRefunds(reference, state),
+      expected,
+    ]),
+    refusals: (
+      [
+        [9, 'not_refundable'],
+        [11, 'insufficient_balance'],
+        [26, 'not_refundable'],
+        ...([2, 3, 4, 7, 8, 10, 18] as const).map(
+          (code) => [code, 'merchant_configuration'] as const,
+        ),
+      ] as const
+    ).map(([code, failureCode]) => [String(code), (bank) => bank.refuseRefunds(code), failureCode]),
+    reset: (bank) => bank.refuseRefunds(undefined),
+    paths: { refund: /refund$/, list: /refund\/list$/ },
+  },
   paths: { open: /request/, inquire: /inquiry/, verify: /verify/ },
 };

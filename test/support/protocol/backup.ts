@@ -1,7 +1,14 @@
 import type { Sql } from '../../../postgres/driver/sql.ts';
 
 /** A restore of the whole database brings these rows of a payment back. Inserts need this order. */
-const tables = ['payments', 'events', 'deliveries', 'gateway_exchanges', 'late_payments'];
+const tables = [
+  'payments',
+  'refunds',
+  'events',
+  'deliveries',
+  'gateway_exchanges',
+  'late_payments',
+];
 
 /** A backup of one payment, or a replica that lags. */
 export const createBackup = (sql: Sql, id: string) => {

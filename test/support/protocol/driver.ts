@@ -1,8 +1,14 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Trace } from './traces.ts';
 
-/** Does a try's work of one step, e.g. a call to the gateway, and keeps the result until the trace goes on with the try. */
-export type Stop = <T>(work: (step: string) => Promise<T>) => Promise<T>;
+/**
+ * Does a try's work of one step, e.g. a call to the gateway, and keeps the result until the trace goes on with the try.
+ * @param goesOn whether the step has more work than this
+ */
+export type Stop = <T>(
+  work: (step: string) => Promise<T>,
+  goesOn?: (step: string) => boolean,
+) => Promise<T>;
 
 /** Carries out the steps of a part on the real code. */
 export interface Driver<S> {
@@ -42,15 +48,17 @@ const startTry = (run: (stop: Stop) => Promise<unknown>) => {
   let release = () => {};
   let stopped = () => {};
 
-  const stop: Stop = async (work) => {
+  const stop: Stop = async (work, goesOn = () => false) => {
     if (hasCrashed) throw new Crash();
     const done = await work(current).then(
       (value) => ({ value }),
       (error: unknown) => ({ error }),
     );
-    const released = new Promise<void>((resolve) => (release = resolve));
-    stopped();
-    await released;
+    if (!goesOn(current)) {
+      const released = new Promise<void>((resolve) => (release = resolve));
+      stopped();
+      await released;
+    }
     if (hasCrashed) throw new Crash();
     if ('error' in done) throw done.error;
     return done.value;
@@ -98,9 +106,10 @@ export const drive = async <S extends object>(
   const take = async (step: string, before: S, after: S): Promise<void> => {
     const name = tryOf(step);
     if (step.startsWith('Temporal gives up')) {
-      const given = tries.get('a');
-      tries.delete('a');
-      if (given) tries.set('b', given);
+      const from = nameInBrackets(step) ?? 'a';
+      const given = tries.get(from);
+      tries.delete(from);
+      if (given) tries.set(from === 'a' ? 'b' : `${from} old`, given);
     } else if (name === undefined) await happen(step, before, after);
     else {
       const running: Try =

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { freePort } from '../../../stack/ports.ts';
 import { startTemporal } from '../../../stack/temporal/server.ts';
-import { timeSkipping } from '../service/skip-time.ts';
+import { timeSkipping } from '../../../temporal/skip-time.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

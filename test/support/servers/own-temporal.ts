@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { choosePorts } from '../../../stack/ports.ts';
 import { startTemporal, type RunningTemporal } from '../../../stack/temporal/server.ts';
-import { timeSkipping } from '../service/skip-time.ts';
+import { timeSkipping } from '../../../temporal/skip-time.ts';
 
 /** Starts a Temporal server for one test file, which may stop, kill and restart it. */
 export const startOwnTemporal = async ({ withUi = false } = {}) => {

@@ -14,10 +14,14 @@ export const emptyTemporal: TemporalAdmin = {
   async *list() {},
   running: async () => new Set(),
   restart: async () => {},
+  cancel: async () => ({ kind: 'waiting' }),
   deliver: async () => {},
+  endRefund: async () => {},
   startLatePayment: async () => {},
   startReplayMany: async () => {},
   testWebhook: async () => {},
+  verify: async () => ({ kind: 'waiting' }),
+  skipTime: async () => {},
 };
 
 export interface OperationsOptions extends Partial<Parameters<typeof createOperations>[0]> {

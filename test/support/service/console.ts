@@ -15,6 +15,7 @@ import {
   createIdentityProvider,
   type IdentityProvider,
 } from '../../../console/identity-provider.ts';
+import { createAttentionQueries } from '../../../postgres/attention.ts';
 import { createBacklogMetrics } from '../../../postgres/backlog-metrics.ts';
 import { createConsoleLoginQueries, type ConsoleRole } from '../../../postgres/console-logins.ts';
 import { createConsolePasskeyQueries } from '../../../postgres/console-passkeys.ts';
@@ -120,6 +121,7 @@ export const startConsole = async ({
     baseUrl,
     logger,
     queries: createConsoleQueries(sql),
+    attention: createAttentionQueries(sql),
     logins,
     attempts: createAttempts(logins.spendAttempt),
     people: createConsolePeopleQueries(sql),
@@ -127,6 +129,7 @@ export const startConsole = async ({
     identityProvider: await identityProviderOf?.(baseUrl, logger),
     backlog: createBacklogMetrics(sql),
     readLastHeartbeat: async () => new Date(),
+    skipsTime: false,
     now: () => new Date(),
     operationsOf: (actor) => operationsOn(sql, { actor, via: 'console', temporal }),
     ...others,

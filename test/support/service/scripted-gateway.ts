@@ -54,6 +54,17 @@ export const aGateway = (script: Partial<GatewayAdapter>) => {
     ...(script.expire && { expire: recorded('expire', script.expire) }),
     ...(script.reverse && { reverse: recorded('reverse', script.reverse) }),
   };
+  const { refund, refunds } = script;
+  if (refund)
+    adapter.refund = (payment, wanted) => {
+      asked.push({ call: 'refund', payment });
+      return refund(payment, wanted);
+    };
+  if (refunds)
+    adapter.refunds = (payment, references) => {
+      asked.push({ call: 'refunds', payment });
+      return refunds(payment, references);
+    };
   let lists = 0;
   const { listUnverified } = script;
   if (listUnverified)

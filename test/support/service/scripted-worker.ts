@@ -18,7 +18,7 @@ import { paymentStartOptions } from '../../../temporal/start-options.ts';
 import type { payment } from '../../../workflows/payment.ts';
 import { aPayment } from '../data/payments.ts';
 import { aNamespace } from '../runner/shared-temporal.ts';
-import { timeSkipping } from './skip-time.ts';
+import { timeSkipping } from '../../../temporal/skip-time.ts';
 import '../runner/temporal-runtime.ts';
 
 export type Script = Partial<Activities>;

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { inject } from 'vitest';
-import type { TokenMode } from '../../../contract/token.ts';
+import { type TokenMode, tokenScopes } from '../../../contract/token.ts';
 import { createApplications } from '../../../postgres/applications.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
@@ -124,7 +124,12 @@ const useRunning = async (
         webhookUrl,
         requestsPerMinute,
       });
-      const token = await createTokens(sql).issue({ application, mode, name: 'test' });
+      const token = await createTokens(sql).issue({
+        application,
+        mode,
+        name: 'test',
+        scopes: tokenScopes,
+      });
       const webhookBox = createSecretBox(keyRings.webhookKeyRing);
       const secret = await createWebhookSecrets(sql).issue(application, webhookBox);
       return { application, token, secret, journey: createJourney({ url }, token) };

@@ -3,7 +3,7 @@ import { checkAll, type Evidence } from '../../../chaos/checks.ts';
 import { noDisruptions } from '../../../chaos/disruptions.ts';
 import { createJournal } from '../../../chaos/journal.ts';
 import type { Post } from '../../../chaos/receiver.ts';
-import type { ShownPayment } from '../../../chaos/service-records.ts';
+import type { RefundRow, ShownPayment } from '../../../chaos/service-records.ts';
 import { aVisit, receipt } from '../../support/chaos/support.ts';
 
 /** The evidence of a paid payment; the arguments change its event and what the API shows. */
@@ -51,6 +51,8 @@ const aRun = async (inEvent: object = {}, inApi: Partial<ShownPayment> = {}) => 
       deliveries: new Map([[id, 'delivered']]),
       latePayments: new Map<string, string>(),
       orders: new Map([[order, 1]]),
+      refunds: new Map<string, RefundRow[]>(),
+      sums: new Map([[id, { refunded: 0, pending: 0 }]]),
     },
     posts: [post],
     disruptions: noDisruptions,

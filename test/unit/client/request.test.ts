@@ -247,7 +247,8 @@ describe('an error', () => {
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({
       name: 'ApiError',
-      message: 'POST /payments was answered with 422 VALIDATION_FAILED: Not valid.',
+      message:
+        'POST /payments was answered with 422 VALIDATION_FAILED: Not valid. (amount: must be ≥ 1)',
       code: 'VALIDATION_FAILED',
       status: 422,
       requestId,

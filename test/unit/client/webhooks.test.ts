@@ -1,6 +1,8 @@
 import Stripe from 'stripe';
 import { describe, expect, it } from 'vitest';
 import { SignatureError, webhooks } from '../../../client/src/index.ts';
+import { paymentEventKinds } from '../../../contract/event.ts';
+import { refundEventKinds } from '../../../contract/refund-event.ts';
 
 const secret = `whsec_${'k'.repeat(43)}`;
 const payload = '{"event":"payment.paid","metadata":{"note":"grüße"}}';
@@ -94,6 +96,10 @@ describe('verify', () => {
     await expect(verify({ secret: `${secret}\n` })).rejects.toThrow('white space');
   });
 
+  it('finds the request at fault when it has neither a signature nor a body', async () => {
+    expect(await reasonOf({ body: {} as string, signature: undefined })).toBe('missing');
+  });
+
   it('names a body that was parsed', async () => {
     const body = JSON.parse(payload) as string;
     await expect(verify({ body })).rejects.toThrow('not a parsed object');
@@ -183,4 +189,12 @@ describe('sign', () => {
     const signature = await webhooks.sign({ body: payload, secret: [`${secret}2`, secret] });
     expect(await webhooks.verify({ body: payload, signature, secret })).toBeTruthy();
   });
+});
+
+it.each([...paymentEventKinds, ...refundEventKinds])('%s is a known kind of event', (event) => {
+  expect(webhooks.isKnownEvent({ event } as webhooks.Event)).toBe(true);
+});
+
+it.each(['payment.tomorrow', 'toString'])('%s is no known kind of event', (event) => {
+  expect(webhooks.isKnownEvent({ event } as webhooks.Event)).toBe(false);
 });

@@ -28,6 +28,12 @@ describe('a text from outside', () => {
     ['a\u2028b', 'a‹U+2028›b'],
     ['one\r\ntwo\tthree', 'one\ntwo\tthree'],
     ['سفارش ۱', 'سفارش ۱'],
+    ['می\u200cخواهم', 'می\u200cخواهم'],
+    ['क्\u200dष', 'क्\u200dष'],
+    ['👩\u200d👧 👍🏽', '👩\u200d👧 👍🏽'],
+    ['pay\u200cpal', 'pay‹U+200C›pal'],
+    ['\u200cم\u200d', '‹U+200C›م‹U+200D›'],
+    ['x\u200d👍', 'x‹U+200D›👍'],
   ])('shows hidden characters and keeps others: %j', (text, shown) => {
     expect(escapeControls(text)).toBe(shown);
   });

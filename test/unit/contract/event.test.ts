@@ -22,7 +22,8 @@ describe('createEvent', () => {
     expect(kind).toBe(`payment.${payment.status}`);
     expect(fieldNames(body).join(', ')).toBe(
       'event, event_id, created_at, payment_id, application, order_id, status, amount, currency, ' +
-        'tracking_code, card_pan_masked, paid_at, failure_code, failure_reason, test, metadata',
+        'tracking_code, card_pan_masked, paid_at, failure_code, failure_reason, test, metadata' +
+        (payment.status === 'cancelled' ? ', cancelled_by' : ''),
     );
   });
 
@@ -88,6 +89,7 @@ describe('createEvent', () => {
   });
 
   it('writes the same fields as the schema of the event has, in the same order', () => {
-    expect(Object.keys(EventBody.shape)).toEqual(fieldNames(createEvent(paidPayment, at).body));
+    const cancelled = examplePayment({ status: 'cancelled', cancelledBy: 'payer' });
+    expect(Object.keys(EventBody.shape)).toEqual(fieldNames(createEvent(cancelled, at).body));
   });
 });

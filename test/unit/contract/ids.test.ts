@@ -2,6 +2,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   eventId,
   newPaymentId,
+  refundId,
+  refundIdPattern,
   newRequestId,
   paymentIdPattern,
   requestIdPattern,
@@ -64,4 +66,9 @@ describe('eventId', () => {
   it('differs from payment to payment', () => {
     expect(eventId(newPaymentId())).not.toBe(eventId(newPaymentId()));
   });
+});
+
+it('makes ids of refunds that no payment has', () => {
+  expect(refundId(['shop', 'true', 'key'])).toMatch(refundIdPattern);
+  expect(newPaymentId()).not.toMatch(refundIdPattern);
 });

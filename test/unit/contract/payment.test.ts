@@ -12,7 +12,7 @@ describe('presentPayment', () => {
     expect(fieldNames(presentPayment(examplePayment(), base)).join(', ')).toBe(
       'payment_id, application, order_id, status, amount, currency, gateway, description, ' +
         'checkout_url, callback_url, tracking_code, card_pan_masked, paid_at, failure_code, ' +
-        'failure_reason, test, metadata, expires_at, created_at, updated_at',
+        'failure_reason, cancelled_by, cancellation_reason, amount_refunded, amount_refund_pending, refundable, refundable_until, test, metadata, expires_at, created_at, updated_at',
     );
   });
 
@@ -33,6 +33,12 @@ describe('presentPayment', () => {
       paid_at: null,
       failure_code: null,
       failure_reason: null,
+      cancelled_by: null,
+      cancellation_reason: null,
+      amount_refunded: 0,
+      amount_refund_pending: 0,
+      refundable: 0,
+      refundable_until: null,
       test: true,
       metadata: {},
       expires_at: '2026-11-20T11:11:37.120+00:00',

@@ -215,3 +215,31 @@ it('announces every change to open pages', async () => {
   shop.orders.add(aPayment());
   expect((await reader?.read())?.value).toBe(`data: ${shop.orders.version()}\n\n`);
 });
+
+describe('POST /orders/{order}/refund', () => {
+  it('gives the money back once, and shows what becomes of it', async () => {
+    const asked: unknown[] = [];
+    const shop = await aShop({
+      refunds: {
+        create: async (payment_id, _, { idempotencyKey }) => {
+          asked.push(idempotencyKey);
+          return { payment_id, status: 'pending' };
+        },
+      },
+    });
+    shop.orders.add(aPayment());
+    await shop.webhook(anEvent());
+    expect(await shop.page('/orders/C-1')).toContain('Give the money back');
+    const refund = () =>
+      fetch(`${shop.url}/orders/C-1/refund`, { method: 'POST', redirect: 'manual' });
+    expect((await refund()).status).toBe(303);
+    expect(await shop.page('/orders/C-1')).toContain('on its way');
+    const event = anEvent({ event: 'refund.succeeded', event_id: 'e-2', status: 'succeeded' });
+    expect((await shop.webhook(event)).status).toBe(204);
+    // A late response to the request changes nothing.
+    await refund();
+    expect(new Set(asked)).toEqual(new Set(['refund-C-1']));
+    expect(shop.orders.find('C-1')).toMatchObject({ status: 'paid', refund: 'succeeded' });
+    expect(await shop.page('/orders/C-1')).toContain('given back');
+  });
+});

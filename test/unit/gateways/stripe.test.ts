@@ -1,8 +1,6 @@
 import Stripe from 'stripe';
 import { describe, expect, it } from 'vitest';
 import { AccountProblem, GatewayUnavailable } from '../../../gateways/errors.ts';
-import type { Account } from '../../../gateways/gateway.ts';
-import { findDriver } from '../../../gateways/registry.ts';
 import { aGatewayPayment, returnUrl } from '../../support/gateways/fixture.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
 import { stripe } from '../../support/gateways/stripe.ts';
@@ -151,7 +149,7 @@ describe('stripe', () => {
     const reverse = () => adapter(() => at).reverse?.(payment);
     expect(await reverse()).toMatchObject({ result: 'refused' });
     provider().pay(payment.reference);
-    provider().fail('lost', /refunds/);
+    provider().fail('lost', /v1\/refunds$/);
     const calls = await callsOf(async () => {
       await expect(reverse()).rejects.toThrow(GatewayUnavailable);
       expect(await reverse()).toEqual({ result: 'reversed' });
@@ -163,8 +161,8 @@ describe('stripe', () => {
   });
 
   it.each([
-    ['pending', 'reversed'],
-    ['requires_action', 'reversed'],
+    ['pending', 'pending'],
+    ['requires_action', 'pending'],
     ['failed', 'refused'],
     ['canceled', 'refused'],
   ])('returns for a refund that is %s: %s', async (status, result) => {
@@ -174,7 +172,7 @@ describe('stripe', () => {
     try {
       expect(await adapter().reverse?.(payment)).toMatchObject({ result });
     } finally {
-      provider().refundsAre('succeeded');
+      provider().refundsAre();
     }
   });
 
@@ -225,87 +223,5 @@ describe('stripe, test and live', () => {
   const live = aProvider(stripe, 'live');
   it('opens live sessions in a live account', async () => {
     expect((await live.opened()).reference).toMatch(/^cs_live_/);
-  });
-});
-
-describe('stripe, notifications', () => {
-  const secret = 'whsec_0123456789';
-  const { webhooks } = new Stripe('sk_test_0123456789abcdef');
-  const anEvent = (fields: object = {}) => ({
-    id: 'evt_1',
-    object: 'event',
-    livemode: false,
-    type: 'checkout.session.completed',
-    data: { object: { id: 'cs_test_abc1', client_reference_id: 'PAY_1' } },
-    ...fields,
-  });
-  const sign = (payload: string, options: { secret?: string; timestamp?: number } = {}) =>
-    webhooks.generateTestHeaderString({ payload, secret, ...options });
-  const credentials = { webhookSecrets: ['whsec_0000000000', secret] };
-  const parse = (payload: string, signature: string | undefined = sign(payload), secrets = {}) => {
-    const header = (name: string) => (name === 'stripe-signature' ? signature : undefined);
-    const account = {
-      slug: 'stripe',
-      kind: 'sandbox',
-      credentials: { ...credentials, ...secrets },
-    };
-    return findDriver('stripe')?.notifications?.parse(
-      { header, body: Buffer.from(payload) },
-      account as Account,
-      new Date(),
-    );
-  };
-  const changed = { result: 'changed', reference: 'cs_test_abc1', paymentId: 'PAY_1' };
-
-  it.each([
-    ['completed', 'changed'],
-    ['async_payment_succeeded', 'changed'],
-    ['async_payment_failed', 'changed'],
-    // Mostly our own, of a payment that ended. It starts no search for late money.
-    ['expired', 'closed'],
-  ])("accepts a signature of Stripe's own library: %s, %s", (name, result) => {
-    const notification = parse(JSON.stringify(anEvent({ type: `checkout.session.${name}` })));
-    expect(notification).toEqual({ ...changed, result });
-  });
-
-  it('accepts any of several signatures, e.g. during a rotation', () => {
-    const payload = JSON.stringify(anEvent());
-    const [time, right] = sign(payload).split(',');
-    expect(parse(payload, `${time},v1=${'0'.repeat(64)},${right},v0=x`)).toEqual(changed);
-  });
-
-  it.each([
-    ['no signature', () => ''],
-    ['another secret', (text: string) => sign(text, { secret: 'whsec_another_one' })],
-    ['other bytes', (text: string) => sign(`${text} `)],
-    ['too old', (text: string) => sign(text, { timestamp: Math.floor(Date.now() / 1000) - 310 })],
-    ['too new', (text: string) => sign(text, { timestamp: Math.floor(Date.now() / 1000) + 310 })],
-    ['no time', (text: string) => sign(text).replace(/^t=\d+,/, '')],
-    ['another scheme than v1', (text: string) => sign(text).replace('v1=', 'v0=')],
-    ['a part of a signature', (text: string) => sign(text).slice(0, -2)],
-    ['nonsense', () => 't=1e9,v1=zz,,=,v1'],
-  ])('rejects: %s', (_name, signature) => {
-    const payload = JSON.stringify(anEvent());
-    expect(parse(payload, signature(payload))).toEqual({ result: 'rejected' });
-  });
-
-  it.each([
-    ['another kind of event', anEvent({ type: 'charge.refunded' })],
-    ['a live event in a sandbox account', anEvent({ livemode: true })],
-    ['a live session', anEvent({ data: { object: { id: 'cs_live_abc1' } } })],
-    ['an event without a session', anEvent({ data: { object: {} } })],
-    ['a body that is not an event', { hello: 'world' }],
-  ])('ignores %s', (_name, event) => {
-    expect(parse(JSON.stringify(event))).toEqual({ result: 'ignored' });
-  });
-
-  it('ignores a signed body that is not JSON', () => {
-    expect(parse('{')).toEqual({ result: 'ignored' });
-  });
-
-  it('rejects every signature without a configured secret', () => {
-    const payload = JSON.stringify(anEvent());
-    const without = { webhookSecrets: [] };
-    expect(parse(payload, sign(payload), without)).toEqual({ result: 'rejected' });
   });
 });

@@ -104,8 +104,24 @@ describe('zarinpal', () => {
     });
     expect(calls).toHaveLength(1);
     expect(await adapter().inquire(payment)).toMatchObject({ failureCode: 'payment_reversed' });
-    expect(await adapter().reverse?.(payment)).toMatchObject({ result: 'refused' });
+    // It is refused with −61, and the inquiry shows that it was done.
+    expect(await adapter().reverse?.(payment)).toEqual({ result: 'reversed' });
     expect(provider().book.get(payment.reference)).toMatchObject({ charged: 1, reversed: 1 });
+  });
+
+  it.each([-10, -60, -62, -63])('returns the refusal of a reversal: %i', async (code) => {
+    const payment = await opened();
+    provider().refuse('reverse', code);
+    expect(await adapter().reverse?.(payment)).toMatchObject({
+      result: 'refused',
+      code: String(code),
+    });
+  });
+
+  it.each([-12, -52, -99])('throws for a reversal that may have been done: %i', async (code) => {
+    const payment = await opened();
+    provider().refuse('reverse', code);
+    await expect(adapter().reverse?.(payment)).rejects.toThrow(GatewayUnavailable);
   });
 
   it('throws when the response to a reversal is lost, and the inquiry shows the reversal', async () => {

@@ -28,7 +28,10 @@ const rules: Record<string, { value?: string; type?: string }> = {
     type: 'postgres',
   },
   gateways: { value: 'contract' },
-  'gateways/sandbox.ts': { value: 'postgres/sandbox-payments.ts' },
+  'gateways/sandbox.ts': {
+    value: 'postgres/sandbox-payments.ts',
+    type: 'postgres/sandbox-refunds.ts',
+  },
   webhooks: { value: 'contract' },
   activities: {
     value: 'contract postgres gateways webhooks temporal/failures.ts temporal/replay-delivery.ts',

@@ -12,6 +12,7 @@ import type { Queries, Sql } from '../../../postgres/driver/sql.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { createPayments } from '../../../postgres/payments.ts';
+import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
 import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
 import { explore } from '../../../protocol/explorer.ts';
 import { parts } from '../../../protocol/parts.ts';
@@ -28,6 +29,8 @@ const adapterCalls: Record<keyof GatewayAdapter, true> = {
   inquire: true,
   expire: true,
   reverse: true,
+  refund: true,
+  refunds: true,
   listUnverified: true,
 };
 
@@ -36,6 +39,7 @@ const inCode = new Set([
   ...Object.keys(createDeliveries(sql)),
   ...Object.keys(createLatePayments(sql)),
   ...Object.keys(createPayments(sql)),
+  ...Object.keys(createRefundOutcomes(sql)),
   ...Object.keys(createWorkflowOutbox(sql)),
   ...Object.keys(createPaymentWorkflows(client)),
   ...Object.keys(createFinalizer({} as FinalizerDeps)),
@@ -47,7 +51,7 @@ const inCode = new Set([
 ]);
 
 /** Specified, and not built yet. */
-const notBuilt = new Set(['finishRefund', 'markTold', 'refund', 'refunds', 'signalWithStart']);
+const notBuilt = new Set(['signalWithStart']);
 
 /** Writes whose order does not matter. */
 const unordered = new Set([

@@ -143,7 +143,8 @@ describe('a request body', () => {
       [415, gzipSync(text)],
     ] as const) {
       const encoding = status === 415 ? { 'content-encoding': 'gzip' } : {};
-      const headers = { authorization, ...json, ...encoding };
+      const key = { 'idempotency-key': 'key-1' };
+      const headers = { authorization, ...json, ...encoding, ...key };
       const answer = await rawRequest(`${service.url}${path}`, { headers, body });
       expect(answer.status, answer.text).toBe(status);
     }

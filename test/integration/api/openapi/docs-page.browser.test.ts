@@ -33,8 +33,8 @@ it('the docs page shows every operation without a request to another origin or a
   const paths = Object.values(document.json['paths'] as Record<string, Record<string, object>>);
   const operations = paths.flatMap((methods) => Object.keys(methods));
   expect(await page.locator('.opblock[id^="operations-"]').count()).toBe(
-    // And the webhook.
-    operations.length + 1,
+    // And the two webhooks.
+    operations.length + 2,
   );
   expect(await page.getByRole('main').count()).toBe(1);
   expect(complaints).toEqual([]);

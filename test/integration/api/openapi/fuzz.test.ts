@@ -6,6 +6,7 @@ import type { Route } from '../../../../api/http/route.ts';
 import { routes } from '../../../../api/routes.ts';
 import { documentText } from '../../../../tools/release-openapi.ts';
 import { eventId } from '../../../../contract/ids.ts';
+import { tokenScopes } from '../../../../contract/token.ts';
 import { createTokens } from '../../../../postgres/tokens.ts';
 import { moments, type FieldValues } from '../../../support/data/arbitraries.ts';
 import { hostileRequests } from '../../../support/data/hostile-requests.ts';
@@ -16,6 +17,7 @@ import {
   type Operation,
 } from '../../../support/checks/openapi.ts';
 import { rawRequest, type RawRequest } from '../../../support/servers/raw-http.ts';
+import { refund } from '../../../support/service/refunds.ts';
 import { useOwnApi } from '../../../support/service/service.ts';
 import { addStripe, signed } from '../../../support/service/stripe-account.ts';
 import {
@@ -37,6 +39,9 @@ interface Caller {
   cursor: string;
   eventIds: string[];
   replayId: string;
+  /** A paid payment of the largest amount, and a refund of it. */
+  paidId: string;
+  refundId: string;
 }
 
 const document = JSON.parse(documentText()) as OpenApiDocument;
@@ -65,7 +70,12 @@ const aCaller = async (): Promise<Caller> => {
     to: '2020-01-01',
   });
   const replayId = String(replay.json['replay_id']);
-  return { application, token, ids, journey, cursor, eventIds, replayId };
+  const paidId = await journey.atGateway({ amount: 999_999_999_999 });
+  await journey.choose(paidId, 'pay');
+  await journey.comeBack(paidId);
+  const refunded = await refund(journey, paidId, { amount: 1 });
+  const refundId = String(refunded.json['refund_id']);
+  return { application, token, ids, journey, cursor, eventIds, replayId, paidId, refundId };
 };
 
 // Every request has another client address, because limits by address would reject most of them.
@@ -124,6 +134,7 @@ const fieldValues = (caller: Caller): FieldValues => ({
   callback_url: fc.constantFrom('http://127.0.0.1:9/return', 'http://127.0.0.1:9/other?kept=1'),
   event_id: fc.constantFrom(...caller.eventIds),
   replay_id: fc.constant(caller.replayId),
+  refund_id: fc.constant(caller.refundId),
   sandbox: fc.constantFrom(
     { outcome: 'paid' },
     { outcome: 'failed', failure_code: 'invalid_card', returns: false },
@@ -155,9 +166,26 @@ const replayValues: FieldValues = {
   }),
 };
 
+/** Small parts of a large payment, so that every one of them fits. */
+const refundValues = ({ paidId }: Caller): FieldValues => ({
+  payment_id: fc.constant(paidId),
+  body: fc.record(
+    {
+      amount: fc.integer({ min: 1, max: 1_000 }),
+      reason: fc.constantFrom('requested_by_customer', 'duplicate', 'fraudulent', 'other'),
+      reference: fc.string({ maxLength: 100 }),
+      sandbox: fc.constantFrom({ outcome: 'succeeded' }, { outcome: 'pending', after_seconds: 1 }),
+    },
+    { requiredKeys: ['amount'] },
+  ),
+});
+
 /** Values that only some operations need. A cursor of events belongs to its filters. */
 const ownValues: Record<string, FieldValues> = {
   createReplay: replayValues,
+  createRefund: refundValues(one),
+  listRefunds: { cursor: fc.constant(undefined) },
+  listRefundsOfPayment: { cursor: fc.constant(undefined) },
   listEvents: { cursor: fc.constant(undefined) },
 };
 
@@ -210,6 +238,9 @@ describe('every operation', () => {
     const batches =
       {
         createPayment: 6,
+        createRefund: 4,
+        cancelPayment: 4,
+        cancelRefund: 4,
         replayEvent: 4,
         returnFromGateway: 8,
         returnFromGatewayByPost: 8,
@@ -223,6 +254,8 @@ describe('every operation', () => {
     // Six samples in a minute are allowed.
     const statuses = Object.keys(route.responses).map(Number);
     if (name === 'testWebhook') statuses.push(429);
+    // The gateway was told, and the payment has ended.
+    if (name === 'cancelRefund' || name === 'cancelPayment') statuses.push(409);
     await inBatches(name, validRequests(operation, resolve, values), { batches }, async (parts) => {
       const answer = await sendParts(described, parts, bearer(one));
       expect(statuses, answer.text).toContain(answer.status);
@@ -276,17 +309,24 @@ describe('every operation of applications', () => {
       application: one.application,
       mode: 'live',
       name: 'live',
+      scopes: tokenScopes,
     });
     const ids = forApplications.filter(([, { path }]) => path.includes('{payment_id}'));
-    expect(ids).toHaveLength(2);
-    for (const [, described] of ids)
+    expect(ids).toHaveLength(5);
+    for (const [name, described] of ids)
       for (const [owner, token] of [
         [one, other.token],
         [other, one.token],
         [one, live],
       ] as const)
         for (const id of owner.ids) {
-          const parts = { path: { payment_id: id }, query: {}, header: {}, body: undefined };
+          const isRefund = name === 'createRefund';
+          const parts = {
+            path: { payment_id: id },
+            query: {},
+            header: isRefund ? { 'Idempotency-Key': randomUUID() } : {},
+            body: isRefund ? {} : undefined,
+          };
           const answer = await sendParts(described, parts, bearer({ token }));
           expect(answer.json['error']).toMatchObject({ code: 'PAYMENT_NOT_FOUND' });
         }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { notifyOfPaymentHandler, type Deps } from '../../../../api/gateways/notifications.ts';
 import type { AnyRequest } from '../../../../api/http/route.ts';
 import type { GatewayKind } from '../../../../contract/gateway-account.ts';
-import { newPaymentId } from '../../../../contract/ids.ts';
+import { newPaymentId, refundId } from '../../../../contract/ids.ts';
 import type { Notification } from '../../../../gateways/gateway.ts';
 import type { PaymentRef } from '../../../../postgres/payments.ts';
 import { createApiMetrics, createRegistry } from '../../../../telemetry/metrics.ts';
@@ -29,10 +29,12 @@ const notified = async (notification: Notification, { kind = 'live', known }: Op
     },
     payments: {
       getByReference: async () => known && { ...aPayment(), sent: true, ...known },
+      getByTrackingCode: async () => known && { ...aPayment(), sent: true, ...known },
       recordLostCheckout: async () => void calls.push('record the checkout'),
     },
     workflows: {
-      recheck: async () => void calls.push('recheck'),
+      recheck: async ({ refundId: refund }) =>
+        void calls.push(refund ? `recheck ${refund}` : 'recheck'),
       recheckLatePayment: async () => void calls.push('search'),
     },
     readNotification: () => notification,
@@ -85,6 +87,22 @@ describe('a notification', () => {
     ],
   ])('a notification with %s has this effect: %j %j', async (_, notification, known, expected) => {
     expect((await notified(notification, { known })).calls).toEqual(expected);
+  });
+
+  it.each([
+    ['of ours', 'REFUND_1ABCDEFGHJKMNPQRSTVWXYZ012', 'REFUND_1ABCDEFGHJKMNPQRSTVWXYZ012'],
+    ['that was made in the dashboard', null, refundId(['sandbox', 're_1'])],
+    ['that names something else', 'order-1', refundId(['sandbox', 're_1'])],
+  ])('news of a refund %s reaches its workflow', async (_, named, expected) => {
+    const notification = {
+      result: 'refund_changed',
+      trackingCode: 'pi_1',
+      refundId: named,
+      reference: 're_1',
+    } as const;
+    const { calls } = await notified(notification, { known: { status: 'paid' } });
+    expect(calls).toEqual([`recheck ${expected}`]);
+    expect((await notified(notification)).calls).toEqual([]);
   });
 
   it('alerts when a notification names one of our payments under an unknown reference', async () => {

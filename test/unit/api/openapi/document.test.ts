@@ -71,9 +71,15 @@ describe('the OpenAPI document', () => {
         closed.push(path);
     });
     expect(closed.toSorted()).toEqual(
-      ['CreatePayment', 'CreateReplay', 'SandboxPlan', 'TestWebhook'].map(
-        (name) => `#/components/schemas/${name}`,
-      ),
+      [
+        'CancelPayment',
+        'CreatePayment',
+        'CreateRefund',
+        'CreateReplay',
+        'SandboxPlan',
+        'SandboxRefundPlan',
+        'TestWebhook',
+      ].map((name) => `#/components/schemas/${name}`),
     );
   });
 

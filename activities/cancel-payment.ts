@@ -1,0 +1,69 @@
+import type { VerificationResult } from '../contract/status.ts';
+import { isTerminal } from '../contract/status.ts';
+import type { GatewayAdapter, GatewayStatus, OpenedPayment } from '../gateways/gateway.ts';
+import { findDriver } from '../gateways/registry.ts';
+import type { CancelRequest } from '../temporal/messages.ts';
+import { createFinalizer } from './finalize.ts';
+import { findPayment } from './find-payment.ts';
+import { callInSlot, closeAt, toOpened, type Unanswered, verifyAt } from './gateway-calls.ts';
+import { cancelledWith, outcomeOf } from './outcome.ts';
+import { createRecordWaiting } from './record-waiting.ts';
+import type { Deps } from './verify-payment.ts';
+
+export interface CancelPaymentRequest extends CancelRequest {
+  id: string;
+}
+
+export const createCancelPayment = (deps: Deps) => {
+  const { paymentOutcomes, publicBaseUrl, isRetry } = deps;
+  const { finalize, afterFinalized } = createFinalizer(deps);
+  const recordWaiting = createRecordWaiting(deps);
+
+  return {
+    /**
+     * Ends the payment as cancelled unless it is paid, or its money is on its way. Silence of the gateway changes
+     * nothing.
+     * @returns `waiting`: nobody has paid, and the gateway cannot close the payment
+     * @throws ApplicationFailure GatewayBusy
+     */
+    async cancelPayment({ id, by, reason }: CancelPaymentRequest): Promise<VerificationResult> {
+      const cancelled = cancelledWith(by, reason);
+      let payment = await findPayment(paymentOutcomes, id);
+      if (isTerminal(payment.status)) return afterFinalized(payment, { inDoubt: isRetry() });
+      // Nobody was sent, so nobody has the link of what is open at the gateway. An earlier try may have captured
+      // money, though, and a failover may have lost the checkout since.
+      if (payment.reference === null || (!payment.sent && !isRetry())) {
+        const result = await finalize(payment, cancelled, { onlyIfUnsent: true });
+        if (result.kind === 'ended') return result;
+        payment = await findPayment(paymentOutcomes, id);
+      }
+      const { reference, driver } = payment;
+      if (reference === null)
+        throw new Error(`${id} was sent to the gateway, but not opened there`);
+      const opened = toOpened(payment, reference, publicBaseUrl);
+      const returnsMoney = findDriver(driver)?.capabilities.twoStepVerify ?? false;
+
+      const { result: answer, exchanges } = await callInSlot(deps, payment, (gateway) =>
+        askAndClose(gateway, opened, { returnsMoney }),
+      );
+      const outcome = answer.state === 'expired' ? cancelled : outcomeOf(payment, answer);
+      if (outcome) return finalize(payment, outcome, { exchanges });
+      const kind =
+        answer.state === 'processing' || answer.state === 'unknown' ? answer.state : 'waiting';
+      return recordWaiting(payment, kind, { processing: kind === 'processing', exchanges });
+    },
+  };
+};
+
+/** @returns `expired` if nobody can pay any more, or if a two-step gateway returns what somebody pays from now on */
+const askAndClose = async (
+  gateway: GatewayAdapter,
+  opened: OpenedPayment,
+  { returnsMoney }: { returnsMoney: boolean },
+): Promise<GatewayStatus | Unanswered> => {
+  const first = await verifyAt(gateway, opened);
+  if (first.state !== 'waiting' || (!gateway.expire && !returnsMoney)) return first;
+  const last = await closeAt(gateway, opened);
+  if (last.state !== 'waiting') return last;
+  return { state: 'unknown', reason: 'It neither closed the payment nor gave an outcome' };
+};

@@ -1,0 +1,58 @@
+import type { KnownRefund } from '../gateways/gateway.ts';
+import type { AdoptedRefund, RefundProgress } from '../postgres/refund-outcomes.ts';
+
+/** Clocks of gateways may be behind ours by this much. */
+const clockDifferenceMs = 5 * 60_000;
+
+export interface SortedRefunds {
+  /** What the gateway says about this refund. */
+  ours: KnownRefund | undefined;
+  /** Like a refund that the gateway was never told, where it carries no id of ours. */
+  likeness: KnownRefund | undefined;
+  /** Made at the gateway, or forgotten by a restored Postgres. */
+  foreign: KnownRefund[];
+}
+
+/** Finds out which of the refunds that a gateway knows is this one, and which are nobody's. */
+export const sortRefunds = (
+  refund: RefundProgress | undefined,
+  known: readonly KnownRefund[],
+  { keyed, adopted }: { keyed: boolean; adopted: readonly AdoptedRefund[] },
+): SortedRefunds => {
+  const ids = new Set(adopted.map(({ id }) => id));
+  const references = new Set(adopted.map(({ gatewayReference }) => gatewayReference));
+  const isFree = ({ reference, refundId }: KnownRefund) =>
+    !references.has(reference) && (refundId === null || !ids.has(refundId));
+  const free = known.filter(isFree);
+  const isLike = ({ refundId, amount, createdAt }: KnownRefund) =>
+    !keyed &&
+    refundId === null &&
+    refund !== undefined &&
+    // A person may have settled it before the gateway's list had it.
+    (refund.status === 'pending' || refund.gatewayReference === null) &&
+    amount === refund.amount &&
+    (!refund.toldAt ||
+      !createdAt ||
+      createdAt.getTime() >= refund.toldAt.getTime() - clockDifferenceMs);
+  /** Another refund of ours without a reference: no answer named one. */
+  const mayBeAnother = ({ refundId, amount }: KnownRefund) =>
+    !keyed &&
+    refundId === null &&
+    adopted.some(
+      (other) =>
+        other.id !== refund?.id &&
+        other.told > 0 &&
+        other.gatewayReference === null &&
+        other.amount === amount,
+    );
+  const named = known.find(
+    ({ reference, refundId }) =>
+      refund && (refundId === refund.id || reference === refund.gatewayReference),
+  );
+  const like = named ? undefined : free.find(isLike);
+  return {
+    ours: named ?? (refund && refund.told > 0 ? like : undefined),
+    likeness: refund?.told === 0 ? like : undefined,
+    foreign: free.filter((each) => each !== like && each.state !== 'failed' && !mayBeAnother(each)),
+  };
+};

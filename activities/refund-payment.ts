@@ -1,0 +1,198 @@
+import type { AdapterOf } from '../gateways/adapters.ts';
+import type { GatewayAdapter, KnownRefund } from '../gateways/gateway.ts';
+import { canReverse } from '../gateways/refundable.ts';
+import { findDriver } from '../gateways/registry.ts';
+import type { PaymentOutcomes } from '../postgres/payment-outcomes.ts';
+import type { RefundEnd, RefundProgress } from '../postgres/refund-outcomes.ts';
+import { refundNotFound, refundPending } from '../temporal/failures.ts';
+import type { RefundInput } from '../temporal/messages.ts';
+import type { Bulkhead } from './bulkhead.ts';
+import { findPayment } from './find-payment.ts';
+import {
+  exchangeWith,
+  orUnknown,
+  toOpened,
+  type Unanswered,
+  withGatewaySlot,
+} from './gateway-calls.ts';
+import { sortRefunds } from './known-refunds.ts';
+import {
+  createRefundRecords,
+  type Deps as RecordDeps,
+  type PaymentTry,
+  type RefundTry,
+} from './refund-records.ts';
+
+export interface Deps extends RecordDeps {
+  paymentOutcomes: Pick<PaymentOutcomes, 'get'>;
+  gatewayOf: AdapterOf;
+  gatewayBulkhead: Bulkhead;
+  publicBaseUrl: string;
+}
+
+export interface RefundResult {
+  /** The ids of the events to deliver. */
+  events: string[];
+}
+
+const minuteMs = 60_000;
+/** A gateway with keys carries out one refund however often it is told. */
+const mostTells = 3;
+/** No call of ours to a gateway takes this long, so one without an answer is over by then. */
+const tellAgainMs = 50_000;
+/** How long a gateway without keys is watched after it gave no answer. Its list may lag behind. */
+const watchMs = 24 * 60 * minuteMs;
+
+export const createRefundActivities = (deps: Deps) => {
+  const { paymentOutcomes, refundOutcomes, gatewayOf, gatewayBulkhead, publicBaseUrl, now } = deps;
+  const records = createRefundRecords(deps);
+
+  /** Each call has an adapter of its own, because the calls of one adapter share 20 seconds. */
+  const callGateway = async <T>(
+    { payment, exchanges }: PaymentTry,
+    call: (gateway: GatewayAdapter) => Promise<T>,
+  ): Promise<T | Unanswered> => {
+    const called = await exchangeWith(gatewayOf, payment, (gateway) =>
+      orUnknown(() => call(gateway)),
+    );
+    exchanges.push(...called.exchanges);
+    if ('fault' in called) throw called.fault;
+    return called.result;
+  };
+
+  /** @returns what the gateway knows, and the refunds of the payment that Postgres has */
+  const listKnown = async (current: PaymentTry) => {
+    const adopted = await refundOutcomes.listAdopted(current.payment.id);
+    const references = adopted.flatMap(({ gatewayReference }) => gatewayReference ?? []);
+    const known: KnownRefund[] | Unanswered = await callGateway(
+      current,
+      async (gateway) => gateway.refunds?.(current.opened, references) ?? [],
+    );
+    return { known, adopted };
+  };
+
+  /** Tells the gateway, after it did not know the refund. */
+  const tell = async (current: RefundTry): Promise<void> => {
+    const { refund, payment, opened } = current;
+    const { id, amount, told } = refund;
+    if (!(await refundOutcomes.markTold(id, { told, now: now() })))
+      throw refundPending('Another try was first, or the refund was called off', 1_000);
+    const toldAt = refund.toldAt ?? now();
+    const next: RefundTry = { ...current, refund: { ...refund, told: told + 1, toldAt } };
+    const wanted = { id, amount, told, toldAt: refund.toldAt };
+    const isReversible = canReverse(payment, amount, now());
+    const answer = await callGateway(
+      next,
+      async (gateway) => gateway.refund?.(opened, { ...wanted, isReversible }) ?? noCredentials,
+    );
+    if ('state' in answer)
+      return records.wait(next, 'The gateway gave no usable answer', { afterMs: tellAgainMs });
+    if (answer.result === 'accepted') return records.record(next, answer.refund);
+    const { failureCode, code, message } = answer;
+    const refused: RefundEnd = {
+      ...ownEnd,
+      status: 'failed',
+      failureCode,
+      providerMessage: { code, message },
+      told: told + 1,
+    };
+    // After silence a refusal is no outcome: "already refunded" may mean this refund.
+    if (told === 0 && (await records.finish(next, refused))) return;
+    await records.wait(next, 'The gateway refused a refund that it may have carried out before', {
+      afterMs: tellAgainMs,
+    });
+  };
+
+  /** Asks the gateway what it knows, and tells it if it may not know the refund. */
+  const advance = async (current: RefundTry): Promise<void> => {
+    const { refund, payment } = current;
+    const keyed = findDriver(payment.driver)?.capabilities.refund?.keyed ?? false;
+    const { known, adopted } = await listKnown(current);
+    if (!Array.isArray(known)) {
+      if (refund.status === 'succeeded') throw refundPending(known.reason, minuteMs);
+      return records.waitUnanswered(current, known.reason);
+    }
+    const sorted = sortRefunds(refund, known, { keyed, adopted });
+    if (sorted.foreign.length > 0) {
+      await records.recordForeign(current, sorted, refund.id);
+      const after = await refundOutcomes.get(refund.id);
+      if (after?.status !== refund.status) return;
+    }
+    if (sorted.likeness)
+      return records.leaveToAdmin(
+        current,
+        'The gateway has a refund like one that it was never told',
+      );
+    if (sorted.ours) return records.record(current, sorted.ours);
+    if (refund.status === 'succeeded') return;
+    if (refund.told === 0 || (keyed && refund.told < mostTells)) return tell(current);
+    if (refund.toldAt && now().getTime() - refund.toldAt.getTime() > watchMs)
+      return records.leaveToAdmin(current, 'Nobody knows whether a gateway gave money back');
+    return records.waitUnanswered(current, 'The gateway does not list the refund');
+  };
+
+  /** The gateway reported a refund that Postgres does not have. */
+  const findForeign = async (current: PaymentTry): Promise<void> => {
+    const { known, adopted } = await listKnown(current);
+    if (!Array.isArray(known)) throw refundPending(known.reason, minuteMs);
+    await records.recordForeign(current, sortRefunds(undefined, known, { keyed: true, adopted }));
+  };
+
+  return {
+    /**
+     * Gives the money of a refund back: asks the gateway what it knows, tells it at most once where it has no keys, and
+     * records the end. Temporal retries it until the refund has ended, or an admin must find out.
+     * @returns the events to deliver
+     * @throws ApplicationFailure GatewayBusy, RefundPending, RefundNotFound
+     */
+    async refundPayment({ id, paymentId }: RefundInput): Promise<RefundResult> {
+      const payment = await findPayment(paymentOutcomes, paymentId);
+      if (payment.reference === null) throw refundNotFound(id);
+      const opened = toOpened(payment, payment.reference, publicBaseUrl);
+      const current: PaymentTry = { payment, opened, exchanges: [] };
+      const refund = await refundOutcomes.get(id);
+      // A gateway reported an id of ours with another payment.
+      if (refund && refund.paymentId !== paymentId) throw refundNotFound(id);
+      if (refund?.requestedBy === 'admin' && refund.status === 'pending' && !refund.toConfirm)
+        await refundOutcomes.announce(refund, now());
+      const end = refund && decidedEnd(refund);
+      if (refund && end) await records.finish({ ...current, refund }, end);
+      else if (!refund || mayChange(refund))
+        await withGatewaySlot(gatewayBulkhead, payment, () =>
+          refund ? advance({ ...current, refund }) : findForeign(current),
+        );
+      return { events: await refundOutcomes.listEvents({ id, paymentId }) };
+    },
+  };
+};
+
+/** The credentials have changed since the refund was made. */
+const noCredentials = {
+  result: 'refused',
+  failureCode: 'merchant_configuration',
+  ...{ code: null, message: 'The account has no credentials for refunds' },
+} as const;
+
+const ownEnd = {
+  providerMessage: { code: null, message: null },
+  gatewayReference: null,
+  bankReference: null,
+};
+
+/** The end of a refund that a person has decided, without a question to the gateway. */
+const decidedEnd = (refund: RefundProgress): RefundEnd | undefined => {
+  const { status, told, cancelRequested, settledAs, method, toConfirm } = refund;
+  if (status !== 'pending') return undefined;
+  if (settledAs)
+    return { ...ownEnd, status: settledAs, failureCode: settledAs === 'failed' ? 'unknown' : null };
+  if (cancelRequested && told === 0)
+    return { ...ownEnd, status: 'failed', failureCode: 'cancelled', told };
+  // A person has given the money back already.
+  return method === 'recorded' && !toConfirm
+    ? { ...ownEnd, status: 'succeeded', failureCode: null }
+    : undefined;
+};
+
+/** The gateway may have news of it: it is pending, or its money may have come back. */
+const mayChange = ({ status, method, stage, toConfirm }: RefundProgress): boolean =>
+  status !== 'failed' && method !== 'recorded' && stage !== 'by_hand' && !toConfirm;

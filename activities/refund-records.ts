@@ -1,0 +1,170 @@
+import type { Alert } from '../contract/alerts.ts';
+import type { GatewayExchange } from '../contract/gateway-exchange.ts';
+import type { RefundStage } from '../contract/refund.ts';
+import type { KnownRefund, OpenedPayment } from '../gateways/gateway.ts';
+import type { PaymentWithAccount } from '../postgres/payment-outcomes.ts';
+import type { RefundEnd, RefundOutcomes, RefundProgress } from '../postgres/refund-outcomes.ts';
+import { refundPending } from '../temporal/failures.ts';
+import type { PaymentWorkflows } from '../temporal/payment-workflows.ts';
+import type { SortedRefunds } from './known-refunds.ts';
+import { alertAbout, type Log } from './log.ts';
+
+export interface Deps {
+  refundOutcomes: RefundOutcomes;
+  workflows: Pick<PaymentWorkflows, 'restart'>;
+  now: () => Date;
+  logger: Pick<Log, 'warn' | 'error'>;
+}
+
+/** One try to refund a payment, with the calls that it made. */
+export interface PaymentTry {
+  payment: PaymentWithAccount;
+  opened: OpenedPayment;
+  exchanges: GatewayExchange[];
+}
+/** A try of a refund that Postgres has. */
+export interface RefundTry extends PaymentTry {
+  refund: RefundProgress;
+}
+
+interface Wait {
+  /** By default a fifth of the refund's age. */
+  afterMs?: number;
+  stage?: RefundStage;
+  known?: KnownRefund;
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+/** How long a gateway may take to carry a refund out, before an admin must look. */
+const acceptedDays = 60;
+const acceptedAlertDays = 7;
+/** When a refund without an answer alerts admins. */
+const unknownAlertMs = 15 * minuteMs;
+/** The sweeper waits this much longer than the next try: the worker may be busy. */
+const slackMs = 2 * minuteMs;
+
+/** A fifth of the refund's age, from a minute to six hours. */
+const pauseMs = (ageMs: number): number => Math.min(Math.max(ageMs / 5, minuteMs), 6 * hourMs);
+
+/** Records what became of a refund, and what the gateway knows of others. */
+export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: Deps) => {
+  const alert = ({ refund, payment }: RefundTry, name: Alert, message: string) =>
+    alertAbout(logger, payment, { alert: name, message, facts: { refund_id: refund.id } });
+
+  /** How long ago the gateway was told first, or the refund was created. */
+  const ageMs = ({ refund: { toldAt, createdAt } }: RefundTry): number =>
+    now().getTime() - (toldAt ?? createdAt).getTime();
+
+  /** @returns false if a retry has told the gateway since, so that this is no end */
+  const finish = async (current: RefundTry, end: RefundEnd): Promise<boolean> => {
+    const { refund, exchanges } = current;
+    if (refund.status === 'succeeded' && end.status === 'failed')
+      alert(current, 'refund_returned', 'The bank sent the money of a refund back');
+    return refundOutcomes.finishRefund(refund, end, { now: now(), exchanges });
+  };
+
+  /** Leaves the refund to an admin. The workflow ends. */
+  const leaveToAdmin = async (current: RefundTry, message: string): Promise<void> => {
+    alert(current, 'refund_by_hand', message);
+    const { refund, exchanges } = current;
+    const progress = { stage: 'by_hand', facts: undefined, dueAt: null } as const;
+    await refundOutcomes.recordProgress(refund, { ...progress, now: now(), exchanges });
+  };
+
+  /** Records where the refund is. @throws ApplicationFailure RefundPending, which asks again later */
+  const wait = async (current: RefundTry, message: string, waiting: Wait = {}): Promise<never> => {
+    const { stage, known, afterMs = pauseMs(ageMs(current)) } = waiting;
+    const { refund, exchanges } = current;
+    const time = now();
+    await refundOutcomes.recordProgress(refund, {
+      stage,
+      facts: known && factsOf(known),
+      dueAt: new Date(time.getTime() + afterMs + slackMs),
+      now: time,
+      exchanges,
+    });
+    throw refundPending(message, afterMs);
+  };
+
+  const waitForGateway = async (current: RefundTry, known: KnownRefund): Promise<void> => {
+    const age = ageMs(current);
+    if (age > acceptedDays * dayMs)
+      return leaveToAdmin(
+        current,
+        `The gateway has not carried out a refund in ${acceptedDays} days`,
+      );
+    if (age > acceptedAlertDays * dayMs)
+      alert(current, 'refund_pending_long', 'The gateway has not carried out a refund in a week');
+    const stage = known.state === 'waiting_for_balance' ? known.state : 'accepted';
+    return wait(current, `The gateway says ${known.state}`, { stage, known });
+  };
+
+  return {
+    finish,
+    leaveToAdmin,
+    wait,
+
+    /** Nobody knows what became of a refund that the gateway was told. Silence is never an outcome. */
+    async waitUnanswered(current: RefundTry, message: string): Promise<never> {
+      if (current.refund.told > 0 && ageMs(current) > unknownAlertMs)
+        alert(current, 'refund_unknown', 'A gateway does not say whether it gave money back');
+      return wait(current, message);
+    },
+
+    /** Records what the gateway says about this refund. */
+    async record(current: RefundTry, known: KnownRefund): Promise<void> {
+      const { refund } = current;
+      const { state, code, message, failureCode } = known;
+      if (state === 'pending' || state === 'waiting_for_balance') {
+        if (refund.status === 'pending') await waitForGateway(current, known);
+        return;
+      }
+      const unnamed = refund.status === 'succeeded' ? 'returned_by_bank' : 'unknown';
+      await finish(current, {
+        ...factsOf(known),
+        status: state,
+        failureCode: state === 'failed' ? (failureCode ?? unnamed) : null,
+        providerMessage: { code, message },
+      });
+    },
+
+    /**
+     * Records refunds that somebody made at the gateway, and starts their workflows, which deliver their events.
+     * @param waiting the refund that this try is about
+     */
+    async recordForeign(
+      { payment }: PaymentTry,
+      { ours, foreign }: SortedRefunds,
+      waiting?: string,
+    ): Promise<void> {
+      for (const { reference, refundId, amount, bankReference } of foreign) {
+        const refund = { id: refundId, gatewayReference: reference, amount, bankReference };
+        const recorded = await refundOutcomes.recordForeign(payment.id, refund, {
+          waiting: ours ? undefined : waiting,
+          now: now(),
+        });
+        if (!recorded) continue;
+        alertAbout(logger, payment, {
+          alert: 'refund_outside',
+          message: recorded.exceeds
+            ? 'Money was given back at the gateway, together more than was paid'
+            : 'Money was given back at the gateway, and not through this service',
+          facts: { refund_id: recorded.id },
+        });
+        const { id, application, orderId } = payment;
+        // The sweeper heals the delivery if the start fails.
+        await workflows
+          .restart({ refundId: recorded.id, id, application, orderId })
+          .catch(() => {});
+      }
+    },
+  };
+};
+
+const factsOf = ({ reference, bankReference, expectedAt }: KnownRefund) => ({
+  gatewayReference: reference,
+  bankReference,
+  expectedAt,
+});

@@ -1,0 +1,76 @@
+import { CancelPayment } from '../../contract/cancel-payment.ts';
+import { fieldErrors } from '../../contract/create-payment.ts';
+import { toPlainValue } from '../../contract/json.ts';
+import { presentPayment } from '../../contract/payment.ts';
+import { PaymentResponse } from '../../contract/responses.ts';
+import { isTerminal } from '../../contract/status.ts';
+import type { Payments } from '../../postgres/payments.ts';
+import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import { findOwnPayment } from '../http/own.ts';
+import type { Handler, RouteSpec } from '../http/route.ts';
+import { orUnavailable } from '../http/temporal-needed.ts';
+import { invalidBody } from '../http/validation.ts';
+import { paymentExamples } from './payment-examples.ts';
+import { paymentParams } from './payment-id.ts';
+
+export const cancelPaymentRoute = {
+  summary: 'Call a payment off',
+  description:
+    'Ends a payment that nobody has paid as `cancelled`, and closes it at its gateway. Safe to repeat. The body is ' +
+    'optional.\n\n' +
+    'A payment that is paid, or whose money is on its way, stays as it is: `409`, with its `status` in the details. So ' +
+    'does one that its gateway cannot close. After `502` nothing has changed.\n\n' +
+    '`cancelled` promises that the payment never becomes `paid`: money that still comes goes back to the payer.',
+  params: paymentParams,
+  body: {
+    json: CancelPayment,
+    examples: { without: {}, reason: { reason: 'Out of stock' } },
+    optional: true,
+  },
+  // To a number.
+  validationExample: { path: 'reason', rule: 'invalid_type', message: 'must be a string' },
+  responses: {
+    200: {
+      description: 'The payment, `cancelled`.',
+      content: PaymentResponse,
+      examples: { cancelled: paymentExamples.cancelled },
+    },
+  },
+  errors: ['PAYMENT_NOT_FOUND', 'PAYMENT_NOT_CANCELLABLE', 'GATEWAY_UNAVAILABLE'],
+} as const satisfies RouteSpec;
+
+export interface Deps {
+  payments: Pick<Payments, 'get'>;
+  workflows: Pick<PaymentWorkflows, 'cancel'>;
+  publicBaseUrl: string;
+}
+
+export const cancelPaymentHandler =
+  ({
+    payments,
+    workflows,
+    publicBaseUrl,
+  }: Deps): Handler<'application', typeof cancelPaymentRoute> =>
+  async (request) => {
+    const { refuse } = request;
+    const hasBody =
+      (request.header('content-length') ?? '0') !== '0' ||
+      request.header('transfer-encoding') !== undefined;
+    const parsed = CancelPayment.safeParse(hasBody ? toPlainValue(await request.readJson()) : {});
+    if (!parsed.success) throw invalidBody(refuse, fieldErrors(parsed.error));
+    const { reason = null } = parsed.data;
+
+    const payment = await findOwnPayment(payments, request);
+    const result = isTerminal(payment.status)
+      ? undefined
+      : await orUnavailable(
+          workflows.cancel(payment, { by: 'application', reason }),
+          'The payment cannot be cancelled now.',
+        );
+    const current = result ? await findOwnPayment(payments, request) : payment;
+    const { status } = current;
+    if (status === 'cancelled')
+      return { status: 200, body: presentPayment(current, publicBaseUrl) };
+    if (result?.kind === 'unknown' && !isTerminal(status)) throw refuse('GATEWAY_UNAVAILABLE');
+    throw refuse('PAYMENT_NOT_CANCELLABLE', `The payment is ${status}.`, { details: { status } });
+  };

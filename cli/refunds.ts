@@ -1,0 +1,181 @@
+import { amountBounds, currencyExponents, formatMoney } from '../contract/money.ts';
+import { refundStatuses } from '../contract/refund.ts';
+import { Refusal } from '../operations/change.ts';
+import {
+  type CommandGroup,
+  type CommandSpec,
+  count,
+  limitOption,
+  option,
+  reasonOption,
+  textOf,
+  givenReason,
+} from './commands.ts';
+import { table } from './output.ts';
+
+const listCommand: CommandSpec = {
+  usage: 'list',
+  summary: 'list refunds, the newest first',
+  examples: [
+    'refunds list --by-hand',
+    'refunds list --payment PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP --json',
+  ],
+  options: [
+    option('--application <slug>', 'only of this application'),
+    option('--payment <payment>', 'only of this payment'),
+    option('--status <status>', 'status').choices([...refundStatuses]),
+    option('--by-hand', 'only those that wait for a decision'),
+    limitOption(),
+  ],
+  run: async ({ options, list, operations }) => {
+    const filter = {
+      application: textOf(options.application),
+      paymentId: textOf(options['payment']),
+      status: refundStatuses.find((status) => status === options.status) ?? null,
+      stage: options['byHand'] === true ? ('by_hand' as const) : null,
+    };
+    const found = await list((max) => operations.refunds.find(filter, max));
+    const rows = found.map((refund) => ({
+      refund: refund.id,
+      payment: refund.paymentId,
+      application: refund.application,
+      order: refund.orderId,
+      status: refund.status,
+      stage: refund.stage,
+      amount: formatMoney(refund),
+      'failure code': refund.failureCode,
+      told: refund.told,
+      'first told': refund.toldAt,
+      'at the gateway': refund.gatewayReference,
+      'to confirm, asked by': refund.toConfirm,
+      created: refund.createdAt,
+    }));
+    return { text: table(rows, 'No refund matches.'), json: found };
+  },
+};
+
+const amountOption = () =>
+  option('--amount <minor-units>', 'in minor units; by default everything that is left').argParser(
+    count(amountBounds.max),
+  );
+
+const createCommand: CommandSpec = {
+  usage: 'create <payment>',
+  summary: 'give money of a paid payment back; above a set amount another admin must confirm it',
+  examples: [
+    'refunds create PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP --amount 600 --reason "the seat is taken"',
+    'refunds create PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP --recorded --reason "paid back in cash"',
+  ],
+  options: [
+    amountOption(),
+    option('--recorded', 'it was given back already, outside of the gateway, which is not told'),
+    reasonOption().makeOptionMandatory(),
+  ],
+  describeChange: ([id], { amount, recorded }) =>
+    `${typeof amount === 'number' ? String(amount) : 'Everything that is left'} of ${id} ` +
+    (recorded ? 'is recorded as given back.' : 'goes back to the payer.'),
+  run: async ({ args: [id = ''], options, reason, operations }) => {
+    const amount = typeof options['amount'] === 'number' ? options['amount'] : null;
+    const recorded = options['recorded'] === true;
+    const wanted = { amount, recorded, reason: givenReason(reason) };
+    const { refund, toConfirm } = await operations.refunds.create(id, wanted);
+    const next = toConfirm ? ' Another admin must confirm it: refunds confirm.' : '';
+    const text = `${refund.id} gives ${formatMoney(refund)} back.${next}`;
+    return { text, json: { ...refund, toConfirm } };
+  },
+};
+
+const confirmCommand: CommandSpec = {
+  usage: 'confirm <refund>',
+  summary: 'confirm a refund that another admin has asked for',
+  examples: ['refunds confirm REFUND_4T9GZ7Q2W8YB6K1MXR5C0NHJDV'],
+  options: [reasonOption()],
+  describeChange: ([id]) => `The money of ${id} goes back.`,
+  run: async ({ args: [id = ''], reason, operations }) => {
+    await operations.refunds.confirm(id, reason);
+    return { text: `${id} is confirmed.`, json: { id } };
+  },
+};
+
+const refuseCommand: CommandSpec = {
+  usage: 'refuse <refund>',
+  summary: 'refuse a refund that waits for a second admin',
+  examples: ['refunds refuse REFUND_4T9GZ7Q2W8YB6K1MXR5C0NHJDV --reason "the wrong payment"'],
+  options: [reasonOption().makeOptionMandatory()],
+  run: async ({ args: [id = ''], reason, operations }) => {
+    const when = await operations.refunds.refuse(id, givenReason(reason));
+    const text = when === 'now' ? `${id} has ended.` : `${id} ends as soon as Temporal is there.`;
+    return { text, json: { id, when } };
+  },
+};
+
+const limitCommand: CommandSpec = {
+  usage: 'limit <application> <currency>',
+  summary: 'set what an application may refund in a day of UTC; without --amount there is no limit',
+  examples: ['refunds limit shop EUR --amount 100000 --reason "agreed with its owner"'],
+  options: [amountOption(), reasonOption().makeOptionMandatory()],
+  run: async ({ args: [slug = '', currency = ''], options, reason, operations }) => {
+    const perDay = typeof options['amount'] === 'number' ? options['amount'] : null;
+    const limit = { currency: known(currency), perDay, reason: givenReason(reason) };
+    await operations.refunds.setLimit(slug, limit);
+    const money =
+      perDay === null ? 'no limit' : `${formatMoney({ amount: perDay, currency })} a day`;
+    return { text: `${slug}: ${money}.`, json: { application: slug, currency, perDay } };
+  },
+};
+
+const confirmAboveCommand: CommandSpec = {
+  usage: 'confirm-above <currency>',
+  summary: 'set the amount above which another admin must confirm a refund of an admin',
+  examples: ['refunds confirm-above EUR --amount 50000 --reason "the rule of the house"'],
+  options: [amountOption(), reasonOption().makeOptionMandatory()],
+  run: async ({ args: [currency = ''], options, reason, operations }) => {
+    const above = typeof options['amount'] === 'number' ? options['amount'] : null;
+    await operations.refunds.setApprovalAbove(known(currency), above, givenReason(reason));
+    const money = above === null ? 'never' : `above ${formatMoney({ amount: above, currency })}`;
+    return { text: `A second admin confirms: ${money}.`, json: { currency, above } };
+  },
+};
+
+/** @throws Refusal */
+const known = (currency: string): string => {
+  if (!currencyExponents.has(currency)) throw new Refusal(`There is no currency ${currency}.`);
+  return currency;
+};
+
+const settleCommand: CommandSpec = {
+  usage: 'settle <refund>',
+  summary: "end a refund that waits for a decision, as the gateway's own books say",
+  examples: [
+    'refunds settle REFUND_4T9GZ7Q2W8YB6K1MXR5C0NHJDV --outcome succeeded --reason "seen in the panel, 31 May"',
+  ],
+  options: [
+    option('--outcome <outcome>', 'what became of it at the gateway')
+      .choices(['succeeded', 'failed'])
+      .makeOptionMandatory(),
+    reasonOption().makeOptionMandatory(),
+  ],
+  describeChange: ([id], { outcome }) =>
+    `${id} ends as ${String(outcome)}. A failed refund frees its amount, and the money could go back twice if the gateway has given it back.`,
+  run: async ({ args: [id = ''], options, reason, operations }) => {
+    const as = options['outcome'] === 'succeeded' ? 'succeeded' : 'failed';
+    const when = await operations.refunds.settle(id, as, givenReason(reason));
+    const text = when === 'now' ? `${id} has ended.` : `${id} ends as soon as Temporal is there.`;
+    return { text, json: { id, as, when } };
+  },
+};
+
+export const refundCommands: CommandGroup = {
+  name: 'refunds',
+  summary: 'give money back, find refunds, and settle those that only a person can know about',
+  examples: ['refunds list', 'refunds settle --help'],
+  commands: [
+    listCommand,
+    createCommand,
+    confirmCommand,
+    refuseCommand,
+    settleCommand,
+    limitCommand,
+    confirmAboveCommand,
+  ],
+};

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { refundIdPattern } from './ids.ts';
+import { createCursors, orderIdFilter, perPage, timeRange } from './list.ts';
+import { refundStatuses } from './refund.ts';
+
+export const refundCursors = createCursors('r1', {
+  id: refundIdPattern,
+  error: 'must be the next_cursor of an earlier response',
+});
+
+/** The pages of a list. */
+const pages = {
+  per_page: perPage,
+  cursor: refundCursors.parameter.optional().meta({
+    description: 'The `next_cursor` of the previous page. Send the same filters with it.',
+  }),
+};
+
+/** The query of a list of refunds. Values out of range are rejected, not clamped. */
+export const ListRefunds = z.object({
+  order_id: orderIdFilter,
+  status: z
+    .enum(refundStatuses, { error: `must be one of ${refundStatuses.join(', ')}` })
+    .optional(),
+  ...timeRange('Refunds created'),
+  ...pages,
+});
+export type ListRefunds = z.output<typeof ListRefunds>;
+
+export const ListRefundsOfPayment = z.object(pages);
+export type ListRefundsOfPayment = z.output<typeof ListRefundsOfPayment>;

@@ -1,0 +1,108 @@
+import { boolean, integer, json, kind, nullable, stored, text, time } from './fields.ts';
+import type { RefundStart } from './payment.ts';
+import { type RefundFailureCode, refundFailureReason } from './refund-failure-codes.ts';
+
+/** The states of a refund. `succeeded` may still become `failed`: the bank sent the money back. */
+export const refundStatuses = ['pending', 'succeeded', 'failed'] as const;
+export type RefundStatus = (typeof refundStatuses)[number];
+
+/**
+ * Where a pending refund is. `reserved`: the gateway was not told. `sent`: it was told and has not answered.
+ * `accepted`: it works on it. `waiting_for_balance`: until the account has enough money. `by_hand`: nobody can know what
+ * became of it, so an admin finds out.
+ */
+export const refundStages = [
+  'reserved',
+  'sent',
+  'accepted',
+  'waiting_for_balance',
+  'by_hand',
+] as const;
+export type RefundStage = (typeof refundStages)[number];
+
+/** Why the money goes back, in the application's words. It is never sent to a gateway. */
+export const refundReasons = ['requested_by_customer', 'duplicate', 'fraudulent', 'other'] as const;
+export type RefundReason = (typeof refundReasons)[number];
+
+/** Who asked for the refund. `gateway`: somebody made it at the gateway, e.g. in its dashboard. */
+export const refundRequesters = ['application', 'admin', 'gateway'] as const;
+export type RefundRequester = (typeof refundRequesters)[number];
+
+/** How the money goes back. `recorded`: outside of the gateway, e.g. in cash. */
+export const refundMethods = ['refund', 'recorded'] as const;
+export type RefundMethod = (typeof refundMethods)[number];
+
+const created = stored('create');
+const progress = stored('progress');
+
+/**
+ * The fields of a refund by their names in the API, in the API's order. The type {@link Refund}, the JSON of responses
+ * and the columns of `refunds` derive from this list.
+ */
+export const refundFields = {
+  refund_id: created('id', text),
+  payment_id: created('paymentId', text),
+  application: created('application', text),
+  order_id: created('orderId', text),
+  status: created('status', kind<RefundStatus>('text')),
+  stage: created('stage', nullable(kind<RefundStage>('text'))),
+  amount: created('amount', integer),
+  currency: created('currency', text),
+  method: created('method', kind<RefundMethod>('text')),
+  requested_by: created('requestedBy', kind<RefundRequester>('text')),
+  reason: created('reason', nullable(kind<RefundReason>('text'))),
+  reference: created('reference', nullable(text)),
+  bank_reference: progress('bankReference', nullable(text)),
+  failure_code: progress('failureCode', nullable(kind<RefundFailureCode>('text'))),
+  failure_reason: {
+    toJson: ({ failureCode }: { failureCode: RefundFailureCode | null }) =>
+      JSON.stringify(failureCode && refundFailureReason(failureCode)),
+  },
+  expected_at: progress('expectedAt', nullable(time)),
+  test: created('test', boolean),
+  metadata: created('metadata', json),
+  succeeded_at: progress('succeededAt', nullable(time)),
+  failed_at: progress('failedAt', nullable(time)),
+  created_at: created('createdAt', time),
+  updated_at: created('updatedAt', time),
+} as const;
+
+export type RefundField = keyof typeof refundFields;
+type StoredField = Extract<(typeof refundFields)[RefundField], { property: string }>;
+
+/** A refund as the service stores it. Its amount is in minor units of its currency. */
+export type Refund = {
+  [Field in StoredField as Field['property']]: Field extends {
+    kind: { toJson: (value: infer Value) => string };
+  }
+    ? Value
+    : never;
+};
+
+export const storedRefundFields: readonly StoredField[] = Object.values(refundFields).filter(
+  (field) => 'property' in field,
+);
+
+const fieldNames = Object.keys(refundFields) as RefundField[]; // The keys are the list's own.
+
+/** The JSON of a refund in the API: all fields in their order. */
+export const presentRefund = (refund: Refund): string =>
+  `{${fieldNames.map((name) => `"${name}":${refundFields[name].toJson(refund)}`).join()}}`;
+
+/** The refund as its create returned it, whatever has become of it. */
+export const asCreated = (refund: Refund): Refund => ({
+  ...refund,
+  ...(refund.method === 'refund' && { status: 'pending', stage: 'reserved', succeededAt: null }),
+  bankReference: null,
+  failureCode: null,
+  expectedAt: null,
+  failedAt: null,
+  updatedAt: refund.createdAt,
+});
+
+export const refundStart = ({ id, paymentId, application, orderId }: Refund): RefundStart => ({
+  refundId: id,
+  id: paymentId,
+  application,
+  orderId,
+});

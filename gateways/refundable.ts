@@ -1,0 +1,93 @@
+import type { ErrorCode } from '../contract/errors.ts';
+import { type RefundableFields, refundableAmount } from '../contract/payment-fields.ts';
+import { findDriver } from './registry.ts';
+
+/** Why a payment cannot be refunded so. */
+export interface RefundProblem {
+  code: Extract<
+    ErrorCode,
+    | 'PAYMENT_NOT_REFUNDABLE'
+    | 'REFUND_EXCEEDS_PAYMENT'
+    | 'REFUND_IN_PROGRESS'
+    | 'REFUND_NOT_SUPPORTED'
+    | 'REFUNDABLE_AMOUNT_CHANGED'
+  >;
+  message: string;
+}
+
+/** A reversal is not begun in the last minutes of its time. */
+const spareMs = 5 * 60_000;
+
+/** Whether a refund of this amount may undo the payment instead: the whole amount, soon after the payment. */
+export const canReverse = (
+  payment: { driver: string; amount: number; amountRefunded: number; paidAt: Date | null },
+  amount: number,
+  now: Date,
+): boolean => {
+  const reversal = findDriver(payment.driver)?.capabilities.reversal;
+  if (!reversal || !payment.paidAt) return false;
+  const isWhole = amount === payment.amount && payment.amountRefunded === 0;
+  return isWhole && now.getTime() - payment.paidAt.getTime() < reversal.windowMs - spareMs;
+};
+
+/** When the gateway stops giving the money of a payment back. Null: without a limit. */
+export const refundableUntil = (driver: string, paidAt: Date): Date | null => {
+  const { refund, reversal } = findDriver(driver)?.capabilities ?? {};
+  const windowMs = refund ? refund.windowMs : (reversal?.windowMs ?? spareMs) - spareMs;
+  return windowMs === null ? null : new Date(paidAt.getTime() + windowMs);
+};
+
+interface WantedRefund {
+  amount: number;
+  /** What the caller believes is left. */
+  refundableAmount?: number | undefined;
+  /** A person has given it back outside of the gateway. */
+  recorded?: boolean;
+}
+
+/** Checks a refund by what was paid, and by what the gateway can do. Undefined if it is possible. */
+export const findRefundProblem = (
+  payment: RefundableFields & {
+    driver: string;
+    currency: string;
+    canRefund: boolean;
+    paidAt: Date | null;
+  },
+  { amount, refundableAmount: believed, recorded = false }: WantedRefund,
+  now: Date,
+): RefundProblem | undefined => {
+  const capabilities = findDriver(payment.driver)?.capabilities;
+  const refund = capabilities?.refund;
+  const { status, refundableUntil: until, amountRefunded, amountRefundPending } = payment;
+  const left = refundableAmount({ ...payment, refundableUntil: null }, now);
+  const notSupported = (message: string): RefundProblem => ({
+    code: 'REFUND_NOT_SUPPORTED',
+    message,
+  });
+  if (status !== 'paid')
+    return { code: 'PAYMENT_NOT_REFUNDABLE', message: `The payment is ${status}.` };
+  if (believed !== undefined && believed !== left)
+    return { code: 'REFUNDABLE_AMOUNT_CHANGED', message: `${left} is left.` };
+  if (amount > left)
+    return { code: 'REFUND_EXCEEDS_PAYMENT', message: `${left} is left of the payment.` };
+  if (recorded) return undefined;
+  if (!refund && !capabilities?.reversal)
+    return notSupported('The gateway gives no money back through this service.');
+  if (until && until <= now)
+    return notSupported('The gateway gives money back only for a while, and that is over.');
+  if (amountRefundPending > 0 && refund?.several !== 'parallel')
+    return { code: 'REFUND_IN_PROGRESS', message: 'Another refund of the payment is pending.' };
+  if (canReverse(payment, amount, now)) return undefined;
+  if (!refund) return notSupported('The gateway gives the whole amount back, and no part of it.');
+  if (!payment.canRefund)
+    return notSupported('The account at the gateway has no credentials for refunds.');
+  if (amountRefunded > 0 && refund.several === 'once')
+    return notSupported('The gateway makes one refund of a payment.');
+  if (amount !== payment.amount && !refund.partial)
+    return notSupported('The gateway gives the whole amount back, and no part of it.');
+  if (amount < refund.least) return notSupported(`The gateway gives back ${refund.least} or more.`);
+  const { step = 1 } = capabilities?.currencies.get(payment.currency) ?? {};
+  if (amount % step !== 0)
+    return notSupported(`The gateway gives back whole multiples of ${step}.`);
+  return undefined;
+};

@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import type { RefundFailureCode } from '../contract/refund-failure-codes.ts';
+import { parseResponse } from './call.ts';
+import { GatewayUnavailable } from './errors.ts';
+import type { GatewayAdapter, OpenedPayment, Tools } from './gateway.ts';
+import { knownRefund } from './known-refund.ts';
+import { providerMessage } from './redact.ts';
+
+/*
+ * Amounts are rials, as ours. Source: the official PHP SDK and https://zarinpal.com/docs/apiDocs/query/refund. The fields of `refund`, the
+ * statuses and the types of errors are from third-party clients of the live schema: check them before the first live
+ * refund. Another client has queries GetRefund and GetRefunds, which contradict the SDK and are not used.
+ */
+const host = 'https://next.zarinpal.com';
+const path = '/api/v4/graphql/';
+
+/** The access token can move money out, so only an account that refunds has it. */
+export const RefundCredentials = z.strictObject({
+  accessToken: z.string().regex(/^[\x21-\x7e]{8,4000}$/),
+  terminalId: z.string().regex(/^[\w-]{1,100}$/),
+  /** CARD pays at once, PAYA in the next cycle of the banks, and their fees differ. */
+  method: z.enum(['CARD', 'PAYA']).default('PAYA'),
+});
+
+/** GraphQL sends its errors with any HTTP status. */
+const Errors = z.object({
+  errors: z
+    .array(
+      z.object({
+        message: z.string(),
+        extensions: z.object({ category: z.string().nullish() }).nullish(),
+      }),
+    )
+    .min(1),
+});
+const Amount = z.union([
+  z.int(),
+  z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .transform(Number),
+]);
+const Id = z.union([z.int(), z.string().regex(/^[\x21-\x7e]{1,100}$/)]).transform(String);
+const payoutStatuses = {
+  PENDING: 'pending',
+  IN_PROGRESS: 'pending',
+  PAID: 'succeeded',
+  REJECTED: 'failed',
+  BANK_REJECTED: 'failed',
+  // It was paid out, and came back.
+  REVERSED: 'failed',
+} as const;
+const PayoutStatus = z.enum(Object.keys(payoutStatuses) as (keyof typeof payoutStatuses)[]);
+const failureCodes: Partial<Record<z.output<typeof PayoutStatus>, RefundFailureCode>> = {
+  REJECTED: 'gateway_refused',
+  BANK_REJECTED: 'returned_by_bank',
+  REVERSED: 'returned_by_bank',
+};
+
+const Session = z.object({
+  id: Id,
+  amount: Amount,
+  refund: z
+    .object({
+      instant_payout: z.object({
+        status: PayoutStatus,
+        amount: Amount,
+        reference_id: Id.nullish(),
+      }),
+    })
+    .nullish(),
+});
+type Session = z.output<typeof Session>;
+const Sessions = z.object({ data: z.object({ Session: z.array(Session).max(1) }) });
+const Added = z.object({ data: z.object({ AddRefund: z.object({ id: Id }) }) });
+
+const sessionQuery =
+  'query ($terminal_id: ID!, $reference_id: String) { Session(terminal_id: $terminal_id, reference_id: ' +
+  '$reference_id) { id amount refund { instant_payout { status amount reference_id } } } }';
+const refundQuery = (method: string) =>
+  'mutation ($session_id: ID!, $amount: BigInteger!, $description: String) { AddRefund(session_id: $session_id, ' +
+  `amount: $amount, description: $description, method: ${method}, reason: CUSTOMER_REQUEST) { id } }`;
+
+/** ZarinPal's other API, with another credential and without a sandbox. */
+export const createRefunds = (
+  { accessToken, terminalId, method }: z.output<typeof RefundCredentials>,
+  { callsTo, override }: Pick<Tools, 'callsTo'> & { override: string | undefined },
+): Required<Pick<GatewayAdapter, 'refund' | 'refunds'>> => {
+  const call = callsTo({ provider: 'zarinpal', baseUrl: host, override });
+  const ask = async (operation: string, query: string, variables: object) =>
+    call({
+      operation,
+      method: 'POST',
+      path,
+      headers: { authorization: `Bearer ${accessToken}` },
+      json: { query, variables },
+    });
+
+  /** Undefined where ZarinPal has no such session, or for a payment without its number. */
+  const findSession = async (payment: OpenedPayment): Promise<Session | undefined> => {
+    // The session's id is neither the authority nor this number.
+    if (!payment.trackingCode) return undefined;
+    const variables = { terminal_id: terminalId, reference_id: payment.trackingCode };
+    const response = await ask('session', sessionQuery, variables);
+    const [session] = parseResponse(Sessions, response, 'zarinpal, session').data.Session;
+    if (session && session.amount !== payment.amount)
+      throw new GatewayUnavailable('zarinpal, session: the response is about another payment');
+    return session;
+  };
+
+  return {
+    async refund(payment, { id, amount }) {
+      const session = await findSession(payment);
+      const refused = (failureCode: RefundFailureCode, message: string) =>
+        ({ result: 'refused', failureCode, ...providerMessage(null, message) }) as const;
+      if (!session) return refused('not_refundable', 'ZarinPal has no such session');
+      // A session has one refund, so the session's id is the refund's.
+      if (session.refund) return refused('already_refunded', 'A session has one refund');
+      const response = await ask('refund', refundQuery(method), {
+        session_id: session.id,
+        amount,
+        description: id,
+      });
+      if (Added.safeParse(response.body).success)
+        return {
+          result: 'accepted',
+          refund: { ...knownRefund(session.id, payment, amount), state: 'pending' },
+        };
+      const [error] = parseResponse(Errors, response, 'zarinpal, refund').errors;
+      const category = error?.extensions?.category ?? null;
+      if (category === 'internal') throw new GatewayUnavailable('zarinpal, refund: internal error');
+      const isAboutUs = category === 'authentication' || category === 'authorization';
+      return {
+        result: 'refused',
+        // A balance that is too low has no code of its own.
+        failureCode: isAboutUs ? 'merchant_configuration' : 'gateway_refused',
+        ...providerMessage(category, error?.message),
+      };
+    },
+
+    async refunds(payment) {
+      const session = await findSession(payment);
+      if (!session?.refund) return [];
+      const { status, amount, reference_id: bankReference = null } = session.refund.instant_payout;
+      const failureCode = failureCodes[status] ?? null;
+      const state = payoutStatuses[status];
+      const { code } = providerMessage(failureCode && status, null);
+      return [
+        { ...knownRefund(session.id, payment, amount), state, failureCode, code, bankReference },
+      ];
+    },
+  };
+};

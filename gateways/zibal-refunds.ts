@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import type { RefundFailureCode } from '../contract/refund-failure-codes.ts';
+import { parseResponse } from './call.ts';
+import { GatewayUnavailable } from './errors.ts';
+import type { GatewayAdapter, KnownRefund, OpenedPayment, Tools } from './gateway.ts';
+import { knownRefund, reversedPayment } from './known-refund.ts';
+import { providerMessage } from './redact.ts';
+
+/*
+ * Source: independent clients. Check every field against the live documentation before the first live refund.
+ * A card number is never sent: Zibal would pay to that card, whoever's it is.
+ */
+const host = 'https://api.zibal.ir';
+
+/** The access token can move money out, so only an account that refunds has it. */
+export const RefundCredentials = z.strictObject({
+  accessToken: z.string().regex(/^[\x21-\x7e]{8,4000}$/),
+  accountId: z.string().regex(/^[\w-]{1,100}$/),
+});
+
+const Envelope = z.object({ result: z.int(), message: z.string().nullish() });
+const done = 1;
+const Id = z.union([z.int(), z.string().regex(/^[\w-]{1,100}$/)]).transform(String);
+const Accepted = z.object({
+  data: z.object({
+    reversed: z.boolean().nullish(),
+    split: z.array(z.object({ refundId: Id, amount: z.int() })).nullish(),
+  }),
+});
+const Row = z.object({
+  refundId: Id,
+  /** 0 waits, 1 waits for the deposit, 2 done, 3 failed. */
+  status: z.literal([0, 1, 2, 3]),
+  amount: z.int(),
+  transactionDetail: z.object({ trackId: Id }),
+  createdAt: z
+    .string()
+    .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?$/)
+    .nullish(),
+});
+type Row = z.output<typeof Row>;
+const Page = z.object({ data: z.array(Row) });
+
+const pageSize = 100;
+const mostPages = 20;
+const dayMs = 86_400_000;
+
+const refusals: Record<number, RefundFailureCode> = {
+  9: 'not_refundable',
+  11: 'insufficient_balance',
+  26: 'not_refundable',
+  2: 'merchant_configuration',
+  3: 'merchant_configuration',
+  4: 'merchant_configuration',
+  7: 'merchant_configuration',
+  8: 'merchant_configuration',
+  10: 'merchant_configuration',
+  18: 'merchant_configuration',
+};
+
+/**
+ * Zibal's other API, with another credential and without a sandbox.
+ * @param isReversed whether Zibal shows the payment as reversed: such money is in no list of refunds
+ */
+export const createRefunds = (
+  { accessToken, accountId }: z.output<typeof RefundCredentials>,
+  {
+    callsTo,
+    override,
+    isReversed,
+  }: Pick<Tools, 'callsTo'> & {
+    override: string | undefined;
+    isReversed: (payment: OpenedPayment) => Promise<boolean>;
+  },
+): Required<Pick<GatewayAdapter, 'refund' | 'refunds'>> => {
+  const call = callsTo({ provider: 'zibal', baseUrl: host, override });
+  const post = async (operation: string, path: string, json: object) => {
+    const headers = { authorization: `Bearer ${accessToken}` };
+    const response = await call({ operation, method: 'POST', path, headers, json });
+    const { result, message } = parseResponse(Envelope, response, `zibal, ${operation}`);
+    return { response, result, message };
+  };
+
+  const listRows = async ({ reference, expiresAt }: OpenedPayment): Promise<Row[]> => {
+    // A payment lives for a day at most before its deadline, and the second day covers the time zones.
+    const fromDate = new Date(expiresAt.getTime() - 2 * dayMs).toISOString().slice(0, 10);
+    const rows: Row[] = [];
+    for (let page = 1; page <= mostPages; page++) {
+      const body = { accountId, page, size: pageSize, fromDate };
+      const { response, result } = await post('refunds', '/v1/account/refund/list', body);
+      if (result !== done) throw unexpected('refunds', result);
+      const { data } = parseResponse(Page, response, 'zibal, refunds');
+      rows.push(...data.filter(({ transactionDetail: of }) => of.trackId === reference));
+      if (data.length < pageSize) return rows;
+    }
+    throw new GatewayUnavailable('zibal, refunds: the list is too long');
+  };
+
+  return {
+    async refund(payment, { id, amount }) {
+      const { response, result, message } = await post('refund', '/v1/account/refund', {
+        trackId: Number(payment.reference),
+        accountId,
+        amount,
+        // The quick way, without a fee, for the whole amount only.
+        tryReverse: amount === payment.amount,
+        description: id,
+      });
+      if (result === done) {
+        const { reversed, split } = parseResponse(Accepted, response, 'zibal, refund').data;
+        if (reversed) return { result: 'accepted', refund: reversedPayment(payment) };
+        const references = (split ?? []).map(({ refundId }) => refundId);
+        if (references.length === 0)
+          throw new GatewayUnavailable('zibal, refund: accepted, but without a number');
+        const refund = knownRefund(toReference(references), payment, amount);
+        return { result: 'accepted', refund: { ...refund, state: 'pending' } };
+      }
+      const failureCode = refusals[result];
+      if (!failureCode) throw unexpected('refund', result);
+      return { result: 'refused', failureCode, ...providerMessage(result, message) };
+    },
+
+    async refunds(payment, references) {
+      const rows = await listRows(payment);
+      if (rows.length === 0) return (await isReversed(payment)) ? [reversedPayment(payment)] : [];
+      return groupRows(rows, references).map((group) => toKnown(payment, group));
+    },
+  };
+};
+
+const toReference = (ids: readonly string[]): string => ids.toSorted().join(',');
+
+/** One of our refunds can be several of theirs, whose numbers its reference names. */
+const groupRows = (rows: readonly Row[], references: readonly string[]): Row[][] =>
+  Object.values(
+    Object.groupBy(
+      rows,
+      ({ refundId }) => references.find((each) => each.split(',').includes(refundId)) ?? refundId,
+    ),
+  ).filter((group) => group !== undefined);
+
+const toKnown = (payment: OpenedPayment, rows: Row[]): KnownRefund => {
+  const all = (status: Row['status']) => rows.every((row) => row.status === status);
+  // Done in part and failed in part is neither: it stays pending, and a person has to look.
+  const state = all(2) ? 'succeeded' : all(3) ? 'failed' : 'pending';
+  const amount = rows.reduce((sum, row) => sum + row.amount, 0);
+  const createdAt = rows[0]?.createdAt;
+  return {
+    ...knownRefund(toReference(rows.map(({ refundId }) => refundId)), payment, amount),
+    state,
+    failureCode: state === 'failed' ? 'gateway_refused' : null,
+    // Times have no offset, and are Tehran's.
+    createdAt: createdAt ? new Date(`${createdAt}+03:30`) : null,
+  };
+};
+
+const unexpected = (operation: string, result: number) =>
+  new GatewayUnavailable(`zibal, ${operation}: unexpected result ${result}`);

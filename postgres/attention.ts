@@ -1,0 +1,122 @@
+import type { Fragment, Queries } from './driver/sql.ts';
+import { type PaymentRow, paymentRowFields } from './console.ts';
+import { joinOwnDelivery } from './admin-payments.ts';
+import { isToConfirm } from './admin-refunds.ts';
+import { selectPayment } from './payment-columns.ts';
+
+/** Deliveries of one application whose last attempts failed in one way. */
+export interface UndeliveredCount {
+  state: 'failing' | 'exhausted';
+  application: string;
+  errorClass: string;
+  count: number;
+}
+
+/** Open payments whose last call to their gateway got no answer. */
+export interface SilentGateway {
+  gateway: string;
+  count: number;
+  /** The earliest of these last calls. */
+  since: Date;
+}
+
+/** What waits for a person. */
+export interface Attention {
+  /** Payments whose money the gateway may have kept. */
+  moneyToCheck: number;
+  undelivered: UndeliveredCount[];
+  silent: SilentGateway[];
+  /** Open payments whose deadline and grace are over. */
+  overdue: number;
+  refundsByHand: number;
+  /** Refunds that wait for a second admin. */
+  refundsToConfirm: number;
+}
+
+/** The kinds of payments among them. */
+export const attentionKinds = ['money', 'silent', 'overdue'] as const;
+export type AttentionKind = (typeof attentionKinds)[number];
+
+/** Every count stops here. */
+export const countedMax = 10_000;
+/** Silent gateways are found by this many of the open payments, those with the earliest deadlines. */
+const lookedThrough = 1_000;
+/** After the grace, the sweeper has one more interval to end a payment. */
+const overdueMinutes = 20;
+
+/**
+ * What waits for a person, of live payments, of tests, or of both (null). Every part reads the beginning of an index.
+ */
+export const createAttentionQueries = (sql: Queries) => {
+  const inMode = (test: boolean | null, column: Fragment) =>
+    test === null ? sql`` : sql`and ${column} = ${test}`;
+
+  const withMoneyToCheck = (test: boolean | null, limit: number) => sql`
+    select p.* from late_payments l join payments p on p.id = l.payment_id
+    where l.result = 'by_hand' and l.checked_at is null ${inMode(test, sql`p.test`)}
+    order by l.found_at desc limit ${limit}`;
+
+  const overdue = (test: boolean | null, limit: number) => sql`
+    select p.* from payments p
+    where p.status in ('pending', 'processing')
+      and p.expires_at < now() - make_interval(mins => ${overdueMinutes}::int) ${inMode(test, sql`p.test`)}
+    order by p.expires_at limit ${limit}`;
+
+  const silent = (test: boolean | null, limit: number) => sql`
+    select p.*, x.at as silent_since from (
+      select p.* from payments p
+      where p.status in ('pending', 'processing') and p.checkout_at is not null ${inMode(test, sql`p.test`)}
+      order by p.expires_at limit ${lookedThrough}
+    ) as p cross join lateral (
+      select x.at, x.result from gateway_exchanges x where x.payment_id = p.id order by x.id desc limit 1
+    ) as x
+    where x.result = 'no_answer' limit ${limit}`;
+
+  const lists = { money: withMoneyToCheck, silent, overdue };
+
+  return {
+    async get(test: boolean | null): Promise<Attention> {
+      const [counts, undelivered, silentGateways] = await Promise.all([
+        sql<Omit<Attention, 'undelivered' | 'silent'>[]>`
+          select (select count(*) from (${withMoneyToCheck(test, countedMax)}) as m)::int as "moneyToCheck",
+            (select count(*) from (${overdue(test, countedMax)}) as o)::int as overdue,
+            (select count(*) from (select from refunds r where r.stage = 'by_hand' ${inMode(test, sql`r.test`)}
+              limit ${countedMax}) as r)::int as "refundsByHand",
+            (select count(*) from (select from refunds r
+              where ${isToConfirm(sql)} ${inMode(test, sql`r.test`)}
+              limit ${countedMax}) as r)::int as "refundsToConfirm"`,
+        sql<UndeliveredCount[]>`
+          select d.state, d.application, d.error_class as "errorClass", count(*)::int from (
+            (select 'failing' as state, d.application, d.error_class from deliveries d
+              where d.status = 'pending' and d.error_class is not null ${inMode(test, sql`d.test`)}
+              limit ${countedMax})
+            union all
+            (select 'exhausted', d.application, coalesce(d.error_class, 'unknown') from deliveries d
+              where d.status = 'exhausted' ${inMode(test, sql`d.test`)} limit ${countedMax})
+          ) as d
+          group by 1, 2, 3 order by 4 desc, 2, 3`,
+        sql<SilentGateway[]>`
+          select s.gateway, count(*)::int, min(s.silent_since) as since
+          from (${silent(test, lookedThrough)}) as s group by 1 order by 2 desc, 1`,
+      ]);
+      const [row] = counts;
+      if (!row) throw new Error('A select without a condition returned no row');
+      return { ...row, undelivered, silent: silentGateways };
+    },
+
+    /** The payments of one kind, through one gateway or through all of them (null). */
+    async list(
+      kind: AttentionKind,
+      { test, gateway }: { test: boolean | null; gateway: string | null },
+      limit: number,
+    ): Promise<PaymentRow[]> {
+      return sql<PaymentRow[]>`
+        select ${selectPayment(sql, paymentRowFields)}, d.status as delivery
+        from (
+          select l.* from (${lists[kind](test, gateway === null ? limit : lookedThrough)}) as l
+          where true ${gateway === null ? sql`` : sql`and l.gateway = ${gateway}`} limit ${limit}
+        ) as p ${joinOwnDelivery(sql)}
+        order by p.expires_at desc, p.id`;
+    },
+  };
+};

@@ -1,0 +1,293 @@
+import type { Event } from '../contract/event.ts';
+import type { GatewayExchange } from '../contract/gateway-exchange.ts';
+import { refundId } from '../contract/ids.ts';
+import type { Payment } from '../contract/payment.ts';
+import { createRefundEvent, type RefundEventKind } from '../contract/refund-event.ts';
+import type { RefundFailureCode } from '../contract/refund-failure-codes.ts';
+import type { Refund, RefundStage } from '../contract/refund.ts';
+import { createAuditLog } from './audit-log.ts';
+import type { Queries, Sql } from './driver/sql.ts';
+import { eventInserts } from './event-inserts.ts';
+import { exchangeInserts } from './gateway-exchanges.ts';
+import { selectPayment } from './payment-columns.ts';
+import type { ProviderMessage } from './payment-outcomes.ts';
+import { selectRefund } from './refunds.ts';
+
+/** A refund with what its workflow needs to know. */
+export interface RefundProgress extends Refund {
+  /** How often the gateway was told, and when first. */
+  told: number;
+  toldAt: Date | null;
+  cancelRequested: boolean;
+  /** An admin's decision. */
+  settledAs: 'succeeded' | 'failed' | null;
+  gatewayReference: string | null;
+  /** The admin who asked for it, while another one must confirm it. */
+  toConfirm: string | null;
+}
+
+/** A refund that is ours, or that was found at the gateway. */
+export type AdoptedRefund = Pick<RefundProgress, 'id' | 'gatewayReference' | 'amount' | 'told'>;
+
+/** What the gateway says about a refund. */
+export interface RefundFacts {
+  gatewayReference: string | null;
+  bankReference: string | null;
+  expectedAt: Date | null;
+}
+
+/** The end of a refund. */
+export interface RefundEnd extends Pick<RefundFacts, 'gatewayReference' | 'bankReference'> {
+  status: 'succeeded' | 'failed';
+  failureCode: RefundFailureCode | null;
+  /** For admins only. */
+  providerMessage: ProviderMessage;
+  /** The end counts only if the gateway was told so often, no more. */
+  told?: number;
+}
+
+/** A refund that somebody made at the gateway. */
+export interface ForeignRefund extends Pick<RefundFacts, 'bankReference'> {
+  /** Our id, if the gateway has one: Postgres was restored from a backup without the refund. */
+  id: string | null;
+  gatewayReference: string;
+  amount: number;
+}
+
+type PaymentRow = Payment & { refundEvents: boolean };
+
+const progressColumns = (sql: Queries) => sql`
+  ${selectRefund(sql)}, r.told, r.told_at as "toldAt", r.cancel_requested as "cancelRequested",
+  r.settled_as as "settledAs", r.gateway_reference as "gatewayReference", r.to_confirm as "toConfirm"`;
+
+/** Locks the payment. Everything that changes its sums does so first, so that no two wait for each other. */
+const lockPayment = async (tx: Queries, paymentId: string): Promise<PaymentRow> => {
+  const [payment] = await tx<PaymentRow[]>`
+    select ${selectPayment(tx)}, a.refund_events as "refundEvents"
+    from payments p join applications a on a.slug = p.application
+    where p.id = ${paymentId} for update of p`;
+  if (!payment) throw new Error(`There is no payment ${paymentId}`);
+  return payment;
+};
+
+const writeSums = (
+  tx: Queries,
+  paymentId: string,
+  { amountRefunded, amountRefundPending }: PaymentRow,
+) => tx`
+  update payments set amount_refunded = ${amountRefunded}, amount_refund_pending = ${amountRefundPending}
+  where id = ${paymentId}`;
+
+const writeEvent = async (tx: Queries, refund: Refund, event: Event): Promise<void> => {
+  await tx`
+    with ended as (
+      select id, application, test, order_id from payments where id = ${refund.paymentId}
+    ), ${eventInserts(tx, event, refund.id)} select`;
+};
+
+/** The changes of a refund's state. Only its workflow's activities write them. */
+export const createRefundOutcomes = (sql: Sql) => ({
+  async get(id: string): Promise<RefundProgress | undefined> {
+    const [row] = await sql<RefundProgress[]>`
+      select ${progressColumns(sql)} from refunds r where r.id = ${id}`;
+    return row;
+  },
+
+  /** Every refund of the payment that Postgres has. */
+  async listAdopted(paymentId: string): Promise<AdoptedRefund[]> {
+    return sql<AdoptedRefund[]>`
+      select id, gateway_reference as "gatewayReference", amount, told
+      from refunds where payment_id = ${paymentId}`;
+  },
+
+  /** The refund's events that are to be delivered. */
+  async listEvents({ id, paymentId }: Pick<Refund, 'id' | 'paymentId'>): Promise<string[]> {
+    const rows = await sql<{ id: string }[]>`
+      select e.id from events e join deliveries d on d.event_id = e.id
+      where e.payment_id = ${paymentId} and e.subject = ${id} and d.status in ('pending', 'exhausted')
+      order by d.recorded_at`;
+    return rows.map((row) => row.id);
+  },
+
+  /**
+   * Records that the gateway is told now, before it is.
+   * @param told how often the caller saw that it was told
+   * @returns false if another try was first, or the refund was called off, is by hand or to be confirmed, or has ended: it
+   * must not be told
+   */
+  async markTold(id: string, { told, now }: { told: number; now: Date }): Promise<boolean> {
+    const { count } = await sql`
+      update refunds set told = told + 1, told_at = coalesce(told_at, ${now}), stage = 'sent',
+        updated_at = ${now}
+      where id = ${id} and status = 'pending' and stage <> 'by_hand' and told = ${told}
+        and not cancel_requested and to_confirm is null`;
+    return count === 1;
+  },
+
+  /** Records where a pending refund is, and when its workflow is due. Null: it waits for an admin. */
+  async recordProgress(
+    refund: Pick<Refund, 'id' | 'paymentId'>,
+    {
+      stage,
+      facts,
+      dueAt,
+      now,
+      exchanges,
+    }: {
+      stage: RefundStage | undefined;
+      facts: RefundFacts | undefined;
+      dueAt: Date | null;
+      now: Date;
+      exchanges: readonly GatewayExchange[];
+    },
+  ): Promise<void> {
+    const { gatewayReference = null, bankReference = null, expectedAt = null } = facts ?? {};
+    // A person decides, whatever a try that Temporal has given up still finds.
+    const isByHand = sql`stage = 'by_hand'`;
+    await sql`
+      with ${exchangeInserts(sql, refund.paymentId, exchanges)}
+      update refunds set stage = case when ${isByHand} then stage else coalesce(${stage ?? null}, stage) end,
+        due_at = case when ${isByHand} then due_at else ${dueAt}::timestamptz end,
+        updated_at = case when ${isByHand} or ${stage ?? null}::text is null or stage = ${stage ?? null} then updated_at
+          else ${now} end,
+        gateway_reference = coalesce(${gatewayReference}, gateway_reference),
+        bank_reference = coalesce(${bankReference}, bank_reference),
+        expected_at = coalesce(${expectedAt}::timestamptz, expected_at)
+      where id = ${refund.id} and status = 'pending'`;
+  },
+
+  /** Writes the event of a refund that an admin asked for, once. */
+  async announce({ id, paymentId }: Pick<Refund, 'id' | 'paymentId'>, now: Date): Promise<void> {
+    await sql.begin(async (tx) => {
+      const payment = await lockPayment(tx, paymentId);
+      if (!payment.refundEvents) return;
+      const [refund] = await tx<Refund[]>`
+        select ${selectRefund(tx)} from refunds r
+        where r.id = ${id} and not exists (select from events e where e.payment_id = ${paymentId} and e.subject = r.id)`;
+      if (!refund) return;
+      const event = createRefundEvent('refund.created', { refund, payment, createdAt: now });
+      await writeEvent(tx, refund, event);
+    });
+  },
+
+  /**
+   * Ends the refund: status, the payment's sums and the event in one transaction. A refund that succeeded can still
+   * fail: the bank sent the money back.
+   * @returns false if the refund has this end already, or a retry has told the gateway since; then nothing is written
+   */
+  async finishRefund(
+    { id, paymentId }: Pick<Refund, 'id' | 'paymentId'>,
+    end: RefundEnd,
+    { now, exchanges }: { now: Date; exchanges: readonly GatewayExchange[] },
+  ): Promise<boolean> {
+    return sql.begin(async (tx) => {
+      const payment = await lockPayment(tx, paymentId);
+      return finishLocked(tx, payment, { id, end, now, exchanges });
+    });
+  },
+
+  /**
+   * Records a refund that somebody made at the gateway, even where the sum exceeds the payment. A refund of ours that
+   * the gateway was not told and that does not fit any more fails in the same transaction.
+   * @param waiting that refund; undefined: there is none
+   * @returns undefined if it is recorded already
+   */
+  async recordForeign(
+    paymentId: string,
+    foreign: ForeignRefund,
+    { waiting, now }: { waiting: string | undefined; now: Date },
+  ): Promise<{ id: string; exceeds: boolean } | undefined> {
+    return sql.begin(async (tx) => {
+      const payment = await lockPayment(tx, paymentId);
+      const { gateway } = payment;
+      const id = foreign.id ?? refundId([gateway, foreign.gatewayReference]);
+      const [refund] = await tx<Refund[]>`
+        with r as (
+          insert into refunds (id, payment_id, application, test, order_id, status, amount, currency, method,
+            requested_by, metadata, gateway_reference, bank_reference, succeeded_at, created_at, updated_at)
+          values (${id}, ${paymentId}, ${payment.application}, ${payment.test}, ${payment.orderId}, 'succeeded',
+            ${foreign.amount}, ${payment.currency}, 'refund', 'gateway', '{}', ${foreign.gatewayReference},
+            ${foreign.bankReference}, ${now}, ${now}, ${now})
+          on conflict (id) do nothing returning *)
+        select ${selectRefund(tx)} from r`;
+      if (!refund) return undefined;
+      const sums = { ...payment, amountRefunded: payment.amountRefunded + foreign.amount };
+      await writeSums(tx, paymentId, sums);
+      if (payment.refundEvents)
+        for (const kind of ['refund.created', 'refund.succeeded'] as const)
+          await writeEvent(
+            tx,
+            refund,
+            createRefundEvent(kind, { refund, payment: sums, createdAt: now }),
+          );
+      const exceeds = sums.amountRefunded + sums.amountRefundPending > sums.amount;
+      const notRefundable = {
+        status: 'failed',
+        failureCode: 'not_refundable',
+        providerMessage: { code: null, message: null },
+        gatewayReference: null,
+        bankReference: null,
+        told: 0,
+      } as const;
+      if (exceeds && waiting)
+        await finishLocked(tx, sums, { id: waiting, end: notRefundable, now, exchanges: [] });
+      await createAuditLog(tx).insert({
+        actor: 'service',
+        action: 'refund.found_at_gateway',
+        subject: `refund:${id}`,
+        before: null,
+        after: { payment: paymentId, gateway, amount: foreign.amount, currency: payment.currency },
+        reason: null,
+        via: null,
+      });
+      return { id, exceeds: sums.amountRefunded > sums.amount };
+    });
+  },
+});
+export type RefundOutcomes = ReturnType<typeof createRefundOutcomes>;
+
+/** The payment is locked. */
+const finishLocked = async (
+  tx: Queries,
+  payment: PaymentRow,
+  {
+    id,
+    end: { status, failureCode, providerMessage, gatewayReference, bankReference, told },
+    now,
+    exchanges,
+  }: { id: string; end: RefundEnd; now: Date; exchanges: readonly GatewayExchange[] },
+): Promise<boolean> => {
+  const succeeded = status === 'succeeded';
+  const [refund] = await tx<(Refund & { was: Refund['status'] })[]>`
+    with was as (select id, status, told from refunds where id = ${id} for update), r as (
+      update refunds r set status = ${status}, stage = null, due_at = null, failure_code = ${failureCode},
+        gateway_reference = coalesce(${gatewayReference}, r.gateway_reference),
+        bank_reference = coalesce(${bankReference}, r.bank_reference),
+        gateway_code = ${providerMessage.code}, gateway_message = ${providerMessage.message},
+        succeeded_at = case when ${succeeded} then ${now} else r.succeeded_at end,
+        failed_at = case when ${succeeded} then r.failed_at else ${now}::timestamptz end, updated_at = ${now}
+      from was
+      where r.id = was.id
+        and (was.status = 'pending' or (was.status = 'succeeded' and not ${succeeded}))
+        ${told === undefined ? tx`` : tx`and was.told = ${told}`}
+      returning r.*, was.status as was)
+    select ${selectRefund(tx)}, was from r`;
+  if (!refund) return false;
+  const wasPending = refund.was === 'pending';
+  const gone = refund.amount * ((succeeded ? 1 : 0) - (wasPending ? 0 : 1));
+  const sums = {
+    ...payment,
+    amountRefunded: payment.amountRefunded + gone,
+    amountRefundPending: payment.amountRefundPending - (wasPending ? refund.amount : 0),
+  };
+  await writeSums(tx, refund.paymentId, sums);
+  const kind: RefundEventKind = `refund.${status}`;
+  if (payment.refundEvents)
+    await writeEvent(
+      tx,
+      refund,
+      createRefundEvent(kind, { refund, payment: sums, createdAt: now }),
+    );
+  await tx`with ${exchangeInserts(tx, refund.paymentId, exchanges)} select`;
+  return true;
+};

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { rawRequest } from '../../../support/servers/raw-http.ts';
+import type { Answer } from '../../../support/service/journey.ts';
+import { useService } from '../../../support/service/service.ts';
+import { addStripe } from '../../../support/service/stripe-account.ts';
+import { until } from '../../../support/until.ts';
+import { forFile } from '../../../support/for-file.ts';
+
+const service = await forFile(useService());
+const gateway = 'stripe-that-cancels';
+const stripe = await forFile(addStripe(service, gateway));
+const { journey, token } = await service.anApplication();
+
+const cancel = (id: string, body?: object) =>
+  journey.request('POST', `/api/v1/payments/${id}/cancel`, body);
+const errorOf = ({ status, json }: Answer) => {
+  const { code, details } = json['error'] as { code: string; details?: object };
+  return { status, code, ...(details && { details }) };
+};
+
+describe('POST /api/v1/payments/{payment_id}/cancel', () => {
+  it('ends a payment before its payer goes to the gateway, and sends the event', async () => {
+    const id = await journey.create();
+    const answer = await cancel(id, { reason: 'Out of stock' });
+    expect(answer).toMatchObject({
+      status: 200,
+      json: {
+        status: 'cancelled',
+        cancelled_by: 'application',
+        cancellation_reason: 'Out of stock',
+        checkout_url: null,
+      },
+    });
+    expect((await cancel(id, { reason: 'Again' })).text).toBe(answer.text);
+    const [post] = await until('the webhook', () => {
+      const posts = service.receiver.of(id);
+      return posts.length > 0 && posts;
+    });
+    expect(JSON.parse(post?.body.toString() ?? '')).toMatchObject({
+      event: 'payment.cancelled',
+      cancelled_by: 'application',
+    });
+    expect((await journey.checkout(id)).status).not.toBe(302);
+  });
+
+  it('closes a payment at its gateway, so that the payer there cannot pay', async () => {
+    const id = await journey.atGateway({ gateway });
+    expect(await cancel(id)).toMatchObject({
+      status: 200,
+      json: { status: 'cancelled', cancellation_reason: null },
+    });
+    const reference = stripe.referenceOf(id);
+    stripe.pay(reference);
+    expect(stripe.book.get(reference)).toMatchObject({ state: 'expired unpaid', charged: 0 });
+  });
+
+  it('lets a payment win that is paid, also before anybody has verified it', async () => {
+    const id = await journey.atGateway();
+    await journey.choose(id, 'pay_and_close');
+    const notCancellable = {
+      status: 409,
+      code: 'PAYMENT_NOT_CANCELLABLE',
+      details: { status: 'paid' },
+    };
+    expect(errorOf(await cancel(id))).toEqual(notCancellable);
+    expect(errorOf(await cancel(id))).toEqual(notCancellable);
+    expect((await journey.get(id)).json).toMatchObject({ status: 'paid', cancelled_by: null });
+  });
+
+  it('changes nothing while the gateway is silent', async () => {
+    const id = await journey.atGateway({ gateway });
+    stripe.refuse(stripe.referenceOf(id), { status: 500, type: 'api_error', code: 'internal' });
+    expect(errorOf(await cancel(id))).toEqual({ status: 502, code: 'GATEWAY_UNAVAILABLE' });
+    expect((await journey.get(id)).json['status']).toBe('pending');
+  });
+
+  it('says that the payer cancelled where the payer did', async () => {
+    const id = await journey.finish('cancel');
+    expect(await cancel(id)).toMatchObject({
+      status: 200,
+      json: { cancelled_by: 'payer', cancellation_reason: null },
+    });
+  });
+
+  it('hides the payments of others, and checks the body', async () => {
+    const other = await service.anApplication();
+    const id = await other.journey.create();
+    expect(errorOf(await cancel(id))).toEqual({ status: 404, code: 'PAYMENT_NOT_FOUND' });
+    for (const body of [{ reason: '' }, { reason: 'x'.repeat(256) }, { reason: 1 }, { why: 'x' }])
+      expect((await cancel(id, body)).status).toBe(422);
+  });
+
+  it('takes a body that is announced as empty', async () => {
+    const id = await journey.create();
+    const answer = await rawRequest(`${service.url}/api/v1/payments/${id}/cancel`, {
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'content-length': '0',
+      },
+    });
+    expect(answer.status, answer.text).toBe(200);
+  });
+});

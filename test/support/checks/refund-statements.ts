@@ -1,0 +1,114 @@
+import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
+import type { Sql } from '../../../postgres/driver/sql.ts';
+import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
+import { createRefunds } from '../../../postgres/refunds.ts';
+import { createSandboxRefunds } from '../../../postgres/sandbox-refunds.ts';
+import { aRefund } from '../data/refund-cases.ts';
+import type { Statements } from './statements.ts';
+
+const anyRefund = { application: null, paymentId: null, status: null, stage: null };
+const refundOf = (n: number) => `REFUND_${String(n).padStart(26, '0')}`;
+
+/** Calls every method about refunds, by file. */
+export const refundStatements = (
+  db: Sql,
+  {
+    owner,
+    idOf,
+    now,
+  }: {
+    owner: { application: string; test: boolean };
+    idOf: (n: number) => string;
+    now: Date;
+  },
+): Record<string, Statements> => {
+  const sandboxRefunds = createSandboxRefunds(db);
+  const adminRefunds = createAdminRefunds(db);
+  const refunds = createRefunds(db);
+  const refundOutcomes = createRefundOutcomes(db);
+  return {
+    'sandbox-refunds.ts': {
+      methods: sandboxRefunds,
+      calls: {
+        list: () => sandboxRefunds.list('R7'),
+        tell: () => sandboxRefunds.tell('R7', { id: refundOf(7), amount: 1 }),
+        makeAtDashboard: () => sandboxRefunds.makeAtDashboard('R7', 1),
+      },
+    },
+    'refunds.ts': {
+      methods: refunds,
+      calls: {
+        insert: () => refunds.insert(aRefund({ id: idOf(7), ...owner }, { amount: 1 })),
+        getPayment: () => refunds.getPayment(idOf(7), owner),
+        'getPayment, of anybody': () => refunds.getPayment(idOf(7)),
+        getLimit: () => refunds.getLimit(owner, 'EUR'),
+        get: () => refunds.get(refundOf(7), owner),
+        list: () => refunds.list(owner, { after: undefined, limit: 21 }),
+        'list, of a payment': () =>
+          refunds.list(owner, { paymentId: idOf(7), after: undefined, limit: 21 }),
+        'list, of an order and a status': () =>
+          refunds.list(owner, {
+            orderId: 'order-7',
+            status: 'pending',
+            after: { at: now, id: refundOf(7) },
+            limit: 21,
+          }),
+        requestCancel: () => refunds.requestCancel(refundOf(7)),
+      },
+    },
+    'admin-refunds.ts': {
+      methods: adminRefunds,
+      calls: {
+        find: () => adminRefunds.find({ ...anyRefund, application: owner.application }, 100),
+        'find, of a payment': () => adminRefunds.find({ ...anyRefund, paymentId: idOf(7) }, 100),
+        'find, by hand': () =>
+          adminRefunds.find({ ...anyRefund, status: 'pending', stage: 'by_hand' }, 100),
+        settle: () => adminRefunds.settle(refundOf(7), 'failed'),
+        'find, the next page': () =>
+          adminRefunds.find({ ...anyRefund, after: { at: now, id: refundOf(7) } }, 100),
+        get: () => adminRefunds.get(refundOf(7)),
+        refuse: () => adminRefunds.refuse(refundOf(7)),
+        confirm: () => adminRefunds.confirm(refundOf(7), 'ada'),
+        approvalAbove: () => adminRefunds.approvalAbove('EUR'),
+        setApprovalAbove: () => adminRefunds.setApprovalAbove('EUR', 1),
+        'setApprovalAbove, none': () => adminRefunds.setApprovalAbove('EUR', null),
+        setLimit: () => adminRefunds.setLimit(owner.application, 'EUR', 1),
+        'setLimit, none': () => adminRefunds.setLimit(owner.application, 'EUR', null),
+        getLimit: () => adminRefunds.getLimit(owner.application, 'EUR'),
+      },
+    },
+    'refund-outcomes.ts': {
+      methods: refundOutcomes,
+      calls: {
+        get: () => refundOutcomes.get(refundOf(7)),
+        announce: () => refundOutcomes.announce({ id: refundOf(7), paymentId: idOf(7) }, now),
+        listAdopted: () => refundOutcomes.listAdopted(idOf(7)),
+        listEvents: () => refundOutcomes.listEvents({ id: refundOf(7), paymentId: idOf(7) }),
+        markTold: () => refundOutcomes.markTold(refundOf(7), { told: 0, now }),
+        recordProgress: () =>
+          refundOutcomes.recordProgress(
+            { id: refundOf(7), paymentId: idOf(7) },
+            { stage: 'sent', facts: undefined, dueAt: now, now, exchanges: [] },
+          ),
+        finishRefund: () =>
+          refundOutcomes.finishRefund(
+            { id: refundOf(7), paymentId: idOf(7) },
+            {
+              status: 'succeeded',
+              failureCode: null,
+              providerMessage: { code: null, message: null },
+              gatewayReference: null,
+              bankReference: null,
+            },
+            { now, exchanges: [] },
+          ),
+        recordForeign: () =>
+          refundOutcomes.recordForeign(
+            idOf(8),
+            { id: refundOf(8), gatewayReference: 're_8', amount: 1, bankReference: null },
+            { waiting: undefined, now },
+          ),
+      },
+    },
+  };
+};

@@ -1,0 +1,182 @@
+import { createBulkhead } from '../../../activities/bulkhead.ts';
+import { createRefundActivities } from '../../../activities/refund-payment.ts';
+import { refundId } from '../../../contract/ids.ts';
+import type { Refund } from '../../../contract/refund.ts';
+import type { KnownRefund, RefundAnswer } from '../../../gateways/gateway.ts';
+import { createGateways } from '../../../postgres/gateways.ts';
+import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
+import { createRefunds, type NewRefund } from '../../../postgres/refunds.ts';
+import { startRecords, type Records } from './records.ts';
+import {
+  aGateway,
+  inTurn,
+  publicBaseUrl,
+  readableLogger,
+  type silence,
+} from '../service/scripted-gateway.ts';
+
+/** One driver that carries our id and takes a key, and one that does neither. */
+const drivers = ['stripe', 'zarinpal'] as const;
+
+/** Records with a live gateway of each driver, and an application that gets the events of refunds. */
+export const startRefundRecords = async (): Promise<Records> => {
+  const records = await startRecords();
+  for (const slug of drivers)
+    await createGateways(records.sql).insert({
+      slug,
+      driver: slug,
+      kind: 'live',
+      credentials: null,
+    });
+  await records.sql`update applications set refund_events = true where slug = 'shop'`;
+  return records;
+};
+
+let count = 0;
+/** A refund as the API inserts it. */
+export const aRefund = (
+  payment: { id: string; application: string; test: boolean },
+  fields: Partial<NewRefund> = {},
+): NewRefund => {
+  const createdAt = fields.createdAt ?? new Date();
+  count += 1;
+  return {
+    id: refundId(['test', String(count)]),
+    paymentId: payment.id,
+    application: payment.application,
+    test: payment.test,
+    status: 'pending',
+    stage: 'reserved',
+    amount: 500,
+    method: 'refund',
+    requestedBy: 'application',
+    reason: null,
+    reference: null,
+    metadata: '{}',
+    fingerprint: Buffer.from('fingerprint'),
+    refundableAmount: null,
+    oneAtATime: false,
+    bankReference: null,
+    failureCode: null,
+    expectedAt: null,
+    succeededAt: null,
+    failedAt: null,
+    updatedAt: createdAt,
+    ...fields,
+    createdAt,
+  };
+};
+
+/** What the gateway says about a refund. */
+export const known = (fields: Partial<KnownRefund> = {}): KnownRefund => ({
+  reference: 're_1',
+  refundId: null,
+  amount: 500,
+  currency: 'EUR',
+  state: 'succeeded',
+  failureCode: null,
+  code: null,
+  message: null,
+  bankReference: null,
+  expectedAt: null,
+  createdAt: null,
+  ...fields,
+});
+export const accepted = (fields: Partial<KnownRefund> = {}): RefundAnswer => ({
+  result: 'accepted',
+  refund: known(fields),
+});
+
+/** The activities of refunds, with a scripted gateway. */
+export const activitiesOf = (records: Records, script: Parameters<typeof aGateway>[0]) =>
+  createRefundActivities({
+    paymentOutcomes: records.paymentOutcomes,
+    refundOutcomes: createRefundOutcomes(records.sql),
+    gatewayOf: aGateway(script).gatewayOf,
+    gatewayBulkhead: createBulkhead({ perOwner: 5 }),
+    workflows: { restart: async () => {} },
+    publicBaseUrl,
+    now: () => new Date(),
+    logger: readableLogger().logger,
+  });
+
+export interface RefundCase {
+  driver?: (typeof drivers)[number];
+  fields?: Partial<NewRefund>;
+  /** What the gateway lists, in turn. */
+  refunds: (KnownRefund[] | typeof silence)[];
+  /** Its answers to a refund. Absent: it must not be told. */
+  refund?: (RefundAnswer | typeof silence)[];
+}
+
+/** A refund of 500 out of 1,250, with a scripted gateway. */
+export const refundCase = async (records: Records, given: RefundCase) => {
+  const { driver = 'stripe', fields, refunds: lists, refund: answers = [] } = given;
+  const { sql } = records;
+  const payment = await records.ended('paid', { gateway: driver });
+  const refunds = createRefunds(sql);
+  const inserted = await refunds.insert(aRefund(payment, fields));
+  if (typeof inserted !== 'object') throw new Error('The refund was not inserted');
+  const { id } = inserted;
+  // The script knows the refund's id only now.
+  const named = (each: KnownRefund) =>
+    each.refundId === 'ours' ? { ...each, refundId: id } : each;
+  const list = inTurn(...lists);
+  const answer = inTurn(...answers);
+  const { gatewayOf, calls } = aGateway({
+    refunds: async () => (await list()).map(named),
+    refund: async () => {
+      const said = await answer();
+      return said.result === 'accepted' ? { ...said, refund: named(said.refund) } : said;
+    },
+  });
+  const { logger, alerts } = readableLogger();
+  let nowMs = Date.now();
+  const started: string[] = [];
+  const { refundPayment } = createRefundActivities({
+    paymentOutcomes: records.paymentOutcomes,
+    refundOutcomes: createRefundOutcomes(sql),
+    gatewayOf,
+    gatewayBulkhead: createBulkhead({ perOwner: 5 }),
+    workflows: { restart: async (start) => void started.push(start.refundId ?? start.id) },
+    publicBaseUrl,
+    now: () => new Date(nowMs),
+    logger,
+  });
+  return {
+    id,
+    payment,
+    refunds,
+    calls,
+    alerts,
+    started,
+    /** One try. @returns what it failed with, or `ended` */
+    tryOnce: () =>
+      refundPayment({ id, paymentId: payment.id }).then(
+        () => 'ended',
+        (error: unknown) => (error as { type?: string }).type ?? String(error),
+      ),
+    later(ms: number) {
+      nowMs += ms;
+    },
+    get: async (): Promise<Refund & { told: number }> => {
+      const found = await createRefundOutcomes(sql).get(id);
+      if (!found) throw new Error('The refund is gone');
+      return found;
+    },
+    /** Of all refunds of the payment. */
+    sums: async () => {
+      const [row] = await sql<{ refunded: number; pending: number }[]>`
+        select amount_refunded as refunded, amount_refund_pending as pending
+        from payments where id = ${payment.id}`;
+      return row;
+    },
+    /** The kinds of the events, without the payment's. */
+    events: async () => {
+      const rows = await sql<{ kind: string }[]>`
+        select e.kind from events e join deliveries d on d.event_id = e.id
+        where e.payment_id = ${payment.id} and e.subject <> e.payment_id order by d.recorded_at`;
+      return rows.map(({ kind }) => kind);
+    },
+  };
+};

@@ -1,0 +1,135 @@
+import { expect, it } from 'vitest';
+import { Payments, type RequestFacts, type ResponseFacts } from '../../../client/src/index.ts';
+import {
+  aClient,
+  breakOff,
+  failure,
+  json,
+  requestId,
+  token,
+} from '../../support/client/scripted-server.ts';
+
+const baseUrl = 'http://127.0.0.1:9';
+
+it.each([
+  { timeoutMs: Number.NaN },
+  { timeoutMs: 0 },
+  { maxRetries: Number.NaN },
+  { maxRetries: -1 },
+  { maxRetries: 1.5 },
+])('refuses %j, of the client and of a call', async (options) => {
+  expect(() => new Payments({ token, baseUrl, ...options })).toThrow(/timeoutMs|maxRetries/);
+  const client = new Payments({ token, baseUrl });
+  await expect(client.me(options)).rejects.toThrow(/timeoutMs|maxRetries/);
+});
+
+it('tells its hooks of every try, without the token and the body', async () => {
+  const seen: (RequestFacts | ResponseFacts)[] = [];
+  const hooks = {
+    onRequest: (facts: RequestFacts) => void seen.push(facts),
+    onResponse: (facts: ResponseFacts) => void seen.push(facts),
+  };
+  const { client, url } = await aClient(
+    [breakOff, failure(500, 'INTERNAL'), json(201, { payment_id: 'PAY_1' })],
+    hooks,
+  );
+  const order = { order_id: 'hidden-order', amount: 1, currency: 'EUR' } as const;
+  await client.payments.create(order, { idempotencyKey: 'key-1' });
+  const request = { method: 'POST', url: `${url}/api/v1/payments`, idempotencyKey: 'key-1' };
+  expect(seen).toEqual([
+    { ...request, attempt: 1 },
+    {
+      ...request,
+      attempt: 1,
+      status: undefined,
+      requestId: undefined,
+      durationMs: expect.any(Number),
+    },
+    { ...request, attempt: 2 },
+    { ...request, attempt: 2, status: 500, requestId, durationMs: expect.any(Number) },
+    { ...request, attempt: 3 },
+    { ...request, attempt: 3, status: 201, requestId: undefined, durationMs: expect.any(Number) },
+  ]);
+  expect(JSON.stringify(seen)).not.toMatch(/svc_test|hidden-order/);
+});
+
+it('calls a given fetch as a function, which those of browsers and workers need', async () => {
+  const receivers: unknown[] = [];
+  const { client } = await aClient([json(200, { application: 'shop' })], {
+    async fetch(this: unknown, ...request: Parameters<typeof fetch>) {
+      receivers.push(this);
+      return fetch(...request);
+    },
+  });
+  await client.me();
+  expect(receivers).toEqual([undefined]);
+});
+
+it('gives up an answer that is larger than any of the service', async () => {
+  const piece = Buffer.alloc(1024 * 1024, 'x');
+  let sent = 0;
+  const { client } = await aClient(
+    [
+      (response) => {
+        const more = () => {
+          while (sent < 200 && !response.destroyed) {
+            sent += 1;
+            if (!response.write(piece)) return void response.once('drain', more);
+          }
+          response.end();
+        };
+        more();
+      },
+    ],
+    { maxRetries: 0 },
+  );
+  await expect(client.me()).rejects.toThrow('too large');
+  expect(sent).toBeLessThan(100);
+});
+
+it('shows a message of the service on one line of limited length', async () => {
+  const message = `first\r\nsecond\u001b[2J\u202e${'x'.repeat(2_000)}`;
+  const { client } = await aClient([json(400, { error: { code: 'MALFORMED_REQUEST', message } })]);
+  const error: unknown = await client.me().catch((thrown: unknown) => thrown);
+  expect((error as Error).message).toMatch(
+    /^GET \/me was answered with 400 MALFORMED_REQUEST: first second \[2J x+$/,
+  );
+  expect((error as Error).message.length).toBeLessThan(600);
+});
+
+it('reads a Retry-After that is a date', async () => {
+  const date = new Date(Date.now() + 3_600_000).toUTCString();
+  const { client } = await aClient([failure(503, 'SERVICE_UNAVAILABLE', { 'retry-after': date })]);
+  const error: unknown = await client.me().catch((thrown: unknown) => thrown);
+  expect((error as { retryAfterSeconds: number }).retryAfterSeconds).toBeGreaterThan(3_000);
+});
+
+it.each(['https://pay.example/?', 'https://pay.example/#', 'https://pay.example///'])(
+  'takes %s as the address without what follows its path',
+  async (address) => {
+    const urls: string[] = [];
+    const answer = async (url: unknown) => {
+      urls.push(String(url));
+      return Response.json({});
+    };
+    const client = new Payments({ token, baseUrl: address, fetch: answer });
+    await client.me();
+    expect(urls).toEqual(['https://pay.example/api/v1/me']);
+  },
+);
+
+it.each([
+  ['an id of half a character', (client: Payments) => client.payments.get('PAY_\ud800')],
+  [
+    'a key that is no text',
+    (client: Payments) =>
+      client.payments.create(
+        { order_id: 'o', amount: 1, currency: 'EUR' },
+        { idempotencyKey: {} as string },
+      ),
+  ],
+])('refuses %s', async (_, call) => {
+  const { client, seen } = await aClient([json(200, {})]);
+  await expect(call(client)).rejects.toThrow(/id is empty|idempotency key/);
+  expect(seen).toEqual([]);
+});

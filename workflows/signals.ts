@@ -1,0 +1,32 @@
+import { defineSignal, setHandler } from '@temporalio/workflow';
+import { deliverSignal, recheckSignal } from '../temporal/messages.ts';
+
+/** The signals that have come since the listener last forgot them. */
+export interface Heard {
+  recheck: boolean;
+  delivery: boolean;
+}
+
+/** Handles the signals of a payment's or a refund's workflow. Every listener hears each signal. */
+export const createSignals = () => {
+  // Before the handlers, which get at once what has come before them.
+  const heard: Heard = { recheck: false, delivery: false };
+  const listeners = [heard];
+  setHandler(defineSignal(recheckSignal), () => {
+    for (const each of listeners) each.recheck = true;
+  });
+  setHandler(defineSignal(deliverSignal), () => {
+    // A workflow that Temporal has restored from a backup may not know that there is an event.
+    for (const each of listeners) Object.assign(each, { recheck: true, delivery: true });
+  });
+  return {
+    /** The first listener. */
+    heard,
+    /** One more, for what happens at the same time. */
+    listen(): Heard {
+      const another = { recheck: false, delivery: false };
+      listeners.push(another);
+      return another;
+    },
+  };
+};
