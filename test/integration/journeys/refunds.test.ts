@@ -83,9 +83,8 @@ describe('a refund', () => {
       payment_amount: 1250,
       amount_refunded: 1250,
     });
-    expect((await service.client.workflow.getHandle(refundId).describe()).status.name).toBe(
-      'COMPLETED',
-    );
+    // The event can be delivered before the workflow that began its delivery ends.
+    await service.client.workflow.getHandle(refundId).result();
   });
 
   it('sends no event to an application whose events of refunds are off', async () => {
