@@ -131,13 +131,13 @@ const verified = html`<span class="badge good"
 >`;
 
 const noWebhook = html`<p class="soft last">
-  None has arrived since the shop started. It comes when the payment has ended.
+  None has arrived. It comes when the payment has ended. The shop reads events that it missed from the feed.
 </p>`;
 
 const webhookPart = ({ receivedAt, headers, rawBody, times }: ReceivedWebhook): Html =>
   html`<p class="soft">
       Received at
-      ${formatTime(receivedAt)}${
+      ${formatTime(new Date(receivedAt))}${
         times > 1
           ? `, ${times} times in all: the shop knows repeats by their event_id and ignores them`
           : ''

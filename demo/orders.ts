@@ -1,8 +1,10 @@
+import { DatabaseSync } from 'node:sqlite';
+import { type InboxOptions, inboxTables, sqliteQuery } from '../client/src/inbox.ts';
 import type { Event, Payment } from '../client/src/index.ts';
 
 /** The last delivery of a payment's event. The shop keeps verified ones only. */
 export interface ReceivedWebhook {
-  receivedAt: Date;
+  receivedAt: string;
   headers: Record<string, string>;
   rawBody: string;
   /** The number of times that the same event arrived. */
@@ -24,16 +26,33 @@ export interface Order {
   webhook: ReceivedWebhook | undefined;
 }
 
-const maxOrders = 200;
-const maxEventIds = 1000;
+const listedOrders = 200;
+
+/** `changes` counts the events that changed the order. */
+const ordersTable = `
+create table if not exists orders (
+  payment_id text primary key,
+  order_id text not null,
+  status text not null,
+  amount integer not null,
+  currency text not null,
+  item text not null,
+  failure_reason text,
+  checkout_url text,
+  refund text,
+  created_at text not null,
+  changes integer not null default 0,
+  webhook text
+);
+create index if not exists orders_by_order on orders (order_id);`;
 
 /**
- * The shop's memory of its last 200 orders. Orders that it does not know, after a restart or because
- * another program created the payment, come from the webhook or from the API.
+ * The shop's orders, in a file of SQLite. Orders that it does not know, because another program created the payment,
+ * come from the event or from the API.
  */
-export const createOrders = () => {
-  const byPayment = new Map<string, Order>();
-  const eventIds = new Set<string>();
+export const createOrders = (path: string) => {
+  const database = new DatabaseSync(path);
+  database.exec(`pragma journal_mode = wal; ${ordersTable} ${inboxTables}`);
   const listeners = new Set<(version: string) => void>();
   // Differs in each process, so that an open page notices a restart.
   const run = Date.now().toString(36);
@@ -41,73 +60,107 @@ export const createOrders = () => {
 
   const version = () => `${run}.${changes}`;
   const announce = () => {
-    dropOldest(byPayment, maxOrders);
     changes += 1;
     for (const listener of listeners) listener(version());
   };
-  const save = (order: Order): Order => {
-    byPayment.set(order.paymentId, order);
-    announce();
-    return order;
+  const all = (sql: string, ...values: string[]): Order[] =>
+    database
+      .prepare(`select * from orders ${sql}`)
+      .all(...values)
+      .map((row) => toOrder(row as unknown as OrderRow));
+  const write = (sql: string, values: Record<string, string | number | null>) =>
+    database.prepare(sql).run(values);
+
+  const findByPayment = (paymentId: string): Order | undefined =>
+    all('where payment_id = ?', paymentId)[0];
+  const insert = (payment: Payment | Event): void => {
+    write(
+      `insert into orders (payment_id, order_id, status, amount, currency, item, failure_reason, checkout_url, refund, created_at)
+       values (:payment_id, :order_id, :status, :amount, :currency, :item, :failure_reason, :checkout_url, :refund, :created_at)
+       on conflict do nothing`,
+      rowOf(payment),
+    );
+  };
+  /** The response to the request for a refund can be later than its event, and changes nothing then. */
+  const setRefund = ({ payment_id, status }: Pick<Event, 'payment_id' | 'status'>) =>
+    write(
+      `update orders set refund = case when :status = 'pending' then coalesce(refund, :status) else :status end
+       where payment_id = :payment_id`,
+      { payment_id, status },
+    );
+  const setOutcome = (event: Event): void => {
+    insert(event);
+    const { payment_id, status, amount, currency, failure_reason } = event;
+    // The amount that was paid must be the amount that was ordered.
+    write(
+      `update orders set failure_reason = :failure_reason, checkout_url = null,
+         status = case when amount = :amount and currency = :currency then :status else 'disputed' end
+       where payment_id = :payment_id`,
+      { payment_id, status, amount, currency, failure_reason },
+    );
+  };
+  /** The service may have kinds of events that this shop does not know. */
+  const change = (event: Event): void => {
+    if (event.event.startsWith('payment.')) setOutcome(event);
+    if (event.event.startsWith('refund.')) setRefund(event);
+    write('update orders set changes = changes + 1 where payment_id = :payment_id', {
+      payment_id: event.payment_id,
+    });
   };
 
   return {
     /** Identifies the current state of all orders. */
     version,
 
-    /** Newest first. */
-    list: (): Order[] => [...byPayment.values()].toReversed(),
+    /** The last 200, newest first. */
+    list: (): Order[] => all(`order by rowid desc limit ${listedOrders}`),
 
     /** The order's paid payment, or else its newest: an order can be tried more than once. */
-    find(orderId: string): Order | undefined {
-      const all = [...byPayment.values()].filter((order) => order.orderId === orderId);
-      return all.find(({ status }) => status === 'paid') ?? all.at(-1);
-    },
+    find: (orderId: string): Order | undefined =>
+      all("where order_id = ? order by status = 'paid' desc, rowid desc limit 1", orderId)[0],
 
-    findByPayment: (paymentId: string): Order | undefined => byPayment.get(paymentId),
+    findByPayment,
 
     /** Keeps an order that is known: its webhook can come before this response, and is newer. */
-    add: (payment: Payment): Order =>
-      byPayment.get(payment.payment_id) ?? save(toOrder(payment, new Date(payment.created_at))),
-
-    /** Adds the payments of before this process, newest first, below the orders it has seen since. */
-    load(payments: readonly Payment[]): void {
-      const since = [...byPayment];
-      byPayment.clear();
-      for (const payment of payments.toReversed())
-        byPayment.set(payment.payment_id, toOrder(payment, new Date(payment.created_at)));
-      for (const [id, order] of since) {
-        byPayment.delete(id);
-        byPayment.set(id, order);
-      }
+    add(payment: Payment): void {
+      insert(payment);
       announce();
     },
 
-    /** Acts once per event, however often it is delivered. */
-    receive(event: Event, webhook: Omit<ReceivedWebhook, 'times'>): Order {
-      const known = byPayment.get(event.payment_id);
-      if (known && eventIds.has(event.event_id))
-        return save({ ...known, webhook: { ...webhook, times: 1 + (known.webhook?.times ?? 0) } });
-      eventIds.add(event.event_id);
-      dropOldest(eventIds, maxEventIds);
-      // The amount that was paid must be the amount that was ordered.
-      const isDisputed =
-        known && (known.amount !== event.amount || known.currency !== event.currency);
-      return save({
-        ...(known ?? toOrder(event, webhook.receivedAt)),
-        status: isDisputed ? 'disputed' : event.status,
-        failureReason: event.failure_reason,
-        checkoutUrl: null,
-        webhook: { ...webhook, times: 1 },
+    /** For the inbox: an event changes its order in the transaction that stores the event's id. */
+    inbox: {
+      query: sqliteQuery(database),
+      async once(event, isFirst) {
+        database.exec('begin immediate');
+        try {
+          if (await isFirst(sqliteQuery(database))) change(event);
+          database.exec('commit');
+        } catch (error) {
+          database.exec('rollback');
+          throw error;
+        }
+        announce();
+      },
+    } satisfies Partial<InboxOptions>,
+
+    /** Shows what arrived; nothing depends on it. */
+    keepWebhook(
+      paymentId: string,
+      webhook: Omit<ReceivedWebhook, 'times'>,
+      isFirst: boolean,
+    ): void {
+      const before = isFirst ? 0 : (findByPayment(paymentId)?.webhook?.times ?? 0);
+      write('update orders set webhook = :webhook where payment_id = :payment_id', {
+        payment_id: paymentId,
+        webhook: JSON.stringify({ ...webhook, times: before + 1 }),
       });
+      announce();
     },
 
-    /** The money of the order goes back, or has come back. The order stays paid. */
-    receiveRefund({ payment_id: id, status }: Pick<Event, 'payment_id' | 'status'>): void {
-      const known = byPayment.get(id);
-      // The event can be faster than the response to the request for the refund.
-      if (known && !(status === 'pending' && known.refund !== null))
-        save({ ...known, refund: status });
+    /** The money of the order goes back. */
+    keepRefund(refund: Pick<Event, 'payment_id' | 'status'>): void {
+      setRefund(refund);
+      announce();
     },
 
     /** Returns what removes the listener. */
@@ -122,23 +175,43 @@ export type Orders = ReturnType<typeof createOrders>;
 export const isOpen = ({ status }: Pick<Order, 'status'>): boolean =>
   status === 'pending' || status === 'processing';
 
-const toOrder = (payment: Payment | Event, createdAt: Date): Order => ({
-  orderId: payment.order_id,
-  paymentId: payment.payment_id,
+interface OrderRow {
+  payment_id: string;
+  order_id: string;
+  status: string;
+  amount: number;
+  currency: string;
+  item: string;
+  failure_reason: string | null;
+  checkout_url: string | null;
+  refund: string | null;
+  created_at: string;
+  webhook: string | null;
+}
+
+const rowOf = (payment: Payment | Event) => ({
+  payment_id: payment.payment_id,
+  order_id: payment.order_id,
   status: payment.status,
   amount: payment.amount,
   currency: payment.currency,
   item: typeof payment.metadata['item'] === 'string' ? payment.metadata['item'] : 'An order',
-  failureReason: payment.failure_reason,
-  checkoutUrl: 'checkout_url' in payment ? payment.checkout_url : null,
+  failure_reason: payment.failure_reason,
+  checkout_url: 'checkout_url' in payment ? payment.checkout_url : null,
   refund: 'amount_refunded' in payment && payment.amount_refunded > 0 ? 'succeeded' : null,
-  createdAt,
-  webhook: undefined,
+  created_at: payment.created_at,
 });
 
-const dropOldest = (entries: Map<string, unknown> | Set<string>, max: number) => {
-  for (const key of entries.keys()) {
-    if (entries.size <= max) return;
-    entries.delete(key);
-  }
-};
+const toOrder = (row: OrderRow): Order => ({
+  orderId: row.order_id,
+  paymentId: row.payment_id,
+  status: row.status,
+  amount: row.amount,
+  currency: row.currency,
+  item: row.item,
+  failureReason: row.failure_reason,
+  checkoutUrl: row.checkout_url,
+  refund: row.refund,
+  createdAt: new Date(row.created_at),
+  webhook: row.webhook === null ? undefined : (JSON.parse(row.webhook) as ReceivedWebhook),
+});

@@ -7,13 +7,12 @@ import {
   ApiError,
   type CreatePayment,
   type CreateRefund,
-  type Event,
   type Payment,
   PaymentsError,
   type Refund,
   SignatureError,
-  webhooks,
 } from '../client/src/index.ts';
+import type { Inbox } from '../client/src/inbox.ts';
 import type { Connection } from './connection.ts';
 import { contentSecurityPolicy, layout, type Page } from './layout.ts';
 import { createLiveStreams } from './live.ts';
@@ -38,7 +37,8 @@ export interface PaymentCalls {
 export interface Deps {
   payments: PaymentCalls;
   orders: Orders;
-  connection: Pick<Connection, 'webhookSecret' | 'workflowUrl'>;
+  inbox: Pick<Inbox, 'receive'>;
+  connection: Pick<Connection, 'workflowUrl'>;
   log: (line: string) => void;
 }
 
@@ -100,7 +100,8 @@ const payerRoutes = (deps: Deps) => {
     const known = orders.findByPayment(paymentId);
     if (known) return known;
     try {
-      return orders.add(await payments.get(paymentId));
+      orders.add(await payments.get(paymentId));
+      return orders.findByPayment(paymentId);
     } catch (error) {
       if (error instanceof ApiError && error.code === 'PAYMENT_NOT_FOUND') return undefined;
       throw error;
@@ -155,7 +156,7 @@ const orderRoutes = (deps: Deps) => {
       if (!order) return showMessage(ctx, 404, 'The shop knows no such order.');
       // One refund for each order, however often somebody clicks.
       const options = { idempotencyKey: `refund-${order.orderId}` };
-      orders.receiveRefund(await payments.refunds.create(order.paymentId, {}, options));
+      orders.keepRefund(await payments.refunds.create(order.paymentId, {}, options));
       ctx.redirect(orderPath(order));
       ctx.status = 303;
     })
@@ -187,7 +188,7 @@ const presentOrder = ({ orderId, paymentId, status, webhook }: Order) => ({
   webhook: webhook
     ? {
         verified: true,
-        received_at: webhook.receivedAt.toISOString(),
+        received_at: webhook.receivedAt,
         times: webhook.times,
         headers: webhook.headers,
         body: webhook.rawBody,
@@ -195,53 +196,38 @@ const presentOrder = ({ orderId, paymentId, status, webhook }: Order) => ({
     : null,
 });
 
-const isPaymentEvent = ({ event, payment_id: id }: Partial<Event>): boolean =>
-  event?.startsWith('payment.') === true && id !== undefined;
-
 /** The service sends its webhooks, and open pages read their stream of changes. */
 const serviceRoutes = (
-  { orders, connection, log }: Deps,
+  { orders, inbox, log }: Deps,
   openStream: ReturnType<typeof createLiveStreams>['open'],
 ) => {
-  const reject = (ctx: Context, reason: string) => {
-    log(`The shop rejected a webhook: ${reason}`);
-    ctx.status = 400;
-    ctx.body = { error: reason };
-  };
-  return new Router()
-    .post('/webhook', async (ctx) => {
-      const rawBody = await readBody(ctx);
-      const receivedAt = new Date();
-      let event: Event;
-      try {
-        event = await webhooks.verify({
-          body: rawBody,
-          signature: ctx.get('x-service-signature'),
-          secret: connection.webhookSecret,
-          receivedAt,
-        });
-      } catch (error) {
-        if (!(error instanceof SignatureError)) throw error;
-        return reject(ctx, error.message);
-      }
-      if (event.event?.startsWith('refund.')) {
-        orders.receiveRefund(event);
-        ctx.status = 204;
-        return;
-      }
-      // The service may have kinds of events that this shop does not know.
-      if (!isPaymentEvent(event)) return reject(ctx, 'The body is not a payment event.');
-      const headers = plainHeaders(ctx.req);
-      orders.receive(event, { receivedAt, headers, rawBody: rawBody.toString('utf8') });
+  const receive = async (ctx: Context) => {
+    const body = await readBody(ctx);
+    const signature = ctx.get('x-service-signature');
+    try {
+      const { event, isFirst } = await inbox.receive({ body, signature });
+      const webhook = {
+        receivedAt: new Date().toISOString(),
+        headers: plainHeaders(ctx.req),
+        rawBody: body.toString('utf8'),
+      };
+      if (event.event.startsWith('payment.'))
+        orders.keepWebhook(event.payment_id, webhook, isFirst);
       ctx.status = 204;
-    })
-    .get('/events', (ctx) => {
-      const stream = openStream();
-      ctx.status = stream ? 200 : 503;
-      ctx.type = 'text/event-stream';
-      ctx.set('Cache-Control', 'no-store');
-      ctx.body = stream ?? '';
-    });
+    } catch (error) {
+      if (!(error instanceof SignatureError)) throw error;
+      log(`The shop rejected a webhook: ${error.message}`);
+      ctx.status = 400;
+      ctx.body = { error: error.message };
+    }
+  };
+  return new Router().post('/webhook', receive).get('/events', (ctx) => {
+    const stream = openStream();
+    ctx.status = stream ? 200 : 503;
+    ctx.type = 'text/event-stream';
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = stream ?? '';
+  });
 };
 
 const plainHeaders = ({ headers }: IncomingMessage): Record<string, string> =>

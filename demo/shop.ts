@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { dirname, join } from 'node:path';
+import { createInbox, type Inbox } from '../client/src/inbox.ts';
 import { Payments } from '../client/src/index.ts';
 import { DemoError, readConnection } from './connection.ts';
-import { createOrders, type Orders } from './orders.ts';
+import { createOrders } from './orders.ts';
 import { createShop } from './routes.ts';
 
 /** Less than the stack waits for the shop. */
@@ -12,15 +14,18 @@ const stopLimitMs = 500;
 const start = async (connectionFile: string | undefined): Promise<() => Promise<void>> => {
   if (connectionFile === undefined) throw new DemoError('Usage: node demo/shop.ts CONNECTION_FILE');
   const connection = readConnection(connectionFile);
-  const orders = createOrders();
-  const { apiBaseUrl: baseUrl, token } = connection;
-  const { payments } = new Payments({ baseUrl, token, userAgent: 'demo-shop' });
-  const { app, close } = createShop({ payments, orders, connection, log: console.error });
+  const orders = createOrders(join(dirname(connectionFile), 'shop.sqlite'));
+  const { apiBaseUrl: baseUrl, token, webhookSecret: secret } = connection;
+  const client = new Payments({ baseUrl, token, userAgent: 'demo-shop' });
+  const { payments } = client;
+  // The shop is as old as its service, so it has used the inbox for every event.
+  const inbox = createInbox({ ...orders.inbox, client, secret, since: new Date(0) });
+  const { app, close } = createShop({ payments, orders, inbox, connection, log: console.error });
   const handle = app.callback();
   const server = createServer((request, response) => void handle(request, response));
   server.listen(Number(new URL(connection.shopUrl).port), '127.0.0.1');
   await once(server, 'listening');
-  void loadOrders(orders, payments);
+  void catchUp(inbox);
   return async () => {
     close();
     // Requests in flight may finish; connections that stay open are cut.
@@ -29,16 +34,16 @@ const start = async (connectionFile: string | undefined): Promise<() => Promise<
   };
 };
 
-const maxLoadAttempts = 30;
+const maxCatchUps = 30;
 
-/** A restart loses the orders, and the service has them. The API can be starting at the same time. */
-const loadOrders = async (orders: Orders, payments: Payments['payments']) => {
-  for (let attempts = 1; ; attempts += 1)
+/** The events that came while the shop was down. The API can be starting at the same time. */
+const catchUp = async (inbox: Inbox) => {
+  for (let tries = 1; ; tries += 1)
     try {
-      return orders.load((await payments.list({ per_page: 100 }).page()).data);
+      return await inbox.catchUp();
     } catch (error) {
-      if (attempts === maxLoadAttempts)
-        return console.error('The shop could not load its earlier orders:', error);
+      if (tries === maxCatchUps)
+        return console.error('The shop could not read the events that it missed:', error);
       await sleep(1_000);
     }
 };

@@ -14,6 +14,7 @@ describe('the tarball', () => {
       ...[
         'client',
         'errors',
+        'inbox',
         'index',
         'known-event',
         'pages',

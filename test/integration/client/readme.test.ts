@@ -25,12 +25,13 @@ const programs = {
   koa: programAfter('\nKoa:'),
   next: programAfter('\nNext,'),
   hono: programAfter('\nHono:'),
+  inbox: programAfter('`inbox.ts`'),
 };
 
 const { application } = packAndInstall();
 writeFileSync(join(application, 'package.json'), '{"type":"module"}');
 // The packages that an application would install beside the client.
-for (const name of ['express', 'koa', 'hono', '@types'])
+for (const name of ['express', 'koa', 'hono', 'postgres', '@types'])
   symlinkSync(join(root, 'node_modules', name), join(application, 'node_modules', name));
 for (const [name, program] of Object.entries(programs))
   writeFileSync(join(application, `${name}.ts`), program);

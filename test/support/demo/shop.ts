@@ -2,7 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Stripe from 'stripe';
 import { onTestFinished } from 'vitest';
-import { ApiError, type Payment } from '../../../client/src/index.ts';
+import { ApiError, type Payment, Payments } from '../../../client/src/index.ts';
+import { createInbox } from '../../../client/src/inbox.ts';
 import { createOrders } from '../../../demo/orders.ts';
 import { createShop, type PaymentCalls } from '../../../demo/routes.ts';
 
@@ -47,7 +48,14 @@ export const anEvent = (changes: object = {}) => ({
 
 /** The shop behind real HTTP, with a fake client of the payment service. */
 export const aShop = async (payments: Partial<PaymentCalls> = {}) => {
-  const orders = createOrders();
+  const orders = createOrders(':memory:');
+  const client = new Payments({ baseUrl: 'http://127.0.0.1:9', token: 'svc_test_none' });
+  const inbox = createInbox({
+    ...orders.inbox,
+    client,
+    secret: webhookSecret,
+    since: new Date(0),
+  });
   const log: string[] = [];
   const { app, close } = createShop({
     payments: {
@@ -59,7 +67,8 @@ export const aShop = async (payments: Partial<PaymentCalls> = {}) => {
       ...payments,
     },
     orders,
-    connection: { webhookSecret, workflowUrl: () => null },
+    inbox,
+    connection: { workflowUrl: () => null },
     log: (line) => log.push(line),
   });
   const handle = app.callback();

@@ -1,0 +1,151 @@
+import type { Payments } from './client.ts';
+import type { Event } from './types.ts';
+import { SignatureError, verify, type Webhook } from './webhooks.ts';
+
+/** One statement with `$1` for the first of its values. Each `…Query` makes one of a connection or a transaction. */
+export type Query = (
+  text: string,
+  values: string[],
+) => PromiseLike<readonly Record<string, unknown>[]>;
+
+/** For a migration of Postgres or SQLite. An id may go after 30 days: no event is older than that and comes again. */
+export const inboxTables = `
+create table if not exists payments_inbox (
+  event_id text primary key,
+  received_at timestamp not null default current_timestamp
+);
+create table if not exists payments_inbox_position (
+  feed text primary key,
+  cursor text not null
+);`;
+
+export interface InboxOptions {
+  client: Payments;
+  /** As of `verify`. */
+  secret: Webhook['secret'];
+  /** When the shop began to use the inbox: older events are not caught up. It never changes. */
+  since: Date;
+  /** Outside of a transaction. */
+  query: Query;
+  /**
+   * Opens a transaction of the shop, asks `isFirst` in it, and changes the order in the same one if the answer is
+   * true. Whatever it throws must end the transaction without effect.
+   */
+  once: (event: Event, isFirst: (query: Query) => Promise<boolean>) => PromiseLike<unknown>;
+}
+
+export interface Received {
+  event: Event;
+  /** False: the event had come before, and nothing was changed. */
+  isFirst: boolean;
+}
+
+/** Lets each event change the shop exactly once: its id is stored in the transaction that changes the order. */
+export const createInbox = ({ client, secret, since, query, once }: InboxOptions) => {
+  const take = async (event: Event): Promise<boolean> => {
+    let isFirst = false;
+    await once(event, async (inTransaction) => {
+      // Another transaction with this id is waited for: it decides.
+      const inserted = await inTransaction(
+        'insert into payments_inbox (event_id) values ($1) on conflict do nothing returning event_id',
+        [event.event_id],
+      );
+      return (isFirst = inserted.length === 1);
+    });
+    return isFirst;
+  };
+
+  const isKnown = async (id: string): Promise<boolean> => {
+    const text = 'select event_id from payments_inbox where event_id = $1';
+    return (await query(text, [id])).length === 1;
+  };
+
+  return {
+    /**
+     * Takes a webhook. Answer 2xx when it returns, the error's status for a SignatureError, and 500 for whatever
+     * `once` throws: the service sends the event again.
+     * @throws SignatureError
+     */
+    async receive(webhook: Omit<Webhook, 'secret'>): Promise<Received> {
+      const event = await verify({ ...webhook, secret });
+      if (typeof event.event_id !== 'string')
+        throw new SignatureError('body', 'The body is signed, and it is no event.');
+      return { event, isFirst: await take(event) };
+    },
+
+    /**
+     * Takes every event of the feed that no webhook has brought, oldest first; call it when the shop starts. Goes on
+     * where it ended, also after an error. Returns how many events changed the shop.
+     */
+    async catchUp(): Promise<number> {
+      const feed = client.mode;
+      const text = 'select cursor from payments_inbox_position where feed = $1';
+      const [position] = await query(text, [feed]);
+      const pages = client.events.list({
+        order: 'asc',
+        per_page: 100,
+        from: since.toISOString(),
+        cursor: position && String(position['cursor']),
+      });
+      let taken = 0;
+      for await (const { data, pagination } of pages.pages()) {
+        for (const { event_id: id } of data)
+          if (!(await isKnown(id)) && (await take((await client.events.get(id)).payload)))
+            taken += 1;
+        if (pagination.next_cursor !== null)
+          await query(
+            `insert into payments_inbox_position (feed, cursor) values ($1, $2)
+             on conflict (feed) do update set cursor = excluded.cursor returning feed`,
+            [feed, pagination.next_cursor],
+          );
+      }
+      return taken;
+    },
+  };
+};
+
+export type Inbox = ReturnType<typeof createInbox>;
+
+type Rows = readonly Record<string, unknown>[];
+
+/** Of `postgres`: `sql`, or the transaction that `sql.begin` gives. */
+export const postgresQuery =
+  (sql: { unsafe: (text: string, values: string[]) => PromiseLike<Rows> }): Query =>
+  (text, values) =>
+    sql.unsafe(text, values);
+
+/** Of `pg`: a pool, or the client on which the transaction has begun. */
+export const pgQuery =
+  (client: { query: (text: string, values: string[]) => PromiseLike<{ rows: Rows }> }): Query =>
+  async (text, values) =>
+    (await client.query(text, values)).rows;
+
+/**
+ * Of `node:sqlite` or `better-sqlite3`: the database, on which the transaction has begun. All of a connection is in one
+ * transaction, so await nothing but `isFirst` between `begin` and `commit`.
+ */
+export const sqliteQuery =
+  (database: { prepare: (text: string) => { all: (...values: string[]) => unknown[] } }): Query =>
+  async (text, values) =>
+    database.prepare(text.replaceAll(/\$\d+/g, '?')).all(...values) as Rows[number][];
+
+/** Of Drizzle on Postgres: the database or a transaction, and the `sql` of drizzle-orm. */
+export const drizzleQuery =
+  <S>(
+    database: { execute: (statement: S) => PromiseLike<Rows | { rows: Rows }> },
+    sql: (texts: TemplateStringsArray, ...values: string[]) => S,
+  ): Query =>
+  async (text, values) => {
+    const texts = text.split(/\$\d+/);
+    const template = Object.assign(texts, { raw: texts });
+    const result = await database.execute(sql(template, ...values));
+    return 'rows' in result ? result.rows : result;
+  };
+
+/** Of Prisma: the client, or the transaction that `$transaction(async (tx) => …)` gives. */
+export const prismaQuery =
+  (prisma: {
+    $queryRawUnsafe: (text: string, ...values: string[]) => PromiseLike<unknown>;
+  }): Query =>
+  async (text, values) =>
+    (await prisma.$queryRawUnsafe(text, ...values)) as Rows;

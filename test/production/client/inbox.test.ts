@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { Payments } from '../../../client/src/index.ts';
+import { choosePorts } from '../../../stack/ports.ts';
+import { forFile } from '../../support/for-file.ts';
+import { startService } from '../../support/service/service.ts';
+import { skipAllTime } from '../../support/service/skip-time.ts';
+import { aFolder } from '../../support/stack/support.ts';
+import { until } from '../../support/until.ts';
+
+const kills = 30;
+const paymentsForEachKill = 5;
+/** The payments that end while the shop is offline for longer than a round of attempts. */
+const offline = 20;
+
+const service = await forFile(startService());
+
+/** The demo shop, that can be killed, and its application at the service. */
+const aShop = async () => {
+  const { port } = await choosePorts({ port: 0 });
+  const shopUrl = `http://127.0.0.1:${port}`;
+  const { token, secret } = await service.anApplication({ webhookUrl: `${shopUrl}/webhook` });
+  const folder = aFolder();
+  const connection = {
+    api_base_url: service.url,
+    token,
+    webhook_secret: secret,
+    shop_url: shopUrl,
+  };
+  const connectionFile = join(folder, 'connection.json');
+  writeFileSync(connectionFile, JSON.stringify(connection));
+  let running: ChildProcess | undefined;
+  onTestFinished(() => void running?.kill('SIGKILL'));
+  return {
+    client: new Payments({ token, baseUrl: service.url, maxRetries: 5 }),
+    async start() {
+      running = spawn(process.execPath, ['demo/shop.ts', connectionFile], {
+        env: { NODE_COMPILE_CACHE: join(folder, 'compiled') },
+        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      });
+      // Ended already: it could not start.
+      const [message] = await Promise.race([once(running, 'message'), once(running, 'exit')]);
+      expect(message).toBe('ready');
+    },
+    async kill() {
+      running?.kill('SIGKILL');
+      if (running) await once(running, 'exit');
+    },
+    orders() {
+      const database = new DatabaseSync(join(folder, 'shop.sqlite'), { readOnly: true });
+      try {
+        return database
+          .prepare('select payment_id, status, changes from orders order by payment_id')
+          .all();
+      } finally {
+        database.close();
+      }
+    },
+  };
+};
+
+const buy = async (client: Payments) => {
+  const { payment_id: id } = await client.payments.create({
+    order_id: crypto.randomUUID(),
+    amount: 1250,
+    currency: 'EUR',
+    sandbox: { outcome: 'paid' },
+  });
+  return id;
+};
+
+const eventsOf = async (client: Payments, status: 'pending' | 'exhausted') => {
+  const ids: string[] = [];
+  for await (const { event_id: id } of client.events.list({ delivery: status, per_page: 100 }))
+    ids.push(id);
+  return ids;
+};
+
+it(
+  'each order of a shop changes once, while the shop is killed and after it was offline',
+  { timeout: 900_000 },
+  async () => {
+    const { client, ...shop } = await aShop();
+    const ids = await Promise.all(Array.from({ length: offline }, () => buy(client)));
+    for (const id of ids) await skipAllTime(service.client, id);
+    const isOver = async () => (await eventsOf(client, 'exhausted')).length === offline;
+    await until('all attempts have failed', isOver);
+
+    for (let killed = 0; killed < kills; killed += 1) {
+      await shop.start();
+      ids.push(
+        ...(await Promise.all(Array.from({ length: paymentsForEachKill }, () => buy(client)))),
+      );
+      // The webhooks come about now.
+      await sleep(Math.random() * 400);
+      await shop.kill();
+    }
+    await shop.start();
+    await until('every payment has an order', () => shop.orders().length === ids.length);
+    // Now comes each event whose webhook was missed, and that the feed has brought.
+    await until('every event is delivered', async () => {
+      const missed = [
+        ...(await eventsOf(client, 'exhausted')),
+        ...(await eventsOf(client, 'pending')),
+      ];
+      for (const id of missed) await client.events.replay(id);
+      return missed.length === 0;
+    });
+
+    const expected = ids.toSorted().map((id) => ({ payment_id: id, status: 'paid', changes: 1 }));
+    expect(shop.orders()).toEqual(expected.map((order) => expect.objectContaining(order)));
+  },
+);
