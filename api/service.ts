@@ -7,6 +7,7 @@ import { createEvents } from '../postgres/events.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createPayments } from '../postgres/payments.ts';
 import { createRefunds } from '../postgres/refunds.ts';
+import { createRefusedRequests } from '../postgres/refused-requests.ts';
 import { createReplays } from '../postgres/replays.ts';
 import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
 import type { KeyRing } from '../postgres/secret-box.ts';
@@ -22,6 +23,7 @@ import { createAuthenticate } from './auth/authentication.ts';
 import type { Network } from './http/client-address.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { createRateLimiter } from './http/rate-limiter.ts';
+import { createRefusals } from './http/refusals.ts';
 import { createOpenApi } from './openapi/document.ts';
 import { createGatewayBudget } from './payer/gateway-budget.ts';
 import { createSearchLate } from './payer/late-payments.ts';
@@ -60,6 +62,7 @@ export const createService = (deps: Deps) => {
   const starter = createStarter({ workflows, outbox, logger });
   const backlog = createBacklog({ outbox, logger });
   const failures = createRateLimiter({ perMinute: limits.addressFailuresPerMinute, now: Date.now });
+  const refusals = createRefusals({ insert: createRefusedRequests(sql).insert, logger });
   let draining = false;
 
   const handlers = connectHandlers({ ...deps, workflows, starter, backlog, failures });
@@ -71,6 +74,7 @@ export const createService = (deps: Deps) => {
     openRequests: createRateLimiter({ perMinute: limits.addressFailuresPerMinute, now: Date.now }),
     logger,
     metrics,
+    refusals,
     requestsMax,
     securityContact: deps.securityContact,
     isDraining: () => draining,
@@ -84,7 +88,7 @@ export const createService = (deps: Deps) => {
     },
     async stop(): Promise<void> {
       backlog.stop();
-      await starter.drain();
+      await Promise.all([starter.drain(), refusals.stop()]);
     },
   };
 };

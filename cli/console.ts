@@ -1,4 +1,4 @@
-import { type ConsoleRole, consoleRoles } from '../postgres/console-logins.ts';
+import { consoleRoles, type ConsoleRights, describeRights } from '../postgres/console-logins.ts';
 import {
   type CommandSpec,
   type CommandGroup,
@@ -12,25 +12,34 @@ import { table } from './output.ts';
 const roleOption = (description: string) =>
   option('--role <role>', description).choices([...consoleRoles]);
 
-const roleOf = (value: unknown): ConsoleRole | null =>
-  consoleRoles.find((role) => role === value) ?? null;
+const applicationOption = option(
+  '--application <slugs>',
+  'the role is for these applications and nothing else, for example shop,books',
+);
+
+const rightsOf = (options: Record<string, unknown>): Partial<ConsoleRights> => {
+  const role = consoleRoles.find((each) => each === options['role']);
+  const slugs = textOf(options['application'])?.split(',');
+  return {
+    ...(role && { role }),
+    ...(slugs && { applications: slugs.map((slug) => slug.trim()) }),
+  };
+};
 
 const loginCommand: CommandSpec = {
   usage: 'login [name]',
   summary: 'print a link that opens the web console once, within 15 minutes',
-  examples: ['console login', 'console login ada --role operator'],
+  examples: ['console login', 'console login ada --role operator --application shop'],
   options: [
     roleOption('the role from now on; without it a known person keeps theirs, others are admins'),
+    applicationOption,
     reasonOption(),
   ],
   run: async ({ args: [person], options, reason, operations }) => {
-    const { name, role, url } = await operations.console.issueLink(roleOf(options.role), {
-      name: person,
-      reason,
-    });
+    const link = await operations.console.issueLink(rightsOf(options), { name: person, reason });
     return {
-      text: `Log in as ${name} (${role}), once and within 15 minutes:\n${url}`,
-      json: { name, role, url },
+      text: `Log in as ${link.name} (${describeRights(link)}), once and within 15 minutes:\n${link.url}`,
+      json: link,
     };
   },
 };
@@ -77,6 +86,7 @@ const addCommand: CommandSpec = {
   ],
   options: [
     roleOption('what the person may do').makeOptionMandatory(),
+    applicationOption,
     option('--email <address>', 'the address that the provider has verified'),
     option('--subject <id>', 'the `sub` of the account, for providers that verify no address'),
     reasonOption(),
@@ -84,13 +94,13 @@ const addCommand: CommandSpec = {
   findMisuse: ({ email, subject }) =>
     email === undefined && subject === undefined ? 'add needs --email or --subject' : null,
   run: async ({ args: [name = ''], options, reason, operations }) => {
-    const role = roleOf(options.role) ?? 'viewer';
+    const rights = { role: 'viewer' as const, applications: null, ...rightsOf(options) };
     const email = textOf(options.email);
     const subject = textOf(options.subject);
-    await operations.console.add({ name, role, email, subject }, reason);
+    await operations.console.add({ name, ...rights, email, subject }, reason);
     return {
-      text: `${name} (${role}) can log in with the account that has ${subject ?? email}. Earlier links, sessions and passkeys of ${name} have ended.`,
-      json: { name, role, email, subject },
+      text: `${name} (${describeRights(rights)}) can log in with the account that has ${subject ?? email}. Earlier links, sessions and passkeys of ${name} have ended.`,
+      json: { name, ...rights, email, subject },
     };
   },
 };
@@ -116,7 +126,7 @@ const peopleCommand: CommandSpec = {
     const people = await list((max) => operations.console.people(max));
     const rows = people.map((person) => ({
       person: person.name,
-      role: person.role,
+      role: describeRights(person),
       'e-mail': person.email,
       account: person.hasAccount,
       passkeys: person.passkeys,

@@ -5,7 +5,7 @@ import type { ConsoleRole } from '../postgres/console-logins.ts';
 import { ownPath } from './attempt.ts';
 import type { Html } from './html.ts';
 import { copyable, notice } from './html.ts';
-import type { ConsoleResponse, PersonRequest, Route } from './request.ts';
+import type { ConsoleResponse, Owner, PersonRequest, Route } from './request.ts';
 import { page, redirect } from './request.ts';
 
 export interface Question {
@@ -31,6 +31,7 @@ export interface Action {
   path: string;
   role: ConsoleRole;
   isSensitive?: boolean;
+  owner?: Owner;
   confirm: (request: PersonRequest) => Promise<Question>;
   /** @returns a page that is shown once, or nothing: then the page it came from shows the new state */
   execute: (request: PersonRequest, reason: string) => Promise<ConsoleResponse | void>;
@@ -117,39 +118,41 @@ const createUsedForms = () => {
 /** Each action has two routes: GET asks for confirmation, POST makes the change. */
 export const actionRoutes = (actions: readonly Action[]): Route[] => {
   const usedForms = createUsedForms();
-  return actions.flatMap(({ path, role, isSensitive = false, confirm, execute }): Route[] => {
-    const common = { path, role, isSensitive };
-    const show = async (request: PersonRequest): Promise<ConsoleResponse> =>
-      form(await confirm(request), request);
-    const act = async (request: PersonRequest): Promise<ConsoleResponse> => {
-      const question = await confirm(request);
-      const problem = problemWith(question, request);
-      if (problem !== undefined) return form(question, request, problem);
-      const formId = (request.form.get('form_id') ?? '').slice(0, formIdMaxLength);
-      // A button that repeats safely has none.
-      if (formId !== '' && usedForms.has(formId))
-        return page(
-          'Already done',
-          html`<p>This form was sent before, and what it did stays done. A secret is shown only once.
+  return actions.flatMap(
+    ({ path, role, isSensitive = false, owner, confirm, execute }): Route[] => {
+      const common = { path, role, isSensitive, owner };
+      const show = async (request: PersonRequest): Promise<ConsoleResponse> =>
+        form(await confirm(request), request);
+      const act = async (request: PersonRequest): Promise<ConsoleResponse> => {
+        const question = await confirm(request);
+        const problem = problemWith(question, request);
+        if (problem !== undefined) return form(question, request, problem);
+        const formId = (request.form.get('form_id') ?? '').slice(0, formIdMaxLength);
+        // A button that repeats safely has none.
+        if (formId !== '' && usedForms.has(formId))
+          return page(
+            'Already done',
+            html`<p>This form was sent before, and what it did stays done. A secret is shown only once.
               <a href="${question.back}">Go back</a>.</p>`,
-          409,
-        );
-      usedForms.add(formId);
-      const reason = request.form.get('reason')?.trim() ?? '';
-      try {
-        const answer = await execute(request, reason);
-        const back = request.form.has('back') ? ownPath(request.form.get('back')) : question.back;
-        return answer ?? redirect(back, question.done);
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        return form(question, request, error.message);
-      }
-    };
-    return [
-      { method: 'GET', ...common, handle: show },
-      { method: 'POST', ...common, handle: act },
-    ];
-  });
+            409,
+          );
+        usedForms.add(formId);
+        const reason = request.form.get('reason')?.trim() ?? '';
+        try {
+          const answer = await execute(request, reason);
+          const back = request.form.has('back') ? ownPath(request.form.get('back')) : question.back;
+          return answer ?? redirect(back, question.done);
+        } catch (error) {
+          if (!(error instanceof Refusal)) throw error;
+          return form(question, request, error.message);
+        }
+      };
+      return [
+        { method: 'GET', ...common, handle: show },
+        { method: 'POST', ...common, handle: act },
+      ];
+    },
+  );
 };
 
 /** A button that makes a harmless change at once. The form is in the layout. */

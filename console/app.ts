@@ -11,6 +11,7 @@ import { readAssets } from './assets.ts';
 import { ownPath } from './attempt.ts';
 import { cellsOf, notice, timeIn, type Html } from './html.ts';
 import { layout, sections } from './layout.ts';
+import { refuseStranger } from './owner.ts';
 import { confirmLoginPage } from './pages/login.ts';
 import { isZone } from './pages/settings.ts';
 import type {
@@ -191,6 +192,8 @@ const respond = async (deps: Deps, route: Route, ctx: Context): Promise<ConsoleR
   if (!session) return askToLogIn(ctx);
   if (secret !== undefined && !route.isPolled) await deps.logins.markSeen(secret);
   const personRequest = { ...request, session, operations: deps.operationsOf(session.name) };
+  const stranger = await refuseStranger(route, personRequest);
+  if (stranger) return stranger === 'not found' ? notFound() : stranger;
   const refusal = refuseByRole(route, session);
   if (refusal === 'stale') return confirmLoginPage(deps, personRequest, ctx.url);
   return refusal ?? route.handle(personRequest);

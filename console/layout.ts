@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { ConsoleSession } from '../postgres/console-logins.ts';
+import { type ConsoleSession, describeRights } from '../postgres/console-logins.ts';
 import type { AssetUrls } from './assets.ts';
 import { escapeControls, notice, type Html } from './html.ts';
 
@@ -50,17 +50,22 @@ const isIn = (path: string, section: string) =>
     ? path === '/' || path.startsWith('/attention')
     : path === section || path.startsWith(`${section}/`);
 
-const navigation = (path: string): Html =>
+/** What people of some applications find there. */
+const sectionsOfApplications = new Set(['/payments', '/refunds', '/deliveries', '/applications']);
+
+const navigation = (path: string, { applications }: ConsoleSession): Html =>
   html`<nav aria-label="Sections">
     <ul>
-      ${sections.map(
-        ([href, label]) =>
-          html`<li>
+      ${sections
+        .filter(([href]) => applications === null || sectionsOfApplications.has(href))
+        .map(
+          ([href, label]) =>
+            html`<li>
             <a href="${href}" ${isIn(path, href) ? html`aria-current="page"` : ''}>
               <svg viewBox="0 0 16 16" aria-hidden="true"><path d="${icons[href]}" /></svg>${label}
             </a>
           </li>`,
-      )}
+        )}
     </ul>
   </nav>`;
 
@@ -84,7 +89,7 @@ const searchBox = (csrf: string): Html =>
 
 const personMenu = ({ session, csrf, zone }: Layout & { session: ConsoleSession }): Html =>
   html`<div class="person">
-    <span><a href="/account">${session.name}</a> <span class="soft">(${session.role})</span></span>
+    <span><a href="/account">${session.name}</a> <span class="soft">(${describeRights(session)})</span></span>
     <a href="/settings">Times in ${zone}</a>
     <form method="post" action="/logout">
       <input type="hidden" name="csrf" value="${csrf}" />
@@ -113,7 +118,7 @@ export const layout = (page: Layout): Html => {
           <a class="brand" href="/"><img src="${assets.icon}" alt="Overview" width="22" height="22" /> <span>Payments console</span></a>
           ${session ? html`${searchBox(csrf)}${personMenu({ ...page, session })}` : ''}
         </header>
-        ${session ? navigation(path) : ''}
+        ${session ? navigation(path, session) : ''}
         <main id="content" tabindex="-1">
           <p id="stale" class="notice bad" role="alert" hidden></p>
           ${message === undefined ? '' : notice('good', html`<bdi>${escapeControls(message)}</bdi>`)}

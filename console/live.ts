@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import type { Html } from './html.ts';
-import type { ConsoleResponse, PersonRequest, Route } from './request.ts';
+import type { ConsoleResponse, Owner, PersonRequest, Route } from './request.ts';
 
 export interface Live {
   /** Says what the browser shows. */
@@ -34,11 +34,13 @@ export const live = async (
 export const pollRoute = (
   path: string,
   current: (request: PersonRequest) => Promise<Live>,
+  owner?: Owner,
 ): Route => ({
   method: 'GET',
   path,
   role: 'viewer',
   isPolled: true,
+  owner,
   handle: async (request): Promise<ConsoleResponse> => {
     const { mark, content } = await current(request);
     return { kind: 'part', content: mark === request.query.get('seen') ? undefined : content };

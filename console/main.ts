@@ -4,6 +4,7 @@ import { createOperations } from '../operations/operations.ts';
 import { depsOf } from '../operations/settings.ts';
 import { readConsoleConfig } from '../config.ts';
 import { createAttentionQueries } from '../postgres/attention.ts';
+import { createRefusedRequests } from '../postgres/refused-requests.ts';
 import { createBacklogMetrics } from '../postgres/backlog-metrics.ts';
 import { createConsoleLoginQueries } from '../postgres/console-logins.ts';
 import { createConsolePasskeyQueries } from '../postgres/console-passkeys.ts';
@@ -55,6 +56,7 @@ await runProcess(async () => {
     logger,
     queries: createConsoleQueries(sql),
     attention: createAttentionQueries(sql),
+    refusedRequests: createRefusedRequests(sql),
     logins,
     attempts: createAttempts(logins.spendAttempt),
     people: createConsolePeopleQueries(sql),

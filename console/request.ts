@@ -10,6 +10,7 @@ import type {
 } from '../postgres/console-logins.ts';
 import type { createConsolePasskeyQueries } from '../postgres/console-passkeys.ts';
 import type { createConsolePeopleQueries } from '../postgres/console-people.ts';
+import type { createRefusedRequests } from '../postgres/refused-requests.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Attempts } from './attempt.ts';
 import type { Cells, FormatTime, Html } from './html.ts';
@@ -21,6 +22,7 @@ export type ConsoleOperations = Omit<Operations, 'purge'>;
 export interface Deps {
   queries: ReturnType<typeof createConsoleQueries>;
   attention: ReturnType<typeof createAttentionQueries>;
+  refusedRequests: Pick<ReturnType<typeof createRefusedRequests>, 'list' | 'getApplication'>;
   /** The one address of the console. Requests to any other name are refused. */
   baseUrl: string;
   logins: ConsoleLoginQueries;
@@ -117,10 +119,18 @@ export interface OpenRoute extends RouteBase {
   handle: (request: ConsoleRequest) => Promise<ConsoleResponse>;
 }
 
+/**
+ * Whose page it is, for people of some applications: `person`, their own or one that filters by itself; `list`, of the
+ * application that its filter names; or the application that the function finds. A route without one is not for them.
+ */
+export type Owner = 'person' | 'list' | ((request: PersonRequest) => Promise<string | undefined>);
+
 export interface PersonRoute extends RouteBase {
   role: ConsoleRole;
   /** It cannot be taken back, so the person must have logged in within the last ten minutes. */
   isSensitive?: boolean;
+  /** Without it only people of the whole service may open it: see owner.ts. */
+  owner?: Owner | undefined;
   handle: (request: PersonRequest) => Promise<ConsoleResponse>;
 }
 

@@ -18,6 +18,7 @@ import { providerLoginRoutes } from './pages/provider-login.ts';
 import { refundActions, refundRoutes } from './pages/refunds.ts';
 import { createReconcile } from './pages/reconcile.ts';
 import { replayActions, replayRoutes } from './pages/replays.ts';
+import { requestRoutes } from './pages/requests.ts';
 import { searchRoutes } from './pages/search.ts';
 import { settingsRoutes } from './pages/settings.ts';
 import type { Deps, Route } from './request.ts';
@@ -38,6 +39,7 @@ export const createRoutes = (deps: Deps): Route[] => {
     ...replayRoutes,
     ...eventRoutes(deps),
     ...applicationRoutes(deps),
+    ...requestRoutes(deps),
     ...gatewayRoutes,
     ...reconcile.routes,
     ...auditRoutes,

@@ -51,6 +51,8 @@ grant insert (id, payment_id, application, test, order_id, status, stage, amount
 grant select, update (day, used) on refund_limits to payments_api;
 grant insert, delete on workflow_outbox to payments_api;
 grant insert, update on idempotency_keys, request_counts to payments_api;
+grant select (id, application, at), insert (id, application, method, route, status, code, fields), delete
+  on refused_requests to payments_api;
 grant update (last_used_at) on tokens to payments_api;
 -- The payer's choice on the sandbox gateway's own page.
 grant update (state, refusal, tracking_code, card_pan_masked) on sandbox_payments to payments_api;
@@ -121,7 +123,7 @@ grant select,
   insert (id, application, test, trigger, delivery, kind, from_at, to_at, error_class, event_ids, per_second, matched),
   update (stop_requested) on replays to payments_admin;
 
-grant select, insert (name, role, email, subject), update (role), delete on console_people to payments_admin;
+grant select, insert (name, role, applications, email, subject), update (role, applications), delete on console_people to payments_admin;
 grant select, insert (hash, name), update (ended_at) on console_links to payments_admin;
 grant select, update (ended_at) on console_sessions to payments_admin;
 grant select (id, name, label, created_at, used_at) on console_passkeys to payments_admin;
@@ -130,7 +132,7 @@ grant select (id, name, label, created_at, used_at) on console_passkeys to payme
 -- it records needs a person, and the command line alone adds people, gives them roles and makes links: a console
 -- that somebody has taken over can invent no person and no role.
 grant select on applications, tokens, payments, refunds, workflow_outbox, events, deliveries, attempts, late_payments,
-  gateway_exchanges, audit_log, console_people, console_links, console_sessions, console_passkeys, console_attempts
+  refused_requests, gateway_exchanges, audit_log, console_people, console_links, console_sessions, console_passkeys, console_attempts
   to payments_console;
 grant select (slug, driver, kind, enabled, can_refund, has_credentials, created_at) on gateways to payments_console;
 grant select (id, application, key_id, created_at, retires_at) on webhook_secrets to payments_console;

@@ -1,9 +1,10 @@
+import { createApplications } from '../postgres/applications.ts';
 import { createAuditLog } from '../postgres/audit-log.ts';
 import {
   type Account,
   type ConsoleLogin,
   type ConsoleLoginQueries,
-  type ConsoleRole,
+  type ConsoleRights,
   createConsoleLoginQueries,
   type LoginVia,
 } from '../postgres/console-logins.ts';
@@ -13,6 +14,7 @@ import {
   createConsolePeopleQueries,
   type ListedPerson,
 } from '../postgres/console-people.ts';
+import type { Queries } from '../postgres/driver/sql.ts';
 import { NotFound, Refusal } from './change.ts';
 import type { Deps } from './deps.ts';
 
@@ -24,22 +26,26 @@ export const createConsoleLogins = ({
   consoleUrl,
 }: Pick<Deps, 'sql' | 'change' | 'actor' | 'consoleUrl'>) => ({
   /**
-   * By default the link is for the caller, with the role that the person has, or else as an admin.
+   * By default the link is for the caller, with the rights that the person has, or else as an admin.
    * @returns a link that opens one session within 15 minutes
    */
   async issueLink(
-    wantedRole: ConsoleRole | null,
+    wanted: Partial<ConsoleRights>,
     { name = actor, reason = null }: { name?: string | undefined; reason?: string | null } = {},
-  ): Promise<{ name: string; role: ConsoleRole; url: string }> {
+  ): Promise<ConsoleRights & { name: string; url: string }> {
     checkName(name);
     return change({ action: 'console.link', subject: `person:${name}`, reason }, async (tx) => {
       const before = await createConsolePeopleQueries(tx).get(name);
-      const role = wantedRole ?? before?.role ?? 'admin';
-      const code = await createConsoleLoginQueries(tx).issueLink(name, role);
+      const rights = {
+        role: wanted.role ?? before?.role ?? 'admin',
+        applications: wanted.applications ?? before?.applications ?? null,
+      };
+      await checkRights(tx, rights);
+      const code = await createConsoleLoginQueries(tx).issueLink(name, rights);
       return {
-        result: { name, role, url: `${consoleUrl}/login/${code}` },
-        before: before ? { role: before.role } : null,
-        after: { role },
+        result: { name, ...rights, url: `${consoleUrl}/login/${code}` },
+        before: before ? rightsOf(before) : null,
+        after: rights,
       };
     });
   },
@@ -49,18 +55,26 @@ export const createConsoleLogins = ({
    * another one from now on, so their links, sessions and passkeys end.
    */
   async add(
-    { name, role, email, subject }: Omit<ConsolePerson, 'subject'> & Partial<ConsolePerson>,
+    {
+      name,
+      role,
+      applications = null,
+      email,
+      subject,
+    }: Pick<ConsolePerson, 'name' | 'role' | 'email'> & Partial<ConsolePerson>,
     reason: string | null,
   ): Promise<void> {
     checkName(name);
     const after = {
       role,
+      applications,
       email: email === null ? null : checkEmail(email),
       subject: subject ?? null,
     };
     if (after.subject !== null && !/^[!-~]{1,255}$/.test(after.subject))
       throw new Refusal('The subject is not valid.');
     await change({ action: 'console.add', subject: `person:${name}`, reason }, async (tx) => {
+      await checkRights(tx, after);
       const people = createConsolePeopleQueries(tx);
       const refuseOther = (what: string, owner: ConsolePerson | undefined) => {
         if (owner && owner.name !== name)
@@ -72,7 +86,7 @@ export const createConsoleLogins = ({
       await people.delete(name);
       await people.insert({ name, ...after });
       return {
-        before: before ? { role: before.role, email: before.email } : null,
+        before: before ? { ...rightsOf(before), email: before.email } : null,
         after,
       };
     });
@@ -86,7 +100,7 @@ export const createConsoleLogins = ({
       if (!person) throw new NotFound(`There is no person "${name}".`);
       await people.delete(name);
       return {
-        before: { role: person.role, email: person.email },
+        before: { ...rightsOf(person), email: person.email },
         after: null,
       };
     });
@@ -158,6 +172,23 @@ export const createConsoleLogins = ({
     });
   },
 });
+
+const rightsOf = ({ role, applications }: ConsoleRights) => ({ role, applications });
+
+const applicationsMax = 20;
+
+const checkRights = async (tx: Queries, { role, applications }: ConsoleRights): Promise<void> => {
+  if (applications === null) return;
+  if (role === 'admin')
+    throw new Refusal(
+      'An admin is one of the whole service. Remove the person first, or use another role.',
+    );
+  if (applications.length === 0 || applications.length > applicationsMax)
+    throw new Refusal(`A person can be one of 1 to ${applicationsMax} applications.`);
+  for (const slug of applications)
+    if (!(await createApplications(tx).get(slug)))
+      throw new NotFound(`There is no application "${slug}".`);
+};
 
 /** @returns it in lower case. Beyond ASCII, different letters may have the same small one. */
 const checkEmail = (email: string): string => {

@@ -12,14 +12,23 @@ export interface Account {
 export const consoleRoles = ['viewer', 'operator', 'admin'] as const;
 export type ConsoleRole = (typeof consoleRoles)[number];
 
+export interface ConsoleRights {
+  role: ConsoleRole;
+  /** The role is for these applications and nothing else; null: for the whole service. */
+  applications: string[] | null;
+}
+
+/** For example `operator of shop`. */
+export const describeRights = ({ role, applications }: ConsoleRights): string =>
+  applications === null ? role : `${role} of ${applications.join(', ')}`;
+
 /** The way of a login. */
 export type LoginVia = 'link' | 'provider' | 'passkey';
 
 /** A login that is open. */
-export interface ConsoleSession {
+export interface ConsoleSession extends ConsoleRights {
   id: string;
   name: string;
-  role: ConsoleRole;
   via: LoginVia;
   createdAt: Date;
   /** The person proved who they are within the last ten minutes. */
@@ -45,24 +54,26 @@ export const createConsoleLoginQueries = (sql: Queries) => {
   const id = sql`left(encode(s.hash, 'hex'), 16)`;
   return {
     /**
-     * Gives the person this role, and adds an unknown one.
+     * Gives the person these rights, and adds an unknown one.
      * @returns the code of a new link; it is good for 15 minutes and for one session
      */
-    async issueLink(name: string, role: ConsoleRole): Promise<string> {
+    async issueLink(name: string, { role, applications }: ConsoleRights): Promise<string> {
       const code = newSecret();
       await sql`
         with person as (
-          insert into console_people (name, role) values (${name}, ${role})
-          on conflict (name) do update set role = excluded.role
+          insert into console_people (name, role, applications)
+          values (${name}, ${role}, ${applications})
+          on conflict (name) do update
+          set role = excluded.role, applications = excluded.applications
         )
         insert into console_links (hash, name) values (${hashOf(code)}, ${name})`;
       return code;
     },
 
     /** The person of a link that can still be opened. */
-    async getLink(code: string): Promise<{ name: string; role: ConsoleRole } | undefined> {
-      const [row] = await sql<{ name: string; role: ConsoleRole }[]>`
-        select l.name, p.role from console_links l join console_people p on p.name = l.name
+    async getLink(code: string): Promise<(ConsoleRights & { name: string }) | undefined> {
+      const [row] = await sql<(ConsoleRights & { name: string })[]>`
+        select l.name, p.role, p.applications from console_links l join console_people p on p.name = l.name
         where l.hash = ${hashOf(code)} and ${isOpenLink(sql)}`;
       return row;
     },
@@ -127,7 +138,7 @@ export const createConsoleLoginQueries = (sql: Queries) => {
     async getSession(secret: string): Promise<ConsoleSession | undefined> {
       // The clock of an identity provider may be ahead, so the session has to be new too.
       const [row] = await sql<ConsoleSession[]>`
-        select ${id} as id, s.name, p.role, s.via, s.created_at as "createdAt",
+        select ${id} as id, s.name, p.role, p.applications, s.via, s.created_at as "createdAt",
           coalesce(s.proved_at > now() - interval '10 minutes'
             and s.created_at > now() - interval '10 minutes', false) as "isFresh"
         from console_sessions s join console_people p on p.name = s.name

@@ -1,10 +1,9 @@
-import type { Account, ConsoleRole } from './console-logins.ts';
+import type { Account, ConsoleRights } from './console-logins.ts';
 import { isOpenLink, isOpenSession } from './console-logins.ts';
 import type { Queries } from './driver/sql.ts';
 
-export interface ConsolePerson {
+export interface ConsolePerson extends ConsoleRights {
   name: string;
-  role: ConsoleRole;
   email: string | null;
   /** The account of the identity provider, if it is known. */
   subject: string | null;
@@ -20,7 +19,7 @@ export interface ListedPerson extends ConsolePerson {
 
 /** The people who may enter the web console. */
 export const createConsolePeopleQueries = (sql: Queries) => {
-  const columns = sql`name, role, email, subject`;
+  const columns = sql`name, role, applications, email, subject`;
   return {
     async get(name: string): Promise<ConsolePerson | undefined> {
       const [row] = await sql<ConsolePerson[]>`
@@ -48,10 +47,10 @@ export const createConsolePeopleQueries = (sql: Queries) => {
     },
 
     /** The next account with the address or the subject becomes the person's. */
-    async insert({ name, role, email, subject }: ConsolePerson): Promise<void> {
+    async insert({ name, role, applications, email, subject }: ConsolePerson): Promise<void> {
       await sql`
-        insert into console_people (name, role, email, subject)
-        values (${name}, ${role}, ${email}, ${subject})`;
+        insert into console_people (name, role, applications, email, subject)
+        values (${name}, ${role}, ${applications}, ${email}, ${subject})`;
     },
 
     /** @returns false if the person has an account already, or is gone */
@@ -69,7 +68,7 @@ export const createConsolePeopleQueries = (sql: Queries) => {
 
     async list(limit: number): Promise<ListedPerson[]> {
       return sql<ListedPerson[]>`
-        select p.name, p.role, p.email, p.subject, p.issuer is not null as "hasAccount",
+        select p.name, p.role, p.applications, p.email, p.subject, p.issuer is not null as "hasAccount",
           (select count(*)::int from console_passkeys k where k.name = p.name) as passkeys,
           (select count(*)::int from console_sessions s
             where s.name = p.name and ${isOpenSession(sql)}) as "openSessions",

@@ -237,31 +237,44 @@ export const createConsoleQueries = (sql: Queries) => {
     },
 
     /** The payment that an event is about. */
-    async findByEvent(eventId: string): Promise<string | undefined> {
-      const [event] = await sql<{ paymentId: string }[]>`
-        select payment_id as "paymentId" from events where id = ${eventId}`;
-      return event?.paymentId;
+    async findByEvent(
+      eventId: string,
+    ): Promise<{ paymentId: string; application: string } | undefined> {
+      const [event] = await sql<{ paymentId: string; application: string }[]>`
+        select e.payment_id as "paymentId", p.application
+        from events e join payments p on p.id = e.payment_id where e.id = ${eventId}`;
+      return event;
     },
 
-    /** Payments whose order, gateway reference or tracking code is this text, with the kind of the match. */
-    async findByText(text: string, limit: number): Promise<(PaymentRow & { found: string })[]> {
+    /**
+     * Payments whose order, gateway reference or tracking code is this text, with the kind of the match.
+     * @param applications null: of all
+     */
+    async findByText(
+      text: string,
+      applications: readonly string[] | null,
+      limit: number,
+    ): Promise<(PaymentRow & { found: string })[]> {
+      const isVisible =
+        applications === null ? sql`true` : sql`p.application = any(${applications as string[]})`;
       return sql<(PaymentRow & { found: string })[]>`
         select ${row}, p.found from (
           (select 'order' as found, p.* from ${owners({ application: null, test: null })}
             cross join lateral (
               select p.* from payments p
               where p.application = o.slug and p.test = o.test and p.order_id = ${text}
+                and ${isVisible}
               order by p.created_at desc, p.id desc limit ${limit}) as p
             limit ${limit})
           union all
           (select 'gateway reference', p.* from gateways g cross join lateral (
               select p.* from payments p
-              where p.gateway = g.slug and p.gateway_reference = ${text}) as p
+              where p.gateway = g.slug and p.gateway_reference = ${text} and ${isVisible}) as p
             limit ${limit})
           union all
           (select 'tracking code', p.* from gateways g cross join lateral (
               select p.* from payments p
-              where p.gateway = g.slug and p.tracking_code = ${text}
+              where p.gateway = g.slug and p.tracking_code = ${text} and ${isVisible}
               order by p.tracking_code limit ${limit}) as p
             limit ${limit})
         ) as p

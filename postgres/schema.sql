@@ -602,6 +602,8 @@ create trigger audit_log__no_truncate before truncate on audit_log
 create table console_people (
   name text primary key,
   role text not null constraint console_people__role check (role in ('viewer', 'operator', 'admin')),
+  -- The role is for these applications and nothing else. Null: for the whole service, as always for an admin.
+  applications text[],
   -- In lower case. An account of the identity provider with this address becomes the person's at its first login.
   email text constraint console_people__email unique,
   -- From then on only this account is the person: an address may get another owner. A subject without an issuer
@@ -611,6 +613,8 @@ create table console_people (
   -- When the account last logged in. A passkey of its person counts for seven days from then.
   account_seen_at timestamptz,
   created_at timestamptz not null default now(),
+  constraint console_people__applications check (
+    applications is null or (cardinality(applications) between 1 and 20 and role <> 'admin')),
   constraint console_people__account unique (issuer, subject)
 );
 create unique index console_people__invited on console_people (subject) where issuer is null;
@@ -657,6 +661,22 @@ create table console_attempts (
   hash bytea primary key,
   created_at timestamptz not null default now()
 );
+
+-- The last requests of each application that the API refused, for its developers. The API keeps 100 of each.
+create table refused_requests (
+  -- X-Request-Id.
+  id text primary key,
+  application text not null references applications,
+  at timestamptz not null default now(),
+  method text not null,
+  -- The route's pattern: a path can hold anything.
+  route text not null,
+  status int not null,
+  code text not null,
+  -- As in the response: what is wrong with which field.
+  fields jsonb
+);
+create index refused_requests__application on refused_requests (application, at desc);
 
 -- The migrations that were applied. migrate.ts creates this table.
 create table migrations (

@@ -183,7 +183,7 @@ const makeConsoleLink = async ({ database_url, console_url }: ConnectionFile): P
   const change = createChange({ sql, actor, via: 'cli' });
   try {
     const logins = createConsoleLogins({ sql, change, actor, consoleUrl: console_url });
-    return (await logins.issueLink('admin', { name: 'admin' })).url;
+    return (await logins.issueLink({ role: 'admin' }, { name: 'admin' })).url;
   } finally {
     await sql.end({ timeout: 1 });
   }

@@ -91,7 +91,7 @@ try {
   for (const { width, colorScheme } of takesAll ? looks : looks.slice(0, 2)) {
     const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
     const page = await context.newPage();
-    const code = await server.links.issueLink('ada', 'admin');
+    const code = await server.links.issueLink('ada', { role: 'admin', applications: null });
     await page.goto(`${server.baseUrl}/login/${code}`);
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.goto(`${server.baseUrl}/reconcile`);

@@ -1,5 +1,6 @@
 import type Koa from 'koa';
 import { PaymentError } from '../../contract/errors.ts';
+import { limits } from '../../contract/limits.ts';
 import { newRequestId } from '../../contract/ids.ts';
 import { parseTraceId } from '../../contract/trace.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
@@ -11,6 +12,7 @@ import type { ClientAddress } from './client-address.ts';
 import { rateLimitKey } from './client-address.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { RepeatedRateLimitError } from './rate-limiter.ts';
+import type { Refusals } from './refusals.ts';
 import type { HandlerResult, Route } from './route.ts';
 
 export interface Deps {
@@ -20,6 +22,7 @@ export interface Deps {
   /** Counts requests that anyone can send, by address: they must not fill the log. */
   openRequests: RateLimiter;
   errorPage: ErrorPage;
+  refusals: Pick<Refusals, 'record'>;
   /** True while the process shuts down: every response then closes its connection. */
   isDraining: () => boolean;
 }
@@ -54,8 +57,10 @@ export const requestContext =
       }
       const isDisconnect = ctx.socket.destroyed && isCausedByDisconnect(error);
       // Other errors are logged and counted even if the client has disconnected.
-      if (error !== undefined && !isDisconnect)
+      if (error !== undefined && !isDisconnect) {
         sendResult(ctx, await errorResponse(error, { ...deps, requestId, route: routeOf(ctx) }));
+        recordRefusal(deps, ctx, error);
+      }
       // Checked last: the request may have begun before the shutdown.
       if (deps.isDraining()) ctx.set('connection', 'close');
       report(deps, ctx, {
@@ -68,6 +73,19 @@ export const requestContext =
       });
     });
   };
+
+/** For the developers of the application that made the request. */
+const recordRefusal = ({ refusals }: Deps, ctx: Koa.Context, error: unknown) => {
+  const { application, request_id: id } = logContext.getStore() ?? {};
+  const route = routeOf(ctx);
+  const { method, status } = ctx;
+  if (application === undefined || id === undefined || !route || status >= 500) return;
+  // A status below 500 is that of the error itself.
+  if (!(error instanceof PaymentError)) return;
+  const { code, details } = error;
+  const fields = details?.fields?.slice(0, limits.reportedProblems) ?? null;
+  refusals.record({ id, application, method, route: route.path, status, code, fields });
+};
 
 /** Needs neither a token nor a link nor a signature, and no other limit counts it. */
 const isOpenToAnyone = (ctx: Koa.Context, error: unknown): boolean =>

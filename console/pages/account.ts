@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { NotFound } from '../../operations/change.ts';
+import { describeRights } from '../../postgres/console-logins.ts';
 import type { Action } from '../actions.ts';
 import { action, notice } from '../html.ts';
 import { createPasskeys } from '../passkeys.ts';
@@ -25,7 +26,7 @@ export const accountRoutes = (deps: Deps): Route[] => {
       'Account',
       html`${cells.facts({
         Person: session.name,
-        Role: session.role,
+        Role: describeRights(session),
         'Logged in': session.createdAt,
         'Signed in with': ways[session.via],
       })}
@@ -101,9 +102,9 @@ export const accountRoutes = (deps: Deps): Route[] => {
   };
 
   // A passkey outlives the session, so an open browser is not enough to add one.
-  const sensitive = { role: 'viewer', isSensitive: true } as const;
+  const sensitive = { role: 'viewer', owner: 'person', isSensitive: true } as const;
   return [
-    { method: 'GET', path: '/account', role: 'viewer', handle: show },
+    { method: 'GET', path: '/account', role: 'viewer', owner: 'person', handle: show },
     { method: 'GET', path: '/account/passkeys', ...sensitive, handle: askForPasskey },
     { method: 'POST', path: '/account/passkeys/options', ...sensitive, handle: begin },
     { method: 'POST', path: '/account/passkeys', ...sensitive, handle: add },
@@ -114,6 +115,7 @@ export const accountActions = ({ passkeys }: Deps): readonly Action[] => [
   {
     path: '/account/passkeys/:passkey/remove',
     role: 'viewer',
+    owner: 'person',
     confirm: async ({ session, params }) => {
       const own = await passkeys.list(session.name);
       const passkey = own.find(({ id }) => id === params['passkey']);

@@ -5,12 +5,13 @@ import { hideQuery } from '../../operations/webhook-url.ts';
 import { type Action, holdsSecret, type Question, secretPage } from '../actions.ts';
 import { select } from '../filters.ts';
 import { action, notice, escapeControls, type Html } from '../html.ts';
+import { ofSlug } from '../owner.ts';
 import type { ConsoleOperations, ConsoleResponse, PersonRequest } from '../request.ts';
 import { page } from '../request.ts';
 
 type WebhookTest = Awaited<ReturnType<ConsoleOperations['testWebhook']>>;
 
-interface ApplicationAction extends Pick<Action, 'role' | 'isSensitive'> {
+interface ApplicationAction extends Pick<Action, 'role' | 'isSensitive' | 'owner'> {
   /** The path below that of the application. */
   path: string;
   describe: (
@@ -156,6 +157,7 @@ const newApplication: Action = {
 const testWebhook = applicationAction({
   path: 'test-webhook',
   role: 'operator',
+  owner: ofSlug,
   describe: (slug) => ({
     title: `Test the webhook of ${slug}`,
     consequence:

@@ -6,6 +6,7 @@ import type { WebhookSecret } from '../../postgres/webhook-secrets.ts';
 import { pageLinks } from '../filters.ts';
 import type { Row } from '../html.ts';
 import { action, link, state } from '../html.ts';
+import { isVisible, ofSlug } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 
@@ -33,7 +34,8 @@ const stateOf = (token: TokenSummary, now: Date): string => {
 
 export const applicationRoutes = (deps: Deps): Route[] => {
   const list = async ({ session, operations, cells }: PersonRequest): Promise<ConsoleResponse> => {
-    const found = await operations.applications.list(listMax + 1);
+    const all = await operations.applications.list(listMax + 1);
+    const found = all.filter(({ slug }) => isVisible(slug, session));
     return page(
       'Applications',
       html`${cells.table({
@@ -93,8 +95,9 @@ export const applicationRoutes = (deps: Deps): Route[] => {
       })}
       <p class="links">
         ${link(`/payments?application=${slug}`, 'Payments')} ${link(`${at}/events`, 'Events')}
+        ${link(`${at}/requests`, 'Refused requests')}
         ${link(`/deliveries?application=${slug}`, 'Exhausted webhooks')}
-        ${link(`/audit?subject=application:${slug}`, 'Audit')}
+        ${session.applications === null ? link(`/audit?subject=application:${slug}`, 'Audit') : ''}
       </p>
       <div class="actions">
         ${
@@ -133,7 +136,7 @@ export const applicationRoutes = (deps: Deps): Route[] => {
   };
 
   return [
-    { method: 'GET', path: '/applications', role: 'viewer', handle: list },
-    { method: 'GET', path: '/applications/:slug', role: 'viewer', handle: show },
+    { method: 'GET', path: '/applications', role: 'viewer', owner: 'person', handle: list },
+    { method: 'GET', path: '/applications/:slug', role: 'viewer', owner: ofSlug, handle: show },
   ];
 };

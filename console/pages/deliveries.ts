@@ -16,6 +16,7 @@ import {
 } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
 import { cut, deliveryState, link, modeTag, notice, nowrap } from '../html.ts';
+import { visibleApplications } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { replayButton } from './payment-actions.ts';
@@ -80,13 +81,14 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, cells, operations, session } = request;
     const now = deps.now();
+    const isOfService = session.applications === null;
     const read = readDeliveryFilter(request, now);
     const filter = { ...read, delivery: read.delivery ?? ('undelivered' as const) };
     const { delivery, kind, errorClass } = filter;
     const [found, applications, running] = await Promise.all([
       deps.queries.listDeliveries(filter, { after: readEventPosition(query), limit: pageSize + 1 }),
-      operations.applications.list(1_000),
-      operations.replays.listRunning(runningShown),
+      visibleApplications(request),
+      isOfService ? operations.replays.listRunning(runningShown) : [],
     ]);
     const { rows, last } = pageOf(found);
     const own = html`${select('Webhook', 'status', { choices: deliveryStates, chosen: delivery })}
@@ -97,7 +99,10 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
       any: 'any',
     })}`;
     const selects =
-      session.role !== 'viewer' && rows.length > 0 && replayable.some((each) => each === delivery);
+      isOfService &&
+      session.role !== 'viewer' &&
+      rows.length > 0 &&
+      replayable.some((each) => each === delivery);
     const table = cells.table({
       caption: 'Deliveries',
       isList: true,
@@ -112,13 +117,13 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
     });
     return page(
       'Deliveries',
-      html`<p class="links">${link('/deliveries/replays', 'Recent replays')}</p>
+      html`${isOfService ? html`<p class="links">${link('/deliveries/replays', 'Recent replays')}</p>` : ''}
       ${runningNotice(running)}
-      ${listFilters(request, { own, applications: applications.map(({ slug }) => slug) })}
+      ${listFilters(request, { own, applications })}
       ${selects ? selection({ ...filter, to: filter.to ?? now }, table) : table}
       ${pageLinks('/deliveries', query, nextPosition(last))}
       `,
     );
   };
-  return [{ method: 'GET', path: '/deliveries', role: 'viewer', handle: list }];
+  return [{ method: 'GET', path: '/deliveries', role: 'viewer', owner: 'list', handle: list }];
 };

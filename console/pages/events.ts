@@ -14,6 +14,7 @@ import {
   timeFilters,
 } from '../filters.ts';
 import { escapeControls, idLink, link } from '../html.ts';
+import { ofEvent, ofSlug } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { deliveryRow } from './deliveries.ts';
@@ -71,13 +72,13 @@ export const eventRoutes = (deps: Deps): Route[] => {
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { params, operations, cells } = request;
     const id = params['event'] ?? '';
-    const paymentId = eventIdPattern.test(id) ? await deps.queries.findByEvent(id) : undefined;
-    if (paymentId === undefined) return notFound('There is no such event.');
+    const found = eventIdPattern.test(id) ? await deps.queries.findByEvent(id) : undefined;
+    if (!found) return notFound('There is no such event.');
+    const { paymentId, application } = found;
     const [{ payment }, event] = await Promise.all([
       operations.payments.get(paymentId),
       deps.queries.getEvent(paymentId),
     ]);
-    const { application } = payment;
     const replay = replayButton(payment, request);
     return page(
       `Event ${id}`,
@@ -100,7 +101,13 @@ export const eventRoutes = (deps: Deps): Route[] => {
   };
 
   return [
-    { method: 'GET', path: '/applications/:slug/events', role: 'viewer', handle: list },
-    { method: 'GET', path: '/events/:event', role: 'viewer', handle: show },
+    {
+      method: 'GET',
+      path: '/applications/:slug/events',
+      role: 'viewer',
+      owner: ofSlug,
+      handle: list,
+    },
+    { method: 'GET', path: '/events/:event', role: 'viewer', owner: ofEvent(deps), handle: show },
   ];
 };

@@ -134,7 +134,7 @@ export const loginRoutes = (deps: Deps): Route[] => {
     { method: 'GET', path: '/login', role: 'anyone', handle: loginPage },
     { method: 'GET', path: '/login/:code', role: 'anyone', handle: showLink },
     { method: 'POST', path: '/login/:code', role: 'anyone', endsLogin: 'link', handle: openLink },
-    { method: 'POST', path: '/logout', role: 'viewer', handle: logOut },
+    { method: 'POST', path: '/logout', role: 'viewer', owner: 'person', handle: logOut },
     { method: 'GET', path: '/logout', role: 'anyone', handle: async () => redirect('/') },
   ];
 };

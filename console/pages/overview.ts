@@ -6,8 +6,8 @@ import { singleFlight } from '../../telemetry/single-flight.ts';
 import { barChart } from '../chart.ts';
 import type { Html } from '../html.ts';
 import { idLink, notice } from '../html.ts';
-import type { ConsoleRequest, ConsoleResponse, Deps, Route } from '../request.ts';
-import { page } from '../request.ts';
+import type { ConsoleRequest, ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import { page, redirect } from '../request.ts';
 import { attentionPart, modeFilter, modeOf, testOf } from './attention.ts';
 
 const hourMs = 3_600_000;
@@ -203,7 +203,9 @@ export const overviewRoutes = (deps: Deps): Route[] => {
   const figuresOf = async (request: ConsoleRequest): Promise<Html> =>
     figuresPart(await read(testOf(request)), request);
 
-  const show = async (request: ConsoleRequest): Promise<ConsoleResponse> => {
+  const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const [own] = request.session.applications ?? [];
+    if (own !== undefined) return redirect(`/applications/${own}`);
     const mode = modeOf(request);
     return page(
       'Overview',
@@ -220,7 +222,7 @@ export const overviewRoutes = (deps: Deps): Route[] => {
   });
 
   return [
-    { method: 'GET', path: '/', role: 'viewer', handle: show },
+    { method: 'GET', path: '/', role: 'viewer', owner: 'person', handle: show },
     { method: 'GET', path: '/overview', role: 'viewer', isPolled: true, handle: refresh },
   ];
 };

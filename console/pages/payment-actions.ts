@@ -3,7 +3,8 @@ import { Refusal } from '../../operations/change.ts';
 import type { PaymentRecord } from '../../postgres/admin-payments.ts';
 import { type Action, atOnce, type Question } from '../actions.ts';
 import type { Html } from '../html.ts';
-import type { ConsoleOperations, PersonRequest } from '../request.ts';
+import { ofPayment } from '../owner.ts';
+import type { ConsoleOperations, Owner, PersonRequest } from '../request.ts';
 
 const replayEffects = {
   pending: 'The next attempt of the round is made now',
@@ -15,12 +16,14 @@ const replayEffects = {
 interface PaymentAction {
   /** The path below that of the payment. */
   path: string;
+  owner?: Owner;
   describe: (payment: PaymentRecord) => Omit<Question, 'back'>;
   execute: (id: string, operations: ConsoleOperations, reason: string) => Promise<void>;
 }
 
 /** A change of one payment by an operator. It leads back to the payment's page. */
-const paymentAction = ({ path, describe, execute }: PaymentAction): Action => ({
+const paymentAction = ({ path, describe, execute, ...access }: PaymentAction): Action => ({
+  ...access,
   path: `/payments/:id/${path}`,
   role: 'operator',
   confirm: async ({ params: { id = '' }, operations }) => {
@@ -33,6 +36,7 @@ const paymentAction = ({ path, describe, execute }: PaymentAction): Action => ({
 /** Only `npm start` has it: a developer sees six attempts and the expiry in a minute. */
 export const skipAction = paymentAction({
   path: 'skip',
+  owner: ofPayment,
   describe: () => ({
     title: 'Skip to the next step',
     consequence: 'The clock of this payment’s workflow jumps to what it waits for.',
@@ -45,6 +49,7 @@ export const skipAction = paymentAction({
 
 const replay = paymentAction({
   path: 'replay',
+  owner: ofPayment,
   describe: ({ id, delivery }) => {
     if (delivery === null || delivery === 'none')
       throw new Refusal(`${id} has no event to deliver.`);
@@ -73,6 +78,7 @@ export const replayButton = (
 
 const verify = paymentAction({
   path: 'verify',
+  owner: ofPayment,
   describe: () => ({
     title: 'Ask the gateway now',
     consequence: 'The gateway is asked about the payment, as the application can ask.',

@@ -8,6 +8,7 @@ import { atOnce } from '../actions.ts';
 import type { Html } from '../html.ts';
 import { action, copyable, escapeControls, idLink, link, modeTag, notice, state } from '../html.ts';
 import { live, pollRoute, type Live } from '../live.ts';
+import { ofPayment } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { refundsOfPayment } from './refunds.ts';
@@ -104,7 +105,10 @@ const actionsPart = (
       isOpen &&
       payment.gatewayReference !== null &&
       atOnce(`${path}/verify`, 'Ask the gateway now'),
-    isOperator && isInDoubt(payment) && action(`${path}/checked`, 'Mark as checked'),
+    isOperator &&
+      session.applications === null &&
+      isInDoubt(payment) &&
+      action(`${path}/checked`, 'Mark as checked'),
     session.role === 'admin' &&
       payment.status === 'paid' &&
       payment.amountRefunded + payment.amountRefundPending < payment.amount &&
@@ -140,10 +144,14 @@ const paymentPart = async (
   ]);
   return html`${headPart(payment)} ${noticesPart(payment)} ${actionsPart(payment, request, deps)}
     ${factsPart(payment, details?.description, request)}
-    <p class="links">
-      ${workflowUrl === null ? '' : html`<a href="${workflowUrl}" rel="noreferrer">Workflow in Temporal</a>`}
-      ${link(`/audit?subject=payment:${payment.id}`, 'Audit')}
-    </p>
+    ${
+      request.session.applications === null
+        ? html`<p class="links">
+            ${workflowUrl === null ? '' : html`<a href="${workflowUrl}" rel="noreferrer">Workflow in Temporal</a>`}
+            ${link(`/audit?subject=payment:${payment.id}`, 'Audit')}
+          </p>`
+        : ''
+    }
     ${refunds ? html`<h2>Refunds</h2>${refunds}` : ''}
     <h2>Timeline</h2>
     ${timelineOf(linesOf(found, deps.now(), request), request)}
@@ -188,10 +196,11 @@ export const paymentRoutes = (deps: Deps): Route[] => {
   };
 
   return [
-    { method: 'GET', path: '/payments/:id', role: 'viewer', handle: show },
+    { method: 'GET', path: '/payments/:id', role: 'viewer', owner: ofPayment, handle: show },
     pollRoute(
       '/payments/:id/state',
       async (request): Promise<Live> => (await currentOf(request)).part,
+      ofPayment,
     ),
   ];
 };

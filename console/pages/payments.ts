@@ -10,6 +10,7 @@ import { listFilters, pageLinks, pageOf, pageSize, positionOf, select } from '..
 import type { Html, Row } from '../html.ts';
 import { cut, idLink, link, modeTag, state } from '../html.ts';
 import { failureCodes, readPaymentFilter, textFilters } from '../payment-filter.ts';
+import { visibleApplications } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
 
@@ -93,7 +94,7 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, operations, session } = request;
     const [applications, gateways] = await Promise.all([
-      operations.applications.list(1_000),
+      visibleApplications(request),
       operations.gateways.list(),
     ]);
     const filter = readPaymentFilter(request, deps.now());
@@ -114,7 +115,7 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
     file.delete('after');
     return page(
       'Payments',
-      html`${listFilters(request, { own, applications: applications.map(({ slug }) => slug), posts: '/payments/filter' })}
+      html`${listFilters(request, { own, applications, posts: '/payments/filter' })}
       ${foundPart(found, request)}
       ${pageLinks('/payments', query, found.next && positionOf(found.next))}
       ${
@@ -153,8 +154,8 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
   };
 
   return [
-    { method: 'GET', path: '/payments', role: 'viewer', handle: list },
-    { method: 'POST', path: '/payments/filter', role: 'viewer', handle: filter },
-    { method: 'GET', path: '/payments/file', role: 'operator', handle: download },
+    { method: 'GET', path: '/payments', role: 'viewer', owner: 'list', handle: list },
+    { method: 'POST', path: '/payments/filter', role: 'viewer', owner: 'person', handle: filter },
+    { method: 'GET', path: '/payments/file', role: 'operator', owner: 'list', handle: download },
   ];
 };

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { describeRights } from '../../postgres/console-logins.ts';
 import type { ListedPerson } from '../../postgres/console-people.ts';
 import type { Action } from '../actions.ts';
 import { action, state } from '../html.ts';
@@ -23,13 +24,14 @@ const list = async ({ cells, session, operations }: PersonRequest): Promise<Cons
     'People',
     html`<p>The command line lets people in, and out for good:</p>
         <pre><code>npm run admin -- console login NAME --role viewer|operator|admin
+npm run admin -- console login NAME --role viewer|operator --application SLUG
 npm run admin -- console add NAME --role viewer|operator|admin --email ADDRESS
 npm run admin -- console remove NAME</code></pre>
         ${cells.table({
           caption: 'People',
           rows: people.map((person) => ({
             Person: person.name,
-            Role: person.role,
+            Role: describeRights(person),
             'E-mail': person.email,
             'Logs in with': waysOf(person),
             'Open sessions': person.openSessions,

@@ -8,6 +8,7 @@ import type { Action, Question } from '../actions.ts';
 import { choose, pageLinks, pageOf, pageSize, positionOf, readFilter, select } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
 import { action, idLink, link, notice, nowrap, state } from '../html.ts';
+import { ofPayment, visibleApplications } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 
@@ -75,7 +76,7 @@ export const refundRoutes = (deps: Deps): Route[] => {
         { application, paymentId: null, test, status, stage, toConfirm, after },
         pageSize + 1,
       ),
-      operations.applications.list(1_000),
+      visibleApplications(request),
     ]);
     const { rows, last } = pageOf(found);
     return page(
@@ -84,7 +85,7 @@ export const refundRoutes = (deps: Deps): Route[] => {
           ${select('Status', 'status', { choices: refundStatuses, chosen: status, any: 'all' })}
           ${select('Stage', 'stage', { choices: [...refundStages, secondAdmin], chosen: waits, any: 'all' })}
           ${select('Application', 'application', {
-            choices: applications.map(({ slug }) => slug),
+            choices: applications,
             chosen: application,
             any: 'all',
           })}
@@ -111,7 +112,7 @@ export const refundRoutes = (deps: Deps): Route[] => {
         ${pageLinks('/refunds', query, last ? positionOf({ at: last.createdAt, id: last.id }) : null)}`,
     );
   };
-  return [{ method: 'GET', path: '/refunds', role: 'viewer', handle: list }];
+  return [{ method: 'GET', path: '/refunds', role: 'viewer', owner: 'list', handle: list }];
 };
 
 const settle = (as: 'succeeded' | 'failed', question: Omit<Question, 'back'>): Action => ({
@@ -164,6 +165,7 @@ export const refundActions: readonly Action[] = [
   {
     path: '/payments/:id/cancel',
     role: 'operator',
+    owner: ofPayment,
     confirm: async ({ params: { id = '' } }) => ({
       title: 'Cancel the payment',
       consequence:

@@ -7,6 +7,7 @@ import {
   slugPattern,
 } from '../../contract/ids.ts';
 import { link, notice } from '../html.ts';
+import { isVisible, visibleApplications } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
 import { paymentTable } from './payments.ts';
@@ -31,10 +32,14 @@ const prefixLength = 13;
 
 export const searchRoutes = (deps: Deps): Route[] => {
   /** Does not show the pasted secret, and keeps only the prefix that token lists show anyway. */
-  const showSecret = async (found: string, { cells }: PersonRequest): Promise<ConsoleResponse> => {
-    const owners = found.startsWith('svc_')
+  const showSecret = async (
+    found: string,
+    { cells, session }: PersonRequest,
+  ): Promise<ConsoleResponse> => {
+    const all = found.startsWith('svc_')
       ? await deps.queries.findToken(found.slice(0, prefixLength))
       : [];
+    const owners = all.filter(({ application }) => isVisible(application, session));
     return page(
       'This is a secret',
       html`${notice(
@@ -62,24 +67,36 @@ export const searchRoutes = (deps: Deps): Route[] => {
     if (paymentIdPattern.test(id)) return redirect(`/payments/${id}`);
     if (replayIdPattern.test(text)) return redirect(`/deliveries/replays/${text}`);
     if (eventIdPattern.test(text.toLowerCase())) {
-      const payment = await deps.queries.findByEvent(text.toLowerCase());
-      return payment === undefined ? none() : redirect(`/payments/${payment}`);
+      const event = await deps.queries.findByEvent(text.toLowerCase());
+      return event && isVisible(event.application, request.session)
+        ? redirect(`/payments/${event.paymentId}`)
+        : none();
     }
-    if (requestIdPattern.test(text))
+    if (requestIdPattern.test(text)) {
+      const application = await deps.refusedRequests.getApplication(text);
+      if (application !== undefined && isVisible(application, request.session))
+        return redirect(`/applications/${application}/requests?id=${text}`);
+      if (request.session.applications !== null)
+        return page(
+          'A request',
+          html`<p>It is not among the last requests of your applications that were refused.</p>`,
+          404,
+        );
       return page(
         'A request',
         html`<p>Requests stand in the API’s log and not in the database. Look there for this id:</p>
           <pre><code>docker compose logs --no-log-prefix api | grep ${text}</code></pre>`,
       );
+    }
     return undefined;
   };
 
-  const find = async (text: string, { operations }: PersonRequest) => {
+  const find = async (text: string, request: PersonRequest) => {
     const [payments, applications] = await Promise.all([
-      deps.queries.findByText(text, foundMax),
-      slugPattern.test(text) ? operations.applications.list(1_000) : [],
+      deps.queries.findByText(text, request.session.applications, foundMax),
+      slugPattern.test(text) ? visibleApplications(request) : [],
     ]);
-    return { payments, application: applications.find(({ slug }) => slug === text) };
+    return { payments, application: applications.find((slug) => slug === text) };
   };
 
   const search = async (request: PersonRequest): Promise<ConsoleResponse> => {
@@ -91,7 +108,7 @@ export const searchRoutes = (deps: Deps): Route[] => {
     for (const each of new Set([text, typed])) {
       const { payments, application } = await find(each, request);
       const [only] = payments;
-      if (application && !only) return redirect(`/applications/${application.slug}`);
+      if (application && !only) return redirect(`/applications/${application}`);
       if (!application && only && payments.length === 1) return redirect(`/payments/${only.id}`);
       // The text is no secret: records have it. The page has an address, to come back to.
       if (only) return redirect(`/search?${String(new URLSearchParams({ text: each }))}`);
@@ -110,7 +127,7 @@ export const searchRoutes = (deps: Deps): Route[] => {
       'Found',
       html`${
         application
-          ? html`<p>Application ${link(`/applications/${application.slug}`, application.slug)}</p>`
+          ? html`<p>Application ${link(`/applications/${application}`, application)}</p>`
           : ''
       }
       ${kinds.map((kind) => {
@@ -123,7 +140,7 @@ export const searchRoutes = (deps: Deps): Route[] => {
   };
 
   return [
-    { method: 'POST', path: '/search', role: 'viewer', handle: search },
-    { method: 'GET', path: '/search', role: 'viewer', handle: show },
+    { method: 'POST', path: '/search', role: 'viewer', owner: 'person', handle: search },
+    { method: 'GET', path: '/search', role: 'viewer', owner: 'person', handle: show },
   ];
 };

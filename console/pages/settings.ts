@@ -32,6 +32,6 @@ const save = async ({ form }: ConsoleRequest): Promise<ConsoleResponse> => {
 };
 
 export const settingsRoutes = (): Route[] => [
-  { method: 'GET', path: '/settings', role: 'viewer', handle: show },
-  { method: 'POST', path: '/settings', role: 'viewer', handle: save },
+  { method: 'GET', path: '/settings', role: 'viewer', owner: 'person', handle: show },
+  { method: 'POST', path: '/settings', role: 'viewer', owner: 'person', handle: save },
 ];

@@ -471,11 +471,14 @@ create trigger audit_log__no_truncate before truncate on audit_log
 create table console_people (
   name text primary key,
   role text not null constraint console_people__role check (role in ('viewer', 'operator', 'admin')),
+  applications text[],
   email text constraint console_people__email unique,
   issuer text,
   subject text,
   account_seen_at timestamptz,
   created_at timestamptz not null default now(),
+  constraint console_people__applications check (
+    applications is null or (cardinality(applications) between 1 and 20 and role <> 'admin')),
   constraint console_people__account unique (issuer, subject)
 );
 create unique index console_people__invited on console_people (subject) where issuer is null;
@@ -513,3 +516,15 @@ create table console_attempts (
   hash bytea primary key,
   created_at timestamptz not null default now()
 );
+
+create table refused_requests (
+  id text primary key,
+  application text not null references applications,
+  at timestamptz not null default now(),
+  method text not null,
+  route text not null,
+  status int not null,
+  code text not null,
+  fields jsonb
+);
+create index refused_requests__application on refused_requests (application, at desc);

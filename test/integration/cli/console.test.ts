@@ -26,7 +26,7 @@ it('prints a link that opens one session, and records who made it for whom', asy
       actor: 'bob',
       action: 'console.link',
       subject: 'person:ada',
-      after: { role: 'operator' },
+      after: { role: 'operator', applications: null },
       reason: 'new',
       via: 'cli',
     },

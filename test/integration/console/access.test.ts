@@ -67,7 +67,7 @@ describe('every route', () => {
 
 describe('a login link', () => {
   it('opens one session: a GET spends nothing, and a second POST finds it spent', async () => {
-    const code = await console.links.issueLink('ada', 'admin');
+    const code = await console.links.issueLink('ada', { role: 'admin', applications: null });
     for (const status of [200, 200])
       expect((await console.call(`/login/${code}`)).status).toBe(status);
     const first = await console.call(`/login/${code}`, { method: 'POST', form: {} });
@@ -81,7 +81,7 @@ describe('a login link', () => {
   });
 
   it('opens one session when two browsers use it at once', async () => {
-    const code = await console.links.issueLink('ada', 'admin');
+    const code = await console.links.issueLink('ada', { role: 'admin', applications: null });
     const answers = await Promise.all(
       [1, 2, 3, 4].map(() => console.call(`/login/${code}`, { method: 'POST', form: {} })),
     );
@@ -90,7 +90,7 @@ describe('a login link', () => {
   });
 
   it('is refused after 15 minutes', async () => {
-    const code = await console.links.issueLink('late', 'admin');
+    const code = await console.links.issueLink('late', { role: 'admin', applications: null });
     await console.sql`
       update console_links set expires_at = expires_at - interval '15 minutes' where name = 'late'`;
     const { status } = await console.call(`/login/${code}`, { method: 'POST', form: {} });
@@ -98,7 +98,7 @@ describe('a login link', () => {
   });
 
   it('stands in no log line, and neither it nor the session stands in Postgres', async () => {
-    const code = await console.links.issueLink('ada', 'admin');
+    const code = await console.links.issueLink('ada', { role: 'admin', applications: null });
     const { headers } = await console.call(`/login/${code}`, { method: 'POST', form: {} });
     const session = cookieOf(headers['set-cookie'])?.split('=')[1] ?? '';
     expect(JSON.stringify(console.lines)).toContain('/login/:code');
@@ -114,8 +114,8 @@ describe('a login link', () => {
 describe('an admin who ends the sessions of a person', () => {
   it('voids unused links of the person, and nobody else’s', async () => {
     const [code, other] = [
-      await console.links.issueLink('leaver', 'admin'),
-      await console.links.issueLink('stayer', 'admin'),
+      await console.links.issueLink('leaver', { role: 'admin', applications: null }),
+      await console.links.issueLink('stayer', { role: 'admin', applications: null }),
     ];
     await operationsOn(console.sql).console.logOut('leaver', null);
     expect((await console.call(`/login/${code}`)).status).toBe(410);
@@ -124,7 +124,7 @@ describe('an admin who ends the sessions of a person', () => {
   });
 
   it('leaves no session of a link that is opened at the same moment', async () => {
-    const code = await console.links.issueLink('racer', 'admin');
+    const code = await console.links.issueLink('racer', { role: 'admin', applications: null });
     const [opened] = await Promise.all([
       console.call(`/login/${code}`, { method: 'POST', form: {} }),
       operationsOn(console.sql).console.logOut('racer', null),
@@ -139,13 +139,13 @@ describe('a person', () => {
     const { cookie } = await console.logIn('admin', 'demoted');
     const path = '/applications/shop/disable';
     expect((await console.call(path, { cookie })).status).not.toBe(403);
-    await console.links.issueLink('demoted', 'viewer');
+    await console.links.issueLink('demoted', { role: 'viewer', applications: null });
     expect((await console.call(path, { cookie })).status).toBe(403);
   });
 
   it('who is removed has no session, no link and no passkey', async () => {
     const { cookie } = await console.logIn('admin', 'removed');
-    const code = await console.links.issueLink('removed', 'admin');
+    const code = await console.links.issueLink('removed', { role: 'admin', applications: null });
     await console.sql`
       insert into console_passkeys (id, name, label, public_key, counter)
       values ('\\x00', 'removed', 'a', '\\x00', 0)`;
@@ -202,7 +202,10 @@ describe('a session', () => {
 
   it('of before ends when its browser opens another link', async () => {
     const { cookie, csrf } = await console.logIn('viewer');
-    const code = await console.links.issueLink('viewer-person', 'viewer');
+    const code = await console.links.issueLink('viewer-person', {
+      role: 'viewer',
+      applications: null,
+    });
     await console.call(`/login/${code}`, { method: 'POST', cookie, form: { csrf } });
     expect(await statusWith(cookie)).toBe(303);
   });
@@ -290,7 +293,7 @@ describe('a request', () => {
 
 it('the cookie is bound to the one name over https', async () => {
   const port = await console.serveAt('https://console.example');
-  const code = await console.links.issueLink('ada', 'admin');
+  const code = await console.links.issueLink('ada', { role: 'admin', applications: null });
   const { headers } = await call(port, `/login/${code}`, {
     method: 'POST',
     form: {},

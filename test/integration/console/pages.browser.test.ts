@@ -40,7 +40,9 @@ const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js'
 
 const logIn = async (context: BrowserContext): Promise<Page> => {
   const page = await context.newPage();
-  await page.goto(`${console.baseUrl}/login/${await console.links.issueLink('ada', 'admin')}`);
+  await page.goto(
+    `${console.baseUrl}/login/${await console.links.issueLink('ada', { role: 'admin', applications: null })}`,
+  );
   await page.getByRole('button', { name: 'Log in' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   return page;
@@ -87,6 +89,7 @@ const paths = (): Record<string, string> => ({
   'application-new': '/create-application',
   'application-test': '/applications/shop/test-webhook',
   application: '/applications/shop',
+  requests: '/applications/shop/requests',
   'application-budget': '/applications/shop/budget',
   'application-token': '/applications/shop/tokens/issue',
   gateways: '/gateways',
@@ -355,7 +358,7 @@ it('a session that ends under a live page leads to the login, and back to the pa
   await page.goto(`${console.baseUrl}${path}`);
   await console.sql`update console_sessions set ended_at = now() where ended_at is null`;
   await page.waitForURL(`${console.baseUrl}/login?back=${encodeURIComponent(path)}`);
-  const link = await console.links.issueLink('ada', 'admin');
+  const link = await console.links.issueLink('ada', { role: 'admin', applications: null });
   await page.goto(`${console.baseUrl}/login/${link}`);
   await page.getByRole('button', { name: 'Log in' }).click();
   await page.getByRole('heading', { name: /^Payment PAY_/ }).waitFor();

@@ -95,7 +95,9 @@ const tooOld = { status: 410, title: 'The login is too old', hasSession: false }
 
 describe('a passkey', () => {
   it('logs in the person who added it', async () => {
-    await goTo(`/login/${await console.links.issueLink(name, 'admin')}`);
+    await goTo(
+      `/login/${await console.links.issueLink(name, { role: 'admin', applications: null })}`,
+    );
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByRole('link', { name }).click();
     await page.getByRole('link', { name: 'Add a passkey' }).click();

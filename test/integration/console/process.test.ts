@@ -32,7 +32,10 @@ const process = createProcess('console', 'console/main.ts', {
   SKIP_TIME: 'true',
 });
 await forFile(process.start().then(() => process));
-const code = await createConsoleLoginQueries(service.sql).issueLink('ada', 'operator');
+const code = await createConsoleLoginQueries(service.sql).issueLink('ada', {
+  role: 'operator',
+  applications: null,
+});
 const { headers: loggedIn } = await call(port, `/login/${code}`, { method: 'POST', form: {} });
 const [cookie = ''] = loggedIn['set-cookie']?.[0]?.split(';') ?? [];
 const get = (path: string, options: Call = {}) => call(port, path, { cookie, ...options });

@@ -269,7 +269,7 @@ describe('a person who is added again', () => {
     await add('oncall', 'olga');
     await logIn('olga');
     expect(await isLoggedIn()).toBe(true);
-    await console.links.issueLink('oncall', 'operator');
+    await console.links.issueLink('oncall', { role: 'operator', applications: null });
     await console.sql`
       insert into console_passkeys (id, name, label, public_key, counter)
       values ('p', 'oncall', 'laptop', 'k', 0)`;

@@ -215,7 +215,7 @@ describe('each process under its own database role', () => {
     await admin.gateways.add(gateway, null);
     await admin.gateways.setEnabled('roles', false, null);
     await admin.console.add({ name: 'roles', role: 'viewer', email: 'roles@example.com' }, null);
-    expect((await admin.console.issueLink(null, { name: 'roles' })).role).toBe('viewer');
+    expect((await admin.console.issueLink({}, { name: 'roles' })).role).toBe('viewer');
     expect(await admin.console.people(100)).toMatchObject([{ name: 'roles', unusedLinks: 1 }]);
     expect(await admin.console.list(100)).toEqual([]);
     expect(await admin.console.logOut('roles', null)).toEqual({ sessions: 0, links: 1 });

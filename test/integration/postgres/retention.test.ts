@@ -79,7 +79,7 @@ describe('the purge', () => {
 
   it('deletes old logins to the console', async () => {
     const { issueLink, openSession } = createConsoleLoginQueries(records.sql);
-    await openSession(await issueLink('ada', 'viewer'));
+    await openSession(await issueLink('ada', { role: 'viewer', applications: null }));
     const left = async () =>
       (await records.sql`select from console_sessions union all select from console_links`).length;
     await purgeAfter(89, null);

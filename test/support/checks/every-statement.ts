@@ -35,6 +35,7 @@ export const smallTableFiles = [
   'console-passkeys.ts',
   'console-people.ts',
   'gateways.ts',
+  'refused-requests.ts',
   'webhook-secrets.ts',
   'webhook-tests.ts',
 ];
@@ -364,7 +365,11 @@ export const everyStatement = (
       getEvent: () => consoleQueries.getEvent(idOf(count)),
       getDetails: () => consoleQueries.getDetails(idOf(7)),
       findByEvent: () => consoleQueries.findByEvent(eventId(idOf(count))),
-      findByText: () => consoleQueries.findByText('order-7', 20),
+      findByText: () =>
+        Promise.all([
+          consoleQueries.findByText('order-7', null, 20),
+          consoleQueries.findByText('order-7', ['shop'], 20),
+        ]),
       findToken: () => consoleQueries.findToken('svc_test_0000'),
     }),
     'attention.ts': of(attention, {

@@ -39,6 +39,7 @@ export const serve = async (
     payerPages: { hit: () => undefined, isAtLimit: () => false },
     logger: { info: log('info'), error: log('error') },
     metrics,
+    refusals: { record: () => {} },
     requestsMax,
     securityContact: undefined,
     isDraining: () => draining,

@@ -22,6 +22,7 @@ import { createConsolePasskeyQueries } from '../../../postgres/console-passkeys.
 import { createConsolePeopleQueries } from '../../../postgres/console-people.ts';
 import { createConsoleQueries } from '../../../postgres/console.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
+import { createRefusedRequests } from '../../../postgres/refused-requests.ts';
 import type { TemporalAdmin } from '../../../temporal/admin-client.ts';
 import { TemporalUnavailable } from '../../../temporal/payment-workflows.ts';
 import { readProjectFile } from '../checks/project-files.ts';
@@ -122,6 +123,7 @@ export const startConsole = async ({
     logger,
     queries: createConsoleQueries(sql),
     attention: createAttentionQueries(sql),
+    refusedRequests: createRefusedRequests(sql),
     logins,
     attempts: createAttempts(logins.spendAttempt),
     people: createConsolePeopleQueries(sql),
@@ -146,8 +148,8 @@ export const startConsole = async ({
     links,
     call: (path: string, options?: Call) => call(port, path, options),
     /** Logs somebody in. @returns the cookie, and what the forms of the login hold */
-    async logIn(role: ConsoleRole, name = `${role}-person`) {
-      const code = await links.issueLink(name, role);
+    async logIn(role: ConsoleRole, name = `${role}-person`, applications: string[] | null = null) {
+      const code = await links.issueLink(name, { role, applications });
       const { headers } = await call(port, `/login/${code}`, { method: 'POST', form: {} });
       const [cookie = ''] = headers['set-cookie']?.[0]?.split(';') ?? [];
       const { text: page } = await call(port, '/settings', { cookie });

@@ -72,7 +72,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
       'node-version.mjs config.ts process.ts postgres contract temporal operations/change.ts operations/console-logins.ts',
   },
   client: {},
-  demo: { value: 'client/src/index.ts' },
+  demo: { value: 'client/src/index.ts client/src/inbox.ts' },
   tools: { value: `${service} protocol test` },
   bench: { value: `${service} tools/production chaos/link.ts test/fakes` },
   chaos: {

@@ -1,0 +1,90 @@
+import { expect, it } from 'vitest';
+import { createRefusals } from '../../../../api/http/refusals.ts';
+import { newRequestId } from '../../../../contract/ids.ts';
+import {
+  createRefusedRequests,
+  keptRefusals,
+  type RefusedRequest,
+} from '../../../../postgres/refused-requests.ts';
+import { forFile } from '../../../support/for-file.ts';
+import { useService } from '../../../support/service/service.ts';
+import { until } from '../../../support/until.ts';
+
+const service = await forFile(useService());
+const refusedRequests = createRefusedRequests(service.sql);
+
+it('a refused request is kept for the developers of its application, with its fields and not its body', async () => {
+  const { application, journey } = await service.anApplication();
+  const answers = [
+    await journey.request('POST', '/api/v1/payments', {
+      order_id: 'secret-order',
+      amount: -1,
+      currency: 'EUR',
+      colour: 'red',
+    }),
+    await journey.request('GET', '/api/v1/payments/PAY_00000000000000000000000000'),
+  ];
+  await journey.request('GET', '/api/v1/me');
+  const kept = await until('both are written', async () => {
+    const found = await refusedRequests.list(application);
+    return found.length === 2 && found;
+  });
+  const [missing, invalid] = kept;
+  expect([invalid?.id, missing?.id]).toEqual(
+    answers.map(({ headers }) => headers.get('x-request-id')),
+  );
+  expect(missing).toMatchObject({
+    method: 'GET',
+    route: '/api/v1/payments/:payment_id',
+    status: 404,
+    code: 'PAYMENT_NOT_FOUND',
+    fields: null,
+  });
+  expect(invalid).toMatchObject({
+    method: 'POST',
+    route: '/api/v1/payments',
+    status: 422,
+    code: 'VALIDATION_FAILED',
+  });
+  expect(invalid?.fields?.map(({ path }) => path).sort()).toEqual(['amount', 'colour']);
+  expect(JSON.stringify(kept)).not.toContain('secret-order');
+  expect(await refusedRequests.getApplication(invalid?.id ?? '')).toBe(application);
+});
+
+const refused = (application: string): RefusedRequest => ({
+  id: newRequestId(),
+  application,
+  method: 'GET',
+  route: '/api/v1/me',
+  status: 429,
+  code: 'RATE_LIMITED',
+  fields: null,
+});
+
+it('an application keeps its newest, however many there are', async () => {
+  const [loud, quiet] = [await service.anApplication(), await service.anApplication()];
+  await refusedRequests.insert([refused(quiet.application)]);
+  const many = Array.from({ length: keptRefusals }, () => refused(loud.application));
+  await refusedRequests.insert(many);
+  const newest = refused(loud.application);
+  await refusedRequests.insert([newest]);
+  const found = await refusedRequests.list(loud.application);
+  expect(found).toHaveLength(keptRefusals);
+  expect(found[0]?.id).toBe(newest.id);
+  expect(await refusedRequests.list(quiet.application)).toHaveLength(1);
+});
+
+it('a client in a loop fills nothing, and takes no place from another application', async () => {
+  const written: RefusedRequest[] = [];
+  const errors: object[] = [];
+  const refusals = createRefusals({
+    insert: async (requests) => void written.push(...requests),
+    logger: { error: (error: object) => void errors.push(error) },
+  });
+  for (let sent = 0; sent < 1_000; sent += 1) refusals.record(refused('loud'));
+  refusals.record(refused('quiet'));
+  await refusals.stop();
+  expect(written.filter(({ application }) => application === 'loud')).toHaveLength(20);
+  expect(written.filter(({ application }) => application === 'quiet')).toHaveLength(1);
+  expect(errors).toEqual([]);
+});
