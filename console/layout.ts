@@ -53,7 +53,7 @@ const isIn = (path: string, section: string) =>
 /** What people of some applications find there. */
 const sectionsOfApplications = new Set(['/payments', '/refunds', '/deliveries', '/applications']);
 
-const navigation = (path: string, { applications }: ConsoleSession): Html =>
+const navigation = (path: string, { applications, views }: ConsoleSession): Html =>
   html`<nav aria-label="Sections">
     <ul>
       ${sections
@@ -66,6 +66,10 @@ const navigation = (path: string, { applications }: ConsoleSession): Html =>
             </a>
           </li>`,
         )}
+      ${views.map(
+        ({ name, address }) =>
+          html`<li class="saved"><a href="${address}"><bdi>${escapeControls(name)}</bdi></a></li>`,
+      )}
     </ul>
   </nav>`;
 

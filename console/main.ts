@@ -4,6 +4,8 @@ import { createOperations } from '../operations/operations.ts';
 import { depsOf } from '../operations/settings.ts';
 import { readConsoleConfig } from '../config.ts';
 import { createAttentionQueries } from '../postgres/attention.ts';
+import { createConsoleViews } from '../postgres/console-views.ts';
+import { createHealthQueries } from '../postgres/health.ts';
 import { createRefusedRequests } from '../postgres/refused-requests.ts';
 import { createBacklogMetrics } from '../postgres/backlog-metrics.ts';
 import { createConsoleLoginQueries } from '../postgres/console-logins.ts';
@@ -56,6 +58,8 @@ await runProcess(async () => {
     logger,
     queries: createConsoleQueries(sql),
     attention: createAttentionQueries(sql),
+    health: createHealthQueries(sql),
+    views: createConsoleViews(sql),
     refusedRequests: createRefusedRequests(sql),
     logins,
     attempts: createAttempts(logins.spendAttempt),

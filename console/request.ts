@@ -9,7 +9,9 @@ import type {
   LoginVia,
 } from '../postgres/console-logins.ts';
 import type { createConsolePasskeyQueries } from '../postgres/console-passkeys.ts';
+import type { createConsoleViews } from '../postgres/console-views.ts';
 import type { createConsolePeopleQueries } from '../postgres/console-people.ts';
+import type { createHealthQueries } from '../postgres/health.ts';
 import type { createRefusedRequests } from '../postgres/refused-requests.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Attempts } from './attempt.ts';
@@ -22,10 +24,12 @@ export type ConsoleOperations = Omit<Operations, 'purge'>;
 export interface Deps {
   queries: ReturnType<typeof createConsoleQueries>;
   attention: ReturnType<typeof createAttentionQueries>;
+  health: ReturnType<typeof createHealthQueries>;
   refusedRequests: Pick<ReturnType<typeof createRefusedRequests>, 'list' | 'getApplication'>;
   /** The one address of the console. Requests to any other name are refused. */
   baseUrl: string;
   logins: ConsoleLoginQueries;
+  views: ReturnType<typeof createConsoleViews>;
   attempts: Attempts;
   people: Pick<
     ReturnType<typeof createConsolePeopleQueries>,

@@ -21,6 +21,7 @@ import { replayActions, replayRoutes } from './pages/replays.ts';
 import { requestRoutes } from './pages/requests.ts';
 import { searchRoutes } from './pages/search.ts';
 import { settingsRoutes } from './pages/settings.ts';
+import { viewRoutes } from './pages/views.ts';
 import type { Deps, Route } from './request.ts';
 
 /** Every page of the console. A test asks for each of them in every role and without a login. */
@@ -47,6 +48,7 @@ export const createRoutes = (deps: Deps): Route[] => {
     ...accountRoutes(deps),
     ...searchRoutes(deps),
     ...settingsRoutes(),
+    ...viewRoutes(deps),
     ...actionRoutes([
       ...paymentActions,
       ...(deps.skipsTime ? [skipAction] : []),

@@ -166,6 +166,7 @@ grant insert (hash, name, via, link, proved_at), update (seen_at, ended_at) on c
 grant insert (id, name, label, public_key, counter), update (counter, used_at), delete on console_passkeys
   to payments_console;
 grant insert (hash), delete on console_attempts to payments_console;
+grant select, insert (person, name, address), update (address), delete on console_views to payments_console;
 
 -- A purge deletes old records as a role of its own (npm run admin -- purge), which changes nothing else.
 grant select, delete on payments, refunds, workflow_outbox, events, deliveries, attempts, late_payments, sandbox_payments,

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Passkey } from './console-passkeys.ts';
+import type { ConsoleView } from './console-views.ts';
 import type { Queries } from './driver/sql.ts';
 
 /** An account at an identity provider. */
@@ -33,6 +34,7 @@ export interface ConsoleSession extends ConsoleRights {
   createdAt: Date;
   /** The person proved who they are within the last ten minutes. */
   isFresh: boolean;
+  views: ConsoleView[];
 }
 
 export interface ConsoleLogin {
@@ -140,7 +142,9 @@ export const createConsoleLoginQueries = (sql: Queries) => {
       const [row] = await sql<ConsoleSession[]>`
         select ${id} as id, s.name, p.role, p.applications, s.via, s.created_at as "createdAt",
           coalesce(s.proved_at > now() - interval '10 minutes'
-            and s.created_at > now() - interval '10 minutes', false) as "isFresh"
+            and s.created_at > now() - interval '10 minutes', false) as "isFresh",
+          (select coalesce(jsonb_agg(jsonb_build_object('name', v.name, 'address', v.address) order by v.name), '[]')
+            from console_views v where v.person = s.name) as views
         from console_sessions s join console_people p on p.name = s.name
         where s.hash = ${hashOf(secret)} and ${isOpen}`;
       return row;

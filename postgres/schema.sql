@@ -662,6 +662,14 @@ create table console_attempts (
   created_at timestamptz not null default now()
 );
 
+-- Lists with their filters that people of the console have given names.
+create table console_views (
+  person text not null references console_people on delete cascade,
+  name text not null,
+  address text not null,
+  primary key (person, name)
+);
+
 -- The last requests of each application that the API refused, for its developers. The API keeps 100 of each.
 create table refused_requests (
   -- X-Request-Id.

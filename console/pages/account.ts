@@ -7,6 +7,7 @@ import { createPasskeys } from '../passkeys.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { spentAttempt } from './login.ts';
+import { viewsPart } from './views.ts';
 
 const labelMax = 50;
 const ways = {
@@ -20,7 +21,8 @@ export const accountRoutes = (deps: Deps): Route[] => {
   const { baseUrl, attempts, passkeys: stored } = deps;
   const passkeys = createPasskeys(baseUrl);
 
-  const show = async ({ cells, session, csrf }: PersonRequest): Promise<ConsoleResponse> => {
+  const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { cells, session, csrf } = request;
     const rows = await stored.list(session.name);
     return page(
       'Account',
@@ -42,6 +44,8 @@ export const accountRoutes = (deps: Deps): Route[] => {
           ifEmpty: 'You have no passkey.',
         })}
         <div class="actions">${action('/account/passkeys', 'Add a passkey')}</div>
+        <h2>Saved views</h2>
+        ${viewsPart(request)}
         <h2>This browser</h2>
         <div class="actions">
           ${action('/settings', 'Time zone')}

@@ -9,6 +9,7 @@ import { action, link, state } from '../html.ts';
 import { isVisible, ofSlug } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
+import { receiverPart } from './receiver.ts';
 
 const listMax = 500;
 const tokensMax = 50;
@@ -55,7 +56,8 @@ export const applicationRoutes = (deps: Deps): Route[] => {
     const { session, operations, cells, params, query } = request;
     const slug = params['slug'] ?? '';
     const application = await operations.applications.get(slug);
-    const [tokens, secrets] = await Promise.all([
+    const [receiver, tokens, secrets] = await Promise.all([
+      receiverPart(deps, slug, request),
       operations.tokens.list(slug, tokensMax + 1, readTokenId(query)),
       operations.secrets.list(slug),
     ]);
@@ -117,6 +119,8 @@ export const applicationRoutes = (deps: Deps): Route[] => {
             : ''
         }
       </div>
+      <h2>Receiver</h2>
+      ${receiver}
       <h2>Tokens</h2>
       ${cells.table({
         caption: 'Tokens',

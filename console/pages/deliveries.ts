@@ -19,6 +19,7 @@ import { cut, deliveryState, link, modeTag, notice, nowrap } from '../html.ts';
 import { visibleApplications } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
+import { saveView } from './views.ts';
 import { replayButton } from './payment-actions.ts';
 
 const attemptsOf = (many: number): string => (many === 1 ? '1 attempt' : `${many} attempts`);
@@ -120,6 +121,7 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
       html`${isOfService ? html`<p class="links">${link('/deliveries/replays', 'Recent replays')}</p>` : ''}
       ${runningNotice(running)}
       ${listFilters(request, { own, applications })}
+      ${saveView('/deliveries', request)}
       ${selects ? selection({ ...filter, to: filter.to ?? now }, table) : table}
       ${pageLinks('/deliveries', query, nextPosition(last))}
       `,

@@ -2,16 +2,18 @@ import { html } from 'hono/html';
 import type { Attention } from '../../postgres/attention.ts';
 import type { BacklogMetrics } from '../../postgres/backlog-metrics.ts';
 import { comparedMax, type GatewayCount, type HourCount } from '../../postgres/console.ts';
+import type { FailureCount } from '../../postgres/health.ts';
 import { singleFlight } from '../../telemetry/single-flight.ts';
 import { barChart } from '../chart.ts';
 import type { Html } from '../html.ts';
-import { idLink, notice } from '../html.ts';
+import { idLink, link, notice } from '../html.ts';
 import type { ConsoleRequest, ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
 import { attentionPart, modeFilter, modeOf, testOf } from './attention.ts';
 
 const hourMs = 3_600_000;
 const shownHours = 24;
+const failuresShown = 20;
 const keptMs = 14_000;
 const heartbeatTimeoutMs = 1_500;
 
@@ -19,6 +21,7 @@ interface Figures {
   at: Date;
   counts: HourCount[];
   gateways: GatewayCount[];
+  failures: FailureCount[];
   backlog: BacklogMetrics;
   attention: Attention;
   oldest: { id: string; createdAt: Date } | undefined;
@@ -40,15 +43,16 @@ const readFigures = async (
 ): Promise<Figures> => {
   const at = deps.now();
   const [firstHour = at] = hoursUntil(at);
-  const [counts, gateways, backlog, attention, oldest, sweeper] = await Promise.all([
+  const [counts, gateways, failures, backlog, attention, oldest, sweeper] = await Promise.all([
     deps.queries.countByHour(test, firstHour),
     deps.queries.countByGateway(test, firstHour),
+    deps.health.failures(test, { since: firstHour, until: at }, failuresShown),
     deps.backlog.measure(),
     deps.attention.get(test),
     deps.queries.oldestOpen(test),
     readSweeper(),
   ]);
-  return { at, counts, gateways, backlog, attention, oldest, sweeper };
+  return { at, counts, gateways, failures, backlog, attention, oldest, sweeper };
 };
 
 const total = (counts: readonly Pick<HourCount, 'count'>[]): number =>
@@ -106,6 +110,8 @@ const sweeperCard = ({ sweeper, at }: Figures): Html => {
   const age = seconds((at.getTime() - sweeper.getTime()) / 1000);
   return card('Background checks', 'running', `last report ${age} ago`);
 };
+
+const quarterNames = ['24 to 18 h ago', '18 to 12 h', '12 to 6 h', 'The last 6 h'];
 
 const cards = (figures: Figures): Html => {
   const { backlog, oldest, counts, at } = figures;
@@ -176,6 +182,16 @@ const figuresPart = (figures: Figures, request: ConsoleRequest): Html => {
         'Paid of ended': percent(paid, ended),
       })),
       ifEmpty: 'No payment was created in the last 24 hours.',
+    })}
+    <h2>Failures by gateway and reason</h2>
+    ${cells.table({
+      caption: 'Failures by gateway and reason',
+      rows: figures.failures.map(({ gateway, failureCode, quarters }) => ({
+        Gateway: gateway,
+        Reason: link(`/payments?gateway=${gateway}&failure=${failureCode}`, failureCode),
+        ...Object.fromEntries(quarterNames.map((name, quarter) => [name, quarters[quarter]])),
+      })),
+      ifEmpty: 'No payment failed in the last 24 hours.',
     })}
     <p class="soft">
       The last 24 hours. Large applications: their newest ${comparedMax.toLocaleString('en')} payments.

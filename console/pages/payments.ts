@@ -13,6 +13,7 @@ import { failureCodes, readPaymentFilter, textFilters } from '../payment-filter.
 import { visibleApplications } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
+import { saveView } from './views.ts';
 
 /** A file has at most so many lines. Each page of it is a statement of its own. */
 const fileMax = 100_000;
@@ -116,7 +117,7 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
     return page(
       'Payments',
       html`${listFilters(request, { own, applications, posts: '/payments/filter' })}
-      ${foundPart(found, request)}
+      ${saveView('/payments', request)} ${foundPart(found, request)}
       ${pageLinks('/payments', query, found.next && positionOf(found.next))}
       ${
         session.role === 'viewer'

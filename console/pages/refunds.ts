@@ -11,6 +11,7 @@ import { action, idLink, link, notice, nowrap, state } from '../html.ts';
 import { ofPayment, visibleApplications } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
+import { saveView } from './views.ts';
 
 /** Beside the stages: those that wait for a second admin. */
 const secondAdmin = 'to_confirm';
@@ -91,6 +92,7 @@ export const refundRoutes = (deps: Deps): Route[] => {
           })}
           <button>Filter</button>
         </form>
+        ${saveView('/refunds', request)}
         ${
           stage === 'by_hand' && rows.length > 0
             ? notice(

@@ -517,6 +517,13 @@ create table console_attempts (
   created_at timestamptz not null default now()
 );
 
+create table console_views (
+  person text not null references console_people on delete cascade,
+  name text not null,
+  address text not null,
+  primary key (person, name)
+);
+
 create table refused_requests (
   id text primary key,
   application text not null references applications,

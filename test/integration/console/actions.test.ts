@@ -166,6 +166,8 @@ describe('an action', () => {
     const others = [
       '/logout',
       '/search',
+      '/views',
+      '/views/remove',
       '/payments/filter',
       '/settings',
       '/reconcile',

@@ -6,6 +6,7 @@ import { createAuditLog } from '../../../postgres/audit-log.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import { createEvents } from '../../../postgres/events.ts';
+import { createHealthQueries } from '../../../postgres/health.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
@@ -34,6 +35,7 @@ export const smallTableFiles = [
   'console-logins.ts',
   'console-passkeys.ts',
   'console-people.ts',
+  'console-views.ts',
   'gateways.ts',
   'refused-requests.ts',
   'webhook-secrets.ts',
@@ -159,6 +161,7 @@ export const everyStatement = (
   const adminPayments = createAdminPayments(db);
   const consoleQueries = createConsoleQueries(db);
   const attention = createAttentionQueries(db);
+  const health = createHealthQueries(db);
   const noSearch = {
     status: null,
     failureCode: null,
@@ -371,6 +374,10 @@ export const everyStatement = (
           consoleQueries.findByText('order-7', ['shop'], 20),
         ]),
       findToken: () => consoleQueries.findToken('svc_test_0000'),
+    }),
+    'health.ts': of(health, {
+      receiver: () => health.receiver(application, new Date(0)),
+      failures: () => health.failures(null, { since: new Date(0), until: now }, 20),
     }),
     'attention.ts': of(attention, {
       get: () => attention.get(null),

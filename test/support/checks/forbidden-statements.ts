@@ -245,6 +245,7 @@ const rights: Record<string, readonly string[]> = {
   console_passkeys: ['', '', '', 's', '', 'siud'],
   console_people: ['', '', '', 'siud', '', 'su'],
   console_sessions: ['', '', '', 'su', 'sd', 'siu'],
+  console_views: ['', '', '', '', '', 'siud'],
   deliveries: ['s', 'siu', 'su', 'su', 'sd', 'su'],
   events: ['s', 'si', 's', 's', 'sd', 's'],
   feeds: ['', 'siu', '', '', '', ''],

@@ -22,6 +22,8 @@ import { createConsolePasskeyQueries } from '../../../postgres/console-passkeys.
 import { createConsolePeopleQueries } from '../../../postgres/console-people.ts';
 import { createConsoleQueries } from '../../../postgres/console.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
+import { createConsoleViews } from '../../../postgres/console-views.ts';
+import { createHealthQueries } from '../../../postgres/health.ts';
 import { createRefusedRequests } from '../../../postgres/refused-requests.ts';
 import type { TemporalAdmin } from '../../../temporal/admin-client.ts';
 import { TemporalUnavailable } from '../../../temporal/payment-workflows.ts';
@@ -123,6 +125,8 @@ export const startConsole = async ({
     logger,
     queries: createConsoleQueries(sql),
     attention: createAttentionQueries(sql),
+    health: createHealthQueries(sql),
+    views: createConsoleViews(sql),
     refusedRequests: createRefusedRequests(sql),
     logins,
     attempts: createAttempts(logins.spendAttempt),
