@@ -10,6 +10,7 @@ import { isTerminal, type Status, type VerificationResult } from '../contract/st
 import type { AuditFacts } from '../postgres/audit-log.ts';
 import type { TemporalAdmin } from '../temporal/admin-client.ts';
 import type { VerifyStart } from '../temporal/payment-workflows.ts';
+import { latePaymentWorkflowId } from '../temporal/start-options.ts';
 import { checkLateMoney, type LatePaymentResult } from '../postgres/late-payments.ts';
 import { findApplication } from './applications.ts';
 import { NotFound, Refusal } from './change.ts';
@@ -114,16 +115,20 @@ export const createPaymentOperations = ({
       ),
 
     /**
-     * Skips the time until the next step of a test payment: its workflow's clock jumps there. Only `npm start` offers it.
+     * Skips the time until the next step of a test payment, the search for late money included: the workflow's clock
+     * jumps there. Only `npm start` offers it.
      * @throws Refusal if the payment waits for nothing, or is a live one
      */
     async skipToNextStep(id: string, reason: string | null): Promise<void> {
       const payment = await find(id);
       if (!payment.test) throw new Refusal('Time is skipped for test payments only.');
-      const wait = nextStepOf(payment, now());
-      if (wait === undefined) throw new Refusal(`${id} waits for nothing.`);
       const workflows = await needTemporal(temporal);
-      await workflows.skipTime(id, wait);
+      const late = latePaymentWorkflowId(id);
+      const own = nextStepOf(payment, now());
+      const isSearched = own === undefined && (await workflows.running([late])).has(late);
+      const wait = isSearched ? untilLateMoney(payment, now()) : own;
+      if (wait === undefined) throw new Refusal(`${id} waits for nothing.`);
+      await needTemporal(() => workflows.skipTime(isSearched ? late : id, wait));
       await change({ action: 'payment.skip_time', subject: `payment:${id}`, reason }, async () => ({
         before: null,
         after: { seconds: Math.round(wait / 1000) },
@@ -164,6 +169,10 @@ const nextStepOf = (
   const step = isTerminal(status) ? nextAttemptAt : expiresAt;
   return step ? Math.max(0, step.getTime() - now.getTime()) + spareMs : undefined;
 };
+
+/** A plan's payer pays an hour after the deadline at the latest. */
+const untilLateMoney = ({ expiresAt }: PaymentRecord, now: Date): number =>
+  Math.max(0, expiresAt.getTime() - now.getTime()) + 3_600_000 + spareMs;
 
 const createTimeline = (payment: PaymentRecord): TimelineEntry[] => {
   const entries: (TimelineEntry | undefined)[] = [

@@ -116,7 +116,7 @@ const actionsPart = (
     skipsTime &&
       isOperator &&
       payment.test &&
-      (isOpen || payment.nextAttemptAt !== null) &&
+      (payment.status !== 'paid' || payment.nextAttemptAt !== null) &&
       atOnce(`${path}/skip`, 'Skip to the next step'),
     isOperator && isOpen && action(`${path}/cancel`, 'Cancel the payment'),
   ].filter((each) => each !== false && each !== null);

@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
+import { forFile } from '../../support/for-file.ts';
+import { operationsOn } from '../../support/service/admin-operations.ts';
+import { createJourney } from '../../support/service/journey.ts';
+import { useService } from '../../support/service/service.ts';
+import { until } from '../../support/until.ts';
+
+const service = await forFile(useService());
+const { payments } = operationsOn(service.sql, {
+  temporal: async () => createTemporalAdmin(service.client),
+});
+const skip = (id: string) => payments.skipToNextStep(id, null);
+
+const aPayment = async (sandbox: object, mode: 'live' | 'test' = 'test') => {
+  const { token } = await service.anApplication({ mode });
+  const journey = createJourney(service, token);
+  const fields = mode === 'test' ? { sandbox } : { gateway: 'sandbox' };
+  const id = await journey.create(fields);
+  return { id, journey };
+};
+
+it('a test payment skips to its deadline, and then to the money that comes after it', async () => {
+  const { id, journey } = await aPayment({ outcome: 'paid_late' });
+  await until('the payer is at the gateway', async () => {
+    const { payment } = await payments.get(id);
+    return payment.checkoutAt !== null;
+  });
+  await skip(id);
+  await until('it is expired', async () => (await journey.get(id)).json['status'] === 'expired');
+  await until(
+    'the event is delivered',
+    async () => (await payments.get(id)).payment.delivery === 'delivered',
+  );
+  await skip(id);
+  await until('the late money is resolved', async () => {
+    const { payment } = await payments.get(id);
+    return payment.latePaymentResult === 'returns';
+  });
+  await service.client.workflow.getHandle(`LATE_${id}`).result();
+  await expect(skip(id)).rejects.toThrow(`${id} waits for nothing.`);
+});
+
+it('an attempt that is due later comes now, six in all', async () => {
+  service.receiver.behave(() => 500);
+  const { id } = await aPayment({ outcome: 'paid' });
+  const state = async () => (await payments.get(id)).payment;
+  for (let attempt = 1; attempt <= 5; attempt += 1) {
+    await until(`attempt ${attempt} has failed`, async () => {
+      const { attempts, nextAttemptAt } = await state();
+      return attempts.length === attempt && nextAttemptAt !== null && attempts.at(-1)?.completedAt;
+    });
+    await skip(id);
+  }
+  await until('it is exhausted', async () => (await state()).delivery === 'exhausted');
+  expect(service.receiver.of(id)).toHaveLength(6);
+  await expect(skip(id)).rejects.toThrow('waits for nothing');
+});
+
+it('the time of a live payment is nobody’s to skip', async () => {
+  const { id } = await aPayment({}, 'live');
+  await expect(skip(id)).rejects.toThrow('test payments only');
+});
