@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Html } from './html.ts';
+import type { Cells, Html, Row } from './html.ts';
 
 export interface Bar {
   label: string;
@@ -22,7 +22,7 @@ const roundUp = (value: number): number => {
 };
 
 /** Stacked bars. The numbers stand in a table beside it, so the picture is one image to a screen reader. */
-export const barChart = ({
+const barChart = ({
   title,
   bars,
   series,
@@ -71,5 +71,19 @@ export const barChart = ({
       ${line(0)}${line(most / 2)}${line(most)}${bars.map(drawBar)}
     </svg></div>`;
 };
+
+/** A chart, with a table of the same for those who cannot see it. */
+export const chartPart = (
+  { title, bars, series }: Parameters<typeof barChart>[0],
+  { caption, rows }: { caption: string; rows: readonly Row[] },
+  { table }: Pick<Cells, 'table'>,
+): Html =>
+  html`<div class="chart">
+    ${barChart({ title, bars, series })}
+    <details>
+      <summary>The same as a table</summary>
+      ${table({ caption, rows, ifEmpty: '' })}
+    </details>
+  </div>`;
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);

@@ -4,15 +4,14 @@ import type { BacklogMetrics } from '../../postgres/backlog-metrics.ts';
 import { comparedMax, type GatewayCount, type HourCount } from '../../postgres/console.ts';
 import type { FailureCount } from '../../postgres/health.ts';
 import { singleFlight } from '../../telemetry/single-flight.ts';
-import { barChart } from '../chart.ts';
+import { chartPart } from '../chart.ts';
+import { hourIn, hoursUntil } from '../hours.ts';
 import type { Html } from '../html.ts';
 import { idLink, link, notice } from '../html.ts';
 import type { ConsoleRequest, ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
 import { attentionPart, modeFilter, modeOf, testOf } from './attention.ts';
 
-const hourMs = 3_600_000;
-const shownHours = 24;
 const failuresShown = 20;
 const keptMs = 14_000;
 const heartbeatTimeoutMs = 1_500;
@@ -28,13 +27,6 @@ interface Figures {
   /** Undefined: Temporal does not answer. */
   sweeper: Date | null | undefined;
 }
-
-/** The beginnings of the last hours, in UTC. */
-const hoursUntil = (at: Date): Date[] =>
-  Array.from(
-    { length: shownHours },
-    (_, index) => new Date((Math.floor(at.getTime() / hourMs) - shownHours + 1 + index) * hourMs),
-  );
 
 const readFigures = async (
   deps: Deps,
@@ -68,15 +60,11 @@ const partOf = ({ status }: Pick<HourCount, 'status'>): number =>
   status === 'paid' ? 0 : status === 'pending' || status === 'processing' ? 2 : 1;
 
 const hourly = ({ at, counts }: Figures, zone: string) => {
-  const format = new Intl.DateTimeFormat('en-GB', {
-    timeZone: zone,
-    hour: '2-digit',
-    minute: '2-digit',
-  });
+  const label = hourIn(zone);
   return hoursUntil(at).map((hour) => {
     const own = counts.filter((each) => each.hour.getTime() === hour.getTime());
     const parts = series.map((_series, part) => total(own.filter((each) => partOf(each) === part)));
-    return { label: format.format(hour), parts };
+    return { label: label(hour), parts };
   });
 };
 
@@ -157,20 +145,17 @@ const figuresPart = (figures: Figures, request: ConsoleRequest): Html => {
     ${attentionPart(figures.attention, { mode: modeOf(request), formatTime })}
     ${cards(figures)}
     <h2>Payments by hour</h2>
-    <div class="chart">
-      ${barChart({ title: 'Payments of the last 24 hours, by hour and result', bars, series })}
-      <details>
-        <summary>The same as a table</summary>
-        ${cells.table({
-          caption: 'Payments by hour',
-          rows: bars.map(({ label, parts }) => ({
-            Hour: label,
-            ...Object.fromEntries(series.map(({ name }, part) => [name, parts[part]])),
-          })),
-          ifEmpty: '',
-        })}
-      </details>
-    </div>
+    ${chartPart(
+      { title: 'Payments of the last 24 hours, by hour and result', bars, series },
+      {
+        caption: 'Payments by hour',
+        rows: bars.map(({ label, parts }) => ({
+          Hour: label,
+          ...Object.fromEntries(series.map(({ name }, part) => [name, parts[part]])),
+        })),
+      },
+      cells,
+    )}
     <h2>Conversion by gateway</h2>
     ${cells.table({
       caption: 'Conversion by gateway',

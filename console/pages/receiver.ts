@@ -1,11 +1,9 @@
 import { html } from 'hono/html';
 import { receiverEventsMax, type ReceiverFigures } from '../../postgres/health.ts';
-import { barChart } from '../chart.ts';
+import { chartPart } from '../chart.ts';
+import { hourIn, hoursUntil } from '../hours.ts';
 import type { Html } from '../html.ts';
 import type { Deps, PersonRequest } from '../request.ts';
-
-const hourMs = 3_600_000;
-const shownHours = 24;
 
 const series = [
   { name: 'accepted', className: 'paid' },
@@ -15,7 +13,7 @@ const series = [
 const ms = (duration: number | null): string | null =>
   duration === null ? null : `${duration} ms`;
 
-const percent = ({ accepted, attempts }: ReceiverFigures): string =>
+const percent = ({ accepted, attempts }: Pick<ReceiverFigures, 'accepted' | 'attempts'>): string =>
   `${((100 * accepted) / attempts).toFixed(1)} %`;
 
 /** The health of an application's receiver over the last 24 hours. */
@@ -24,52 +22,43 @@ export const receiverPart = async (
   application: string,
   { cells, zone }: PersonRequest,
 ): Promise<Html> => {
-  const firstHour = (Math.floor(now().getTime() / hourMs) - shownHours + 1) * hourMs;
-  const found = await health.receiver(application, new Date(firstHour));
+  const at = now();
+  const [firstHour = at, ...others] = hoursUntil(at);
+  const found = await health.receiver(application, firstHour);
   const whole = found.find(({ hour }) => hour === null);
   if (!whole || whole.attempts === 0)
     return html`<p class="empty">No webhook was sent in the last 24 hours.</p>`;
-  const format = new Intl.DateTimeFormat('en-GB', {
-    timeZone: zone,
-    hour: '2-digit',
-    minute: '2-digit',
-  });
+  const label = hourIn(zone);
   const byHour = new Map(found.map((figures) => [figures.hour?.getTime(), figures]));
-  const bars = Array.from({ length: shownHours }, (_, index) => {
-    const at = firstHour + index * hourMs;
-    const { accepted = 0, attempts = 0 } = byHour.get(at) ?? {};
-    return { label: format.format(at), parts: [accepted, attempts - accepted] };
+  const bars = [firstHour, ...others].map((hour) => {
+    const { accepted = 0, attempts = 0 } = byHour.get(hour.getTime()) ?? {};
+    return { label: label(hour), parts: [accepted, attempts - accepted] };
   });
+  const rows = found.flatMap(({ hour, ...figures }) =>
+    hour === null
+      ? []
+      : [
+          {
+            Hour: label(hour),
+            Attempts: figures.attempts,
+            Accepted: percent(figures),
+            'Half within': ms(figures.p50),
+            '95 of 100 within': ms(figures.p95),
+            'Last accepted': figures.lastAcceptedAt,
+          },
+        ],
+  );
   return html`${cells.facts({
     Accepted: `${percent(whole)} of ${whole.attempts} attempts`,
     'Half of the answers within': ms(whole.p50),
     '95 of 100 within': ms(whole.p95),
     'Last accepted': whole.lastAcceptedAt,
   })}
-    <div class="chart">
-      ${barChart({ title: 'Attempts of the last 24 hours, by hour and result', bars, series })}
-      <details>
-        <summary>The same as a table</summary>
-        ${cells.table({
-          caption: 'Attempts by hour',
-          rows: found.flatMap((figures) =>
-            figures.hour === null
-              ? []
-              : [
-                  {
-                    Hour: format.format(figures.hour),
-                    Attempts: figures.attempts,
-                    Accepted: percent(figures),
-                    'Half within': ms(figures.p50),
-                    '95 of 100 within': ms(figures.p95),
-                    'Last accepted': figures.lastAcceptedAt,
-                  },
-                ],
-          ),
-          ifEmpty: '',
-        })}
-      </details>
-    </div>
+    ${chartPart(
+      { title: 'Attempts of the last 24 hours, by hour and result', bars, series },
+      { caption: 'Attempts by hour', rows },
+      cells,
+    )}
     <p class="soft">
       Attempts of the events of the last 24 hours, at most of the newest
       ${receiverEventsMax.toLocaleString('en')}.
