@@ -53,7 +53,7 @@ const listCommand: CommandSpec = {
     const logins = await list((max) => operations.console.list(max));
     const rows = logins.map((login) => ({
       person: login.name,
-      role: login.role,
+      role: describeRights(login),
       by: login.via,
       'logged in': login.createdAt,
       'last seen': login.seenAt,
@@ -94,10 +94,14 @@ const addCommand: CommandSpec = {
   findMisuse: ({ email, subject }) =>
     email === undefined && subject === undefined ? 'add needs --email or --subject' : null,
   run: async ({ args: [name = ''], options, reason, operations }) => {
-    const rights = { role: 'viewer' as const, applications: null, ...rightsOf(options) };
+    const { role = 'viewer', applications } = rightsOf(options);
     const email = textOf(options.email);
     const subject = textOf(options.subject);
-    await operations.console.add({ name, ...rights, email, subject }, reason);
+    const account = { name, role, email, subject };
+    const rights = await operations.console.add(
+      { ...account, ...(applications && { applications }) },
+      reason,
+    );
     return {
       text: `${name} (${describeRights(rights)}) can log in with the account that has ${subject ?? email}. Earlier links, sessions and passkeys of ${name} have ended.`,
       json: { name, ...rights, email, subject },

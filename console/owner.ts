@@ -6,7 +6,7 @@ import { redirect } from './request.ts';
 export const ofSlug: Owner = async ({ params }) => params['slug'];
 
 export const ofPayment: Owner = async ({ params, operations }) =>
-  (await operations.payments.get(params['id'] ?? '')).payment.application;
+  operations.payments.applicationOf(params['id'] ?? '');
 
 export const ofEvent =
   ({ queries }: Pick<Deps, 'queries'>): Owner =>

@@ -58,34 +58,34 @@ export const createConsoleLogins = ({
     {
       name,
       role,
-      applications = null,
+      applications: wanted,
       email,
       subject,
     }: Pick<ConsolePerson, 'name' | 'role' | 'email'> & Partial<ConsolePerson>,
     reason: string | null,
-  ): Promise<void> {
+  ): Promise<ConsoleRights> {
     checkName(name);
-    const after = {
-      role,
-      applications,
+    const account = {
       email: email === null ? null : checkEmail(email),
-      subject: subject ?? null,
+      subject: checkSubject(subject ?? null),
     };
-    if (after.subject !== null && !/^[!-~]{1,255}$/.test(after.subject))
-      throw new Refusal('The subject is not valid.');
-    await change({ action: 'console.add', subject: `person:${name}`, reason }, async (tx) => {
-      await checkRights(tx, after);
+    return change({ action: 'console.add', subject: `person:${name}`, reason }, async (tx) => {
       const people = createConsolePeopleQueries(tx);
+      const before = await people.get(name);
+      // A person stays one of their applications, also with another account.
+      const applications = wanted ?? before?.applications ?? null;
+      const after = { role, applications, ...account };
+      await checkRights(tx, after);
       const refuseOther = (what: string, owner: ConsolePerson | undefined) => {
         if (owner && owner.name !== name)
           throw new Refusal(`The ${what} is that of "${owner.name}".`);
       };
       if (after.email !== null) refuseOther('address', await people.getByEmail(after.email));
       if (after.subject !== null) refuseOther('subject', await people.getBySubject(after.subject));
-      const before = await people.get(name);
       await people.delete(name);
       await people.insert({ name, ...after });
       return {
+        result: rightsOf(after),
         before: before ? { ...rightsOf(before), email: before.email } : null,
         after,
       };
@@ -195,6 +195,11 @@ const checkEmail = (email: string): string => {
   const address = email.trim();
   if (/^[!-?A-~]{1,64}@[!-?A-~]{1,190}$/.test(address)) return address.toLowerCase();
   throw new Refusal('The e-mail address is not valid, or not in ASCII.');
+};
+
+const checkSubject = (subject: string | null): string | null => {
+  if (subject === null || /^[!-~]{1,255}$/.test(subject)) return subject;
+  throw new Refusal('The subject is not valid.');
 };
 
 const checkName = (name: string): void => {

@@ -88,6 +88,9 @@ export const createPaymentOperations = ({
       return payments.find(filter, limit);
     },
 
+    /** Undefined: there is no such payment. */
+    applicationOf: (id: string): Promise<string | undefined> => payments.applicationOf(id),
+
     async get(id: string): Promise<PaymentTimeline> {
       const payment = await find(id);
       return { payment, timeline: createTimeline(payment), workflowUrl: workflowUrl(id) };
@@ -125,7 +128,8 @@ export const createPaymentOperations = ({
       const workflows = await needTemporal(temporal);
       const late = latePaymentWorkflowId(id);
       const own = nextStepOf(payment, now());
-      const isSearched = own === undefined && (await workflows.running([late])).has(late);
+      const isSearched =
+        own === undefined && (await needTemporal(() => workflows.running([late]))).has(late);
       const wait = isSearched ? untilLateMoney(payment, now()) : own;
       if (wait === undefined) throw new Refusal(`${id} waits for nothing.`);
       await needTemporal(() => workflows.skipTime(isSearched ? late : id, wait));

@@ -130,6 +130,12 @@ export const createAdminPayments = (sql: Queries) => {
         order by p.id desc limit ${limit}`;
     },
 
+    async applicationOf(id: string): Promise<string | undefined> {
+      const [row] = await sql<{ application: string }[]>`
+        select application from payments where id = ${id}`;
+      return row?.application;
+    },
+
     async get(id: string): Promise<PaymentRecord | undefined> {
       const [row] = await sql<Omit<PaymentRecord, 'attempts' | 'exchanges'>[]>`
         select ${summary}, ${selectPayment(sql, detailFields)},

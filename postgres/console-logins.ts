@@ -37,10 +37,9 @@ export interface ConsoleSession extends ConsoleRights {
   views: ConsoleView[];
 }
 
-export interface ConsoleLogin {
+export interface ConsoleLogin extends ConsoleRights {
   id: string;
   name: string;
-  role: ConsoleRole;
   via: LoginVia;
   createdAt: Date;
   seenAt: Date;
@@ -175,7 +174,7 @@ export const createConsoleLoginQueries = (sql: Queries) => {
     /** The newest first. */
     async list(limit: number): Promise<ConsoleLogin[]> {
       return sql<ConsoleLogin[]>`
-        select ${id} as id, s.name, p.role, s.via, s.created_at as "createdAt",
+        select ${id} as id, s.name, p.role, p.applications, s.via, s.created_at as "createdAt",
           s.seen_at as "seenAt", ${isOpen} as "isOpen"
         from console_sessions s join console_people p on p.name = s.name
         order by s.created_at desc limit ${limit}`;

@@ -1,22 +1,32 @@
+import type { FieldError } from '../../contract/errors.ts';
 import type { RefusedRequest } from '../../postgres/refused-requests.ts';
 import type { Logger } from '../../telemetry/log.ts';
 
 const flushMs = 1_000;
 /** What a process keeps of one application in a second. A client in a loop must not fill the table's log. */
 const perApplication = 20;
+const pathMax = 100;
 
 interface Deps {
   insert: (requests: readonly RefusedRequest[]) => Promise<void>;
   logger: Pick<Logger, 'error'>;
 }
 
+/** A name that the client made up may hold anything. Postgres has no text with a zero byte. */
+const shown = ({ path, ...problem }: FieldError): FieldError => ({
+  ...problem,
+  path: path
+    .slice(0, pathMax)
+    .replaceAll('\0', '\u{fffd}')
+    .replaceAll(/(svc_(?:live|test)_|whsec_)[\w+/=-]*/g, '$1…'),
+});
+
 /** Collects the requests of applications that were refused, and writes them together: no response waits for it. */
 export const createRefusals = ({ insert, logger }: Deps) => {
   let waiting: RefusedRequest[] = [];
   let timer: NodeJS.Timeout | undefined;
-  const flush = async (): Promise<void> => {
-    clearTimeout(timer);
-    timer = undefined;
+  let writing = Promise.resolve();
+  const write = async (): Promise<void> => {
     const requests = waiting;
     waiting = [];
     if (requests.length === 0) return;
@@ -27,12 +37,17 @@ export const createRefusals = ({ insert, logger }: Deps) => {
       logger.error({ err: error }, 'Could not record refused requests');
     }
   };
+  const flush = (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    return (writing = writing.then(write));
+  };
   return {
     record(request: RefusedRequest): void {
-      const { application } = request;
+      const { application, fields } = request;
       const own = waiting.filter((other) => other.application === application);
       if (own.length >= perApplication) return;
-      waiting.push(request);
+      waiting.push({ ...request, fields: fields?.map(shown) ?? null });
       timer ??= setTimeout(() => void flush(), flushMs);
     },
     /** Writes what waits. */

@@ -82,6 +82,8 @@ const recordRefusal = ({ refusals }: Deps, ctx: Koa.Context, error: unknown) => 
   if (application === undefined || id === undefined || !route || status >= 500) return;
   // A status below 500 is that of the error itself.
   if (!(error instanceof PaymentError)) return;
+  // A client over its budget would push out what its developers look for; its headers say enough.
+  if (error.code === 'RATE_LIMITED') return;
   const { code, details } = error;
   const fields = details?.fields?.slice(0, limits.reportedProblems) ?? null;
   refusals.record({ id, application, method, route: route.path, status, code, fields });

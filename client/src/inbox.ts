@@ -8,7 +8,7 @@ export type Query = (
   values: string[],
 ) => PromiseLike<readonly Record<string, unknown>[]>;
 
-/** For a migration of Postgres or SQLite. An id may go after 30 days: no event is older than that and comes again. */
+/** For a migration of Postgres or SQLite. Each application of the service has tables of its own. */
 export const inboxTables = `
 create table if not exists payments_inbox (
   event_id text primary key,
@@ -78,7 +78,7 @@ export const createInbox = ({ client, secret, since, query, once }: InboxOptions
      * where it ended, also after an error. Returns how many events changed the shop.
      */
     async catchUp(): Promise<number> {
-      const feed = client.mode;
+      const feed = `${client.mode} since ${since.toISOString()}`;
       const text = 'select cursor from payments_inbox_position where feed = $1';
       const [position] = await query(text, [feed]);
       const pages = client.events.list({

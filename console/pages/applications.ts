@@ -6,7 +6,7 @@ import type { WebhookSecret } from '../../postgres/webhook-secrets.ts';
 import { pageLinks } from '../filters.ts';
 import type { Row } from '../html.ts';
 import { action, link, state } from '../html.ts';
-import { isVisible, ofSlug } from '../owner.ts';
+import { ofSlug } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { receiverPart } from './receiver.ts';
@@ -35,8 +35,10 @@ const stateOf = (token: TokenSummary, now: Date): string => {
 
 export const applicationRoutes = (deps: Deps): Route[] => {
   const list = async ({ session, operations, cells }: PersonRequest): Promise<ConsoleResponse> => {
-    const all = await operations.applications.list(listMax + 1);
-    const found = all.filter(({ slug }) => isVisible(slug, session));
+    const own = session.applications;
+    const found = own
+      ? await Promise.all(own.map((slug) => operations.applications.get(slug)))
+      : await operations.applications.list(listMax + 1);
     return page(
       'Applications',
       html`${cells.table({

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { describeRights } from '../../postgres/console-logins.ts';
 import { ownPath } from '../attempt.ts';
 import type { Html } from '../html.ts';
 import type { ConsoleRequest, ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
@@ -103,7 +104,7 @@ export const loginRoutes = (deps: Deps): Route[] => {
       'Log in',
       html`<form class="form" method="post">
         <input type="hidden" name="csrf" value="${csrf}" />
-        <p>You log in as <strong>${person.name}</strong> with the role <strong>${person.role}</strong>.</p>
+        <p>You log in as <strong>${person.name}</strong> with the role <strong>${describeRights(person)}</strong>.</p>
         <div class="actions"><button class="main">Log in</button></div>
       </form>`,
     );

@@ -12,6 +12,7 @@ import type { ConsoleRequest, ConsoleResponse, Deps, PersonRequest, Route } from
 import { page, redirect } from '../request.ts';
 import { attentionPart, modeFilter, modeOf, testOf } from './attention.ts';
 
+const dayMs = 24 * 3_600_000;
 const failuresShown = 20;
 const keptMs = 14_000;
 const heartbeatTimeoutMs = 1_500;
@@ -38,7 +39,7 @@ const readFigures = async (
   const [counts, gateways, failures, backlog, attention, oldest, sweeper] = await Promise.all([
     deps.queries.countByHour(test, firstHour),
     deps.queries.countByGateway(test, firstHour),
-    deps.health.failures(test, { since: firstHour, until: at }, failuresShown),
+    deps.health.failures(test, { since: new Date(at.getTime() - dayMs), until: at }, failuresShown),
     deps.backlog.measure(),
     deps.attention.get(test),
     deps.queries.oldestOpen(test),
@@ -173,13 +174,16 @@ const figuresPart = (figures: Figures, request: ConsoleRequest): Html => {
       caption: 'Failures by gateway and reason',
       rows: figures.failures.map(({ gateway, failureCode, quarters }) => ({
         Gateway: gateway,
-        Reason: link(`/payments?gateway=${gateway}&failure=${failureCode}`, failureCode),
+        Reason: link(
+          `/payments?gateway=${gateway}&failure=${failureCode}&mode=${modeOf(request) ?? ''}&period=24+hours`,
+          failureCode,
+        ),
         ...Object.fromEntries(quarterNames.map((name, quarter) => [name, quarters[quarter]])),
       })),
       ifEmpty: 'No payment failed in the last 24 hours.',
     })}
     <p class="soft">
-      The last 24 hours. Large applications: their newest ${comparedMax.toLocaleString('en')} payments.
+      The last 24 hours. Large applications: their newest ${comparedMax.toLocaleString('en')} payments, and as many failures.
     </p>
     <p class="soft">As of ${formatTime(figures.at)}.</p>`;
 };

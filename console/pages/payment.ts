@@ -75,12 +75,16 @@ const isInDoubt = (payment: PaymentRecord): boolean =>
   payment.latePaymentResult === 'by_hand' && payment.latePaymentCheckedAt === null;
 
 /** The notices stand above everything else. */
-const noticesPart = (payment: PaymentRecord): Html =>
+const noticesPart = (payment: PaymentRecord, { session }: PersonRequest): Html =>
   html`${
     isInDoubt(payment)
       ? notice(
           'bad',
-          `The gateway may still hold money of this ${payment.status} payment. Look there, give it back if it is there, then mark it as checked.`,
+          `The gateway may still hold money of this ${payment.status} payment. ${
+            session.applications === null
+              ? 'Look there, give it back if it is there, then mark it as checked.'
+              : 'The operators of the service look there.'
+          }`,
         )
       : ''
   }
@@ -142,7 +146,7 @@ const paymentPart = async (
     deps.queries.getDetails(payment.id),
     payment.status === 'paid' ? refundsOfPayment(payment.id, request) : undefined,
   ]);
-  return html`${headPart(payment)} ${noticesPart(payment)} ${actionsPart(payment, request, deps)}
+  return html`${headPart(payment)} ${noticesPart(payment, request)} ${actionsPart(payment, request, deps)}
     ${factsPart(payment, details?.description, request)}
     ${
       request.session.applications === null

@@ -14,7 +14,8 @@ const ms = (duration: number | null): string | null =>
   duration === null ? null : `${duration} ms`;
 
 const percent = ({ accepted, attempts }: Pick<ReceiverFigures, 'accepted' | 'attempts'>): string =>
-  `${((100 * accepted) / attempts).toFixed(1)} %`;
+  // Rounded down: 100 % means all.
+  `${(Math.floor((1000 * accepted) / attempts) / 10).toFixed(1)} %`;
 
 /** The health of an application's receiver over the last 24 hours. */
 export const receiverPart = async (
@@ -27,7 +28,7 @@ export const receiverPart = async (
   const found = await health.receiver(application, firstHour);
   const whole = found.find(({ hour }) => hour === null);
   if (!whole || whole.attempts === 0)
-    return html`<p class="empty">No webhook was sent in the last 24 hours.</p>`;
+    return html`<p class="empty">No event of the last 24 hours was sent.</p>`;
   const label = hourIn(zone);
   const byHour = new Map(found.map((figures) => [figures.hour?.getTime(), figures]));
   const bars = [firstHour, ...others].map((hour) => {

@@ -8,8 +8,7 @@ import { page, redirect } from '../request.ts';
 
 const nameMax = 40;
 const addressMax = 1_000;
-const lists =
-  /^\/(?:payments|refunds|deliveries|attention\/\w+|applications\/[a-z0-9-]+\/events)(?:\?|$)/;
+const lists = /^\/(?:payments|refunds|deliveries)\?/;
 
 /** Saves the list as it is filtered, under a name. */
 export const saveView = (path: string, { query, csrf }: PersonRequest): Html => {
@@ -19,7 +18,7 @@ export const saveView = (path: string, { query, csrf }: PersonRequest): Html => 
     <summary>Save this view</summary>
     <form class="filters" method="post" action="/views">
       <input type="hidden" name="csrf" value="${csrf}" />
-      <input type="hidden" name="address" value="${path}?${String(filter)}" />
+      <input type="hidden" name="address" value="${path}?${String(filter).replaceAll('*', '%2A')}" />
       <label>
         Name
         <input name="name" maxlength="${nameMax}" required autocomplete="off" />

@@ -149,4 +149,6 @@ it('the command line gives a role for applications that exist, and never to an a
   // A new link alone changes nothing.
   expect(await letIn({})).toMatchObject({ role: 'operator', applications: ['shop'] });
   await expect(letIn({ role: 'admin' })).rejects.toThrow('whole service');
+  const account = { name: 'ada', role: 'viewer', email: 'ada@shop.example' } as const;
+  expect(await people.add(account, null)).toEqual({ role: 'viewer', applications: ['shop'] });
 });

@@ -324,6 +324,7 @@ export const everyStatement = (
       'find, by order': () => adminPayments.find({ ...all, orderId: 'order-7' }, 50),
       'find, exhausted': () => adminPayments.find({ ...all, delivery: 'exhausted' }, 50),
       get: () => adminPayments.get(idOf(7)),
+      applicationOf: () => adminPayments.applicationOf(idOf(7)),
       deliveryStatus: () => adminPayments.deliveryStatus(idOf(7)),
     }),
     'console.ts': of(consoleQueries, {
