@@ -32,7 +32,9 @@ export const startEnvironment = async ({
   cleanup.defer(async () => void (await Promise.all(gateways.map((each) => each.stop()))));
   const receiver = await startReceiver({ failing, random: random.branch('receiver') });
   cleanup.defer(receiver.stop);
-  const failures: string[] = [];
+  const broken = Promise.withResolvers<never>();
+  // It may break when nobody waits for it any more.
+  broken.promise.catch(() => {});
   const links = {} as Links; // `through` fills it, as the production shape chooses the ports.
   const production = await startProduction({
     ...options,
@@ -42,7 +44,7 @@ export const startEnvironment = async ({
       links[name] = link;
       return new URL(link.url).port;
     },
-    giveUp: (reason) => failures.push(`it does not recover by itself: ${reason}`),
+    giveUp: (reason) => broken.reject(new Error(`The shape does not recover by itself: ${reason}`)),
   });
   cleanup.defer(production.stop);
   receiver.setSenders(() => findWorkers(production.members));
@@ -68,7 +70,8 @@ export const startEnvironment = async ({
     notifications,
     client,
     token,
-    failures,
+    /** Rejects when a process cannot be started any more: nothing that follows could end well. */
+    broken: broken.promise,
   };
 };
 

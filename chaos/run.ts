@@ -91,7 +91,11 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
     signal: loading,
   });
   const scenarios = drawScenarios({ ...plan, gateways, random: random.branch('payers') });
-  const payments = await runScenarios(scenarios, { ...plan, actors, random });
+  const { broken } = environment;
+  const payments = await Promise.race([
+    runScenarios(scenarios, { ...plan, actors, random }),
+    broken,
+  ]);
   await notifications.waitForAll();
   faults.abort();
   const [kills, outages] = await Promise.all([killing, breaking, disturbing]);
@@ -101,7 +105,7 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
   );
 
   const calmAt = Date.now();
-  await drain(sql, payments, plan.drainMs);
+  await Promise.race([drain(sql, payments, plan.drainMs), broken]);
   const leftMs = calmAt + plan.drainMs - Date.now();
   const workflowProblems = await findWorkflowProblems(payments, production.temporal, leftMs);
   const drainedMs = Date.now() - calmAt;
@@ -120,7 +124,6 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
       order: '',
       text: `${name} ended without being killed`,
     })),
-    ...environment.failures.map((text) => ({ order: '', text })),
   ];
   return {
     created: payments.length,
