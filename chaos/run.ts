@@ -91,11 +91,7 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
     signal: loading,
   });
   const scenarios = drawScenarios({ ...plan, gateways, random: random.branch('payers') });
-  const { broken } = environment;
-  const payments = await Promise.race([
-    runScenarios(scenarios, { ...plan, actors, random }),
-    broken,
-  ]);
+  const payments = await runScenarios(scenarios, { ...plan, actors, random });
   await notifications.waitForAll();
   faults.abort();
   const [kills, outages] = await Promise.all([killing, breaking, disturbing]);
@@ -105,7 +101,7 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
   );
 
   const calmAt = Date.now();
-  await Promise.race([drain(sql, payments, plan.drainMs), broken]);
+  await Promise.race([drain(sql, payments, plan.drainMs), environment.broken]);
   const leftMs = calmAt + plan.drainMs - Date.now();
   const workflowProblems = await findWorkflowProblems(payments, production.temporal, leftMs);
   const drainedMs = Date.now() - calmAt;

@@ -113,6 +113,8 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
     const temporal = await bringUp({
       name: 'temporal',
       part: 'temporal',
+      // A Postgres that recovers on a busy machine can take longer than twenty failed starts.
+      needs: [postgres],
       start: (start) => startTemporalServer({ ...server, start, onLine: temporalLog.write }),
     });
     await runProgram('namespace', {
