@@ -1,25 +1,23 @@
-import type { FieldError } from '../../contract/errors.ts';
 import type { RefusedRequest } from '../../postgres/refused-requests.ts';
 import type { Logger } from '../../telemetry/log.ts';
 
 const flushMs = 1_000;
 /** What a process keeps of one application in a second. A client in a loop must not fill the table's log. */
 const perApplication = 20;
-const pathMax = 100;
+const textMax = 200;
 
 interface Deps {
   insert: (requests: readonly RefusedRequest[]) => Promise<void>;
   logger: Pick<Logger, 'error'>;
 }
 
-/** A name that the client made up may hold anything. Postgres has no text with a zero byte. */
-const shown = ({ path, ...problem }: FieldError): FieldError => ({
-  ...problem,
-  path: path
-    .slice(0, pathMax)
+/** A name that the client made up may hold anything. Postgres has no text with a zero byte or half a character. */
+const shown = (text: string): string =>
+  text
+    .slice(0, textMax)
+    .toWellFormed()
     .replaceAll('\0', '\u{fffd}')
-    .replaceAll(/(svc_(?:live|test)_|whsec_)[\w+/=-]*/g, '$1…'),
-});
+    .replaceAll(/(svc_(?:live|test)_|whsec_)[\w+/=-]*/g, '$1…');
 
 /** Collects the requests of applications that were refused, and writes them together: no response waits for it. */
 export const createRefusals = ({ insert, logger }: Deps) => {
@@ -47,7 +45,12 @@ export const createRefusals = ({ insert, logger }: Deps) => {
       const { application, fields } = request;
       const own = waiting.filter((other) => other.application === application);
       if (own.length >= perApplication) return;
-      waiting.push({ ...request, fields: fields?.map(shown) ?? null });
+      const kept = fields?.map(({ path, rule, message }) => ({
+        path: shown(path),
+        rule,
+        message: shown(message),
+      }));
+      waiting.push({ ...request, fields: kept ?? null });
       timer ??= setTimeout(() => void flush(), flushMs);
     },
     /** Writes what waits. */
