@@ -135,7 +135,7 @@ describe('kill -9 of the worker', () => {
     await skipAllTime(service.client, storing);
     await expectOneEvent(storing, 'paid');
     expect(await secondsBetween(storing)).toBeGreaterThanOrEqual(59.4);
-    expect(await secondsBetween(storing)).toBeLessThan(65);
+    expect(await secondsBetween(storing)).toBeLessThan(90);
   });
 });
 
@@ -181,7 +181,7 @@ it('kill -9 of Temporal makes it hand out a waiting attempt too early, which is 
   await skipAllTime(service.client, id);
   await expectOneEvent(id, 'paid');
   expect(await secondsBetween(id)).toBeGreaterThanOrEqual(59.4);
-  expect(await secondsBetween(id)).toBeLessThan(65);
+  expect(await secondsBetween(id)).toBeLessThan(90);
 });
 
 it(
@@ -215,7 +215,7 @@ it(
       const endedMs = before.scheduled_at.getTime() + (before.duration_ms ?? 0);
       const gap = (dueAt[index + 1]!.getTime() - endedMs) / 1000;
       expect(gap).toBeGreaterThanOrEqual(delay - 0.1);
-      expect(gap).toBeLessThan(delay + 5);
+      expect(gap).toBeLessThan(delay + 30);
     }
     expect(posts().map(({ headers }) => Number(headers['x-service-delivery-attempt']))).toEqual([
       1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6,

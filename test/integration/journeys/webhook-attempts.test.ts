@@ -11,6 +11,8 @@ import { forFile } from '../../support/for-file.ts';
 const service = await forFile(useService());
 
 const documentedDelaysSeconds = [60, 300, 1_800, 7_200, 43_200];
+/** A busy machine needs some time to start an attempt and to report its end. */
+const busySeconds = 30;
 
 interface AttemptRow {
   number: number;
@@ -56,10 +58,9 @@ it('a webhook that its receiver refuses is sent six times with the documented de
     const ended = before.scheduled_at.getTime() + (before.duration_ms ?? 0);
     return (attempt.scheduled_at.getTime() - ended) / 1000;
   });
-  // A busy machine needs some time to start an attempt and to report its end.
   for (const [index, gap] of gaps.entries()) {
     expect(gap).toBeGreaterThanOrEqual(documentedDelaysSeconds[index]! - 0.1);
-    expect(gap).toBeLessThan(documentedDelaysSeconds[index]! + 5);
+    expect(gap).toBeLessThan(documentedDelaysSeconds[index]! + busySeconds);
   }
   expect(attempts.map(({ response_status }) => response_status)).toEqual(Array(6).fill(500));
 
@@ -71,7 +72,7 @@ it('a webhook that its receiver refuses is sent six times with the documented de
     at('activityTaskFailedEventAttributes') - at('activityTaskScheduledEventAttributes');
   const documented = documentedDelaysSeconds.reduce((sum, seconds) => sum + seconds, 0);
   expect(whole).toBeGreaterThanOrEqual(documented);
-  expect(whole).toBeLessThan(documented + 25);
+  expect(whole).toBeLessThan(documented + attempts.length * busySeconds);
 
   const [delivery] = await service.sql`select status from deliveries where payment_id = ${id}`;
   expect(delivery?.['status']).toBe('exhausted');
