@@ -4,16 +4,11 @@ import { SetupError } from '../process.ts';
 
 const host = '127.0.0.1';
 
-/** Two processes that choose at the same time, or while a program restarts, seldom share a part. */
-const parts = 40;
-const partSize = 300;
-
 /**
  * Below the ports that systems lend to outgoing connections (Linux from 32768, macOS from 49152), so
  * that a port which is free now is still free when its program starts.
  */
-const candidates = () =>
-  Array.from({ length: 50 }, () => 20_000 + (process.pid % parts) * partSize + randomInt(partSize));
+const candidates = () => Array.from({ length: 50 }, () => randomInt(20_000, 32_000));
 
 export const freePort = (): Promise<number> => getPort({ host, port: candidates() });
 
