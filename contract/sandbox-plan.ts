@@ -17,6 +17,12 @@ export type SandboxOutcome = (typeof sandboxOutcomes)[number];
 const secondsMax = 3_600;
 const seconds = `must be an integer from 0 to ${secondsMax}, written without fraction or exponent`;
 
+/** A wait of a plan. */
+export const PlanSeconds = z
+  .int({ error: seconds })
+  .min(0, { error: seconds })
+  .max(secondsMax, { error: seconds });
+
 /** How the built-in sandbox gateway plays the payer of a test. */
 export const SandboxPlan = z
   .strictObject(
@@ -44,16 +50,11 @@ export const SandboxPlan = z
         })
         .optional()
         .meta({ description: 'Only with `failed`; by default `card_declined`.' }),
-      after_seconds: z
-        .int({ error: seconds })
-        .min(0, { error: seconds })
-        .max(secondsMax, { error: seconds })
-        .default(0)
-        .meta({
-          description:
-            'The payer acts this long after the create. Less than `expires_in`, except for `paid_late`. For ' +
-            '`silent` it is how long the gateway does not answer, and must be given.',
-        }),
+      after_seconds: PlanSeconds.default(0).meta({
+        description:
+          'The payer acts this long after the create. Less than `expires_in`, except for `paid_late`. For ' +
+          '`silent` it is how long the gateway does not answer, and must be given.',
+      }),
       returns: z
         .boolean({ error: 'must be true or false' })
         .default(true)

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { FieldError } from './errors.ts';
 import { refundFailureReasons, type RefundFailureCode } from './refund-failure-codes.ts';
+import { PlanSeconds } from './sandbox-plan.ts';
 
 export const sandboxRefundOutcomes = [
   'succeeded',
@@ -14,9 +15,6 @@ export const sandboxRefundOutcomes = [
   'request_lost',
 ] as const;
 export type SandboxRefundOutcome = (typeof sandboxRefundOutcomes)[number];
-
-const secondsMax = 3_600;
-const seconds = `must be an integer from 0 to ${secondsMax}, written without fraction or exponent`;
 
 /** How the built-in sandbox gateway carries out a refund of a test. */
 export const SandboxRefundPlan = z
@@ -47,12 +45,9 @@ export const SandboxRefundPlan = z
           description:
             'Only with `failed`, by default `gateway_refused`, and `refused`, by default `insufficient_balance`.',
         }),
-      after_seconds: z
-        .int({ error: seconds })
-        .min(0, { error: seconds })
-        .max(secondsMax, { error: seconds })
-        .default(0)
-        .meta({ description: 'Counted from when the gateway takes the refund on.' }),
+      after_seconds: PlanSeconds.default(0).meta({
+        description: 'Counted from when the gateway takes the refund on.',
+      }),
     },
     { error: 'must be an object' },
   )
