@@ -30,7 +30,7 @@ export const createCancelPayment = (deps: Deps) => {
       const cancelled = cancelledWith(by, reason);
       let payment = await findPayment(paymentOutcomes, id);
       if (isTerminal(payment.status)) return afterFinalized(payment, { inDoubt: isRetry() });
-      // Nobody was sent, so nobody has the link of what is open at the gateway. An earlier try may have captured
+      // The payer was not sent, so nobody has the link of what is open at the gateway. An earlier try may have captured
       // money, though, and a failover may have lost the checkout since.
       if (payment.reference === null || (!payment.sent && !isRetry())) {
         const result = await finalize(payment, cancelled, { onlyIfUnsent: true });

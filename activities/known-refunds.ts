@@ -5,7 +5,7 @@ import type { AdoptedRefund, RefundProgress } from '../postgres/refund-outcomes.
 const clockDifferenceMs = 5 * 60_000;
 
 export interface SortedRefunds {
-  /** What the gateway says about this refund. */
+  /** This refund, as the gateway knows it. */
   ours: KnownRefund | undefined;
   /** Like a refund that the gateway was never told, where it carries no id of ours. */
   likeness: KnownRefund | undefined;

@@ -40,7 +40,7 @@ const minuteMs = 60_000;
 const mostTells = 3;
 /** No call of ours to a gateway takes this long, so one without an answer is over by then. */
 const tellAgainMs = 50_000;
-/** How long a gateway without keys is watched after it gave no answer. Its list may lag behind. */
+/** A gateway without keys is watched for so long after it gave no answer: its list may lag behind. */
 const watchMs = 24 * 60 * minuteMs;
 
 export const createRefundActivities = (deps: Deps) => {

@@ -37,7 +37,7 @@ interface Wait {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-/** How long a gateway may take to carry a refund out, before an admin must look. */
+/** A gateway may take so long to carry a refund out. After that an admin must look. */
 const acceptedDays = 60;
 const acceptedAlertDays = 7;
 /** When a refund without an answer alerts admins. */
@@ -53,7 +53,7 @@ export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: 
   const alert = ({ refund, payment }: RefundTry, name: Alert, message: string) =>
     alertAbout(logger, payment, { alert: name, message, facts: { refund_id: refund.id } });
 
-  /** How long ago the gateway was told first, or the refund was created. */
+  /** The time since the gateway was told first, or since the refund was created. */
   const ageMs = ({ refund: { toldAt, createdAt } }: RefundTry): number =>
     now().getTime() - (toldAt ?? createdAt).getTime();
 
@@ -106,7 +106,7 @@ export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: 
     leaveToAdmin,
     wait,
 
-    /** Nobody knows what became of a refund that the gateway was told. Silence is never an outcome. */
+    /** The gateway was told of the refund and does not say what became of it. Silence is never an outcome. */
     async waitUnanswered(current: RefundTry, message: string): Promise<never> {
       if (current.refund.told > 0 && ageMs(current) > unknownAlertMs)
         alert(current, 'refund_unknown', 'A gateway does not say whether it gave money back');

@@ -127,7 +127,7 @@ const decideVerdict = (
   return { statuses: ['paid', 'expired'], money: 'by status', reason: 'it was paid late' };
 };
 
-/** What the application gives back of a paid payment has its own checks, see refunds.ts. */
+/** Refunds of a paid payment by the application have their own checks, see refunds.ts. */
 const withoutRefunds = (
   { gateway, refund }: CreatedPayment,
   reference: string,

@@ -10,7 +10,7 @@ export interface Scenario {
   currency: string;
   expiresInSeconds: number;
   behaviour: Behaviour;
-  /** How the application gives the money back once it is paid. */
+  /** The application gives the money back in this way once it is paid. */
   refund?: RefundWish | undefined;
 }
 

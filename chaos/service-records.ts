@@ -35,7 +35,7 @@ export interface ServiceRecords {
   events: Map<string, { id: string; body: Buffer }[]>;
   attempts: Map<string, AttemptRow[]>;
   deliveries: Map<string, string>;
-  /** Where the money of late payments went; `found` while that is open. */
+  /** The way that the money of late payments took; `found` while that is open. */
   latePayments: Map<string, string>;
   /** The number of payments of each order. */
   orders: Map<string, number>;

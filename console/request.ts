@@ -124,8 +124,8 @@ export interface OpenRoute extends RouteBase {
 }
 
 /**
- * Whose page it is, for people of some applications: `person`, their own or one that filters by itself; `list`, of the
- * application that its filter names; or the application that the function finds. A route without one is not for them.
+ * Says to people of some applications whose page it is: `person`, their own or one that filters by itself; `list`, of
+ * the application that its filter names; or the application that the function finds. A route without one is not for them.
  */
 export type Owner = 'person' | 'list' | ((request: PersonRequest) => Promise<string | undefined>);
 

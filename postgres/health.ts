@@ -24,11 +24,11 @@ export interface FailureCount {
 
 /** It reads the attempts of at most this many events. */
 export const receiverEventsMax = 5_000;
-/** Of each of them. */
+/** It reads at most this many attempts of each event. */
 const attemptsMax = 100;
 const failuresMax = 10_000;
 
-/** How receivers and gateways do. Of large applications it reads the newest. */
+/** Counts the answers of receivers and the failures of gateways. It reads the newest of large applications. */
 export const createHealthQueries = (sql: Queries) => ({
   /** The attempts to deliver the events of an application since then, by hour and all together. */
   async receiver(application: string, since: Date): Promise<ReceiverFigures[]> {

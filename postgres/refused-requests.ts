@@ -15,7 +15,7 @@ export interface RefusedRequest {
   fields: readonly FieldError[] | null;
 }
 
-/** Of each application the newest stay. */
+/** The newest of each application stay. */
 export const keptRefusals = 100;
 
 export const createRefusedRequests = (sql: Queries) => ({

@@ -2,7 +2,7 @@ import type { RefusedRequest } from '../../postgres/refused-requests.ts';
 import type { Logger } from '../../telemetry/log.ts';
 
 const flushMs = 1_000;
-/** What a process keeps of one application in a second. A client in a loop must not fill the table's log. */
+/** A process keeps so many of one application in a second. A client in a loop must not fill the table's log. */
 const perApplication = 20;
 const textMax = 200;
 

@@ -29,7 +29,7 @@ export interface InboxOptions {
   query: Query;
   /**
    * Opens a transaction of the shop, asks `isFirst` in it, and changes the order in the same one if the answer is
-   * true. Whatever it throws must end the transaction without effect.
+   * true. An error must end the transaction without effect.
    */
   once: (event: Event, isFirst: (query: Query) => Promise<boolean>) => PromiseLike<unknown>;
 }
@@ -108,20 +108,20 @@ export type Inbox = ReturnType<typeof createInbox>;
 
 type Rows = readonly Record<string, unknown>[];
 
-/** Of `postgres`: `sql`, or the transaction that `sql.begin` gives. */
+/** Makes a query of `postgres`: of `sql`, or of the transaction that `sql.begin` gives. */
 export const postgresQuery =
   (sql: { unsafe: (text: string, values: string[]) => PromiseLike<Rows> }): Query =>
   (text, values) =>
     sql.unsafe(text, values);
 
-/** Of `pg`: a pool, or the client on which the transaction has begun. */
+/** Makes a query of `pg`: of a pool, or of the client on which the transaction has begun. */
 export const pgQuery =
   (client: { query: (text: string, values: string[]) => PromiseLike<{ rows: Rows }> }): Query =>
   async (text, values) =>
     (await client.query(text, values)).rows;
 
 /**
- * Of `node:sqlite` or `better-sqlite3`: the database, on which the transaction has begun. All of a connection is in one
+ * Makes a query of the database of `node:sqlite` or `better-sqlite3` on which the transaction has begun. All of a connection is in one
  * transaction, so await nothing but `isFirst` between `begin` and `commit`.
  */
 export const sqliteQuery =
@@ -129,7 +129,7 @@ export const sqliteQuery =
   async (text, values) =>
     database.prepare(text.replaceAll(/\$\d+/g, '?')).all(...values) as Rows[number][];
 
-/** Of Drizzle on Postgres: the database or a transaction, and the `sql` of drizzle-orm. */
+/** Makes a query of Drizzle on Postgres: of the database or a transaction, with the `sql` of drizzle-orm. */
 export const drizzleQuery =
   <S>(
     database: { execute: (statement: S) => PromiseLike<Rows | { rows: Rows }> },
@@ -142,7 +142,7 @@ export const drizzleQuery =
     return 'rows' in result ? result.rows : result;
   };
 
-/** Of Prisma: the client, or the transaction that `$transaction(async (tx) => …)` gives. */
+/** Makes a query of Prisma: of the client, or of the transaction that `$transaction(async (tx) => …)` gives. */
 export const prismaQuery =
   (prisma: {
     $queryRawUnsafe: (text: string, ...values: string[]) => PromiseLike<unknown>;

@@ -25,7 +25,7 @@ import { until } from '../../support/until.ts';
 
 const service = await forFile(useService());
 
-/** How a shop opens its own transaction, with the library that it has. */
+/** A shop with a library of its own, and its way of opening a transaction. */
 interface Shop {
   query: Query;
   inTransaction: (work: (query: Query) => Promise<void>) => PromiseLike<unknown>;
