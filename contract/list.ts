@@ -6,8 +6,9 @@ export const dayMs = 24 * 60 * 60 * 1000;
 /** Postgres reads years of more than four digits differently. */
 const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 const date = /^\d{4}-\d{2}-\d{2}$/;
-const time =
-  /^\d{4}-\d{2}-\d{2}T(?!24)\d{2}:\d{2}:\d{2}(?<fraction>\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i;
+/** A date or an RFC 3339 time. The document shows it, so it has what every language's expressions know. */
+const dateOrTime =
+  /^\d{4}-\d{2}-\d{2}([Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2}))?$/;
 
 /** @returns undefined unless the text is a date or an RFC 3339 time from 1970 to 9999 */
 const parseInstant = (text: string): number | undefined => {
@@ -18,8 +19,8 @@ const parseInstant = (text: string): number | undefined => {
       ? parsed.getTime()
       : undefined;
   }
-  const fraction = time.exec(text)?.groups?.['fraction'] ?? '';
-  const instant = time.test(text) ? Date.parse(text.toUpperCase()) : NaN;
+  const [, , , fraction = ''] = dateOrTime.exec(text) ?? [];
+  const instant = dateOrTime.test(text) ? Date.parse(text.toUpperCase()) : NaN;
   if (!(instant >= 0 && instant <= latestMs) || parseInstant(text.slice(0, 10)) === undefined)
     return undefined;
   // Payments are stored to the millisecond, so a time within a millisecond means the next one.
@@ -32,18 +33,21 @@ export const timeRule =
   'offset, at most 9 digits of fraction and no leap second.';
 
 /** A bound of a time range. @param includedMs how much of its day a date includes */
-export const timeBound = (includedMs: number) =>
-  z.string().transform((text, ctx) => {
-    const instant = parseInstant(text);
-    const included = date.test(text) ? includedMs : 0;
-    if (instant !== undefined) return new Date(Math.min(instant + included, latestMs));
-    ctx.addIssue({
-      code: 'custom',
-      message: 'must be a date, or an RFC 3339 time with offset (where "+" is written %2B)',
-      params: { rule: 'time' },
+export const timeBound = (includedMs: number, params?: { error: string }) =>
+  z
+    .string(params)
+    .meta({ pattern: dateOrTime.source })
+    .transform((text, ctx) => {
+      const instant = parseInstant(text);
+      const included = date.test(text) ? includedMs : 0;
+      if (instant !== undefined) return new Date(Math.min(instant + included, latestMs));
+      ctx.addIssue({
+        code: 'custom',
+        message: 'must be a date, or an RFC 3339 time with offset (where "+" is written %2B)',
+        params: { rule: 'time' },
+      });
+      return z.NEVER;
     });
-    return z.NEVER;
-  });
 
 /** The time range of a list. @param inRange what is listed, e.g. `Payments created` */
 export const timeRange = (inRange: string) => ({
@@ -122,11 +126,14 @@ export const createCursors = (
     return format(cursor) === text ? cursor : undefined;
   };
 
-  const parameter = z.string().transform((text, ctx) => {
-    const cursor = parse(text);
-    if (cursor) return cursor;
-    ctx.addIssue({ code: 'custom', message: error, params: { rule: 'cursor' } });
-    return z.NEVER;
-  });
+  const parameter = z
+    .string()
+    .meta({ pattern: '^[A-Za-z0-9_-]+$' })
+    .transform((text, ctx) => {
+      const cursor = parse(text);
+      if (cursor) return cursor;
+      ctx.addIssue({ code: 'custom', message: error, params: { rule: 'cursor' } });
+      return z.NEVER;
+    });
   return { format, parameter };
 };

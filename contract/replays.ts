@@ -6,16 +6,16 @@ import { dayMs, timeBound, timeRule } from './list.ts';
 import { openEnum } from './open-enum.ts';
 import { time } from './responses.ts';
 
-/** A time in a body: like a bound of a list's filter, but it must be given. */
-const boundIn = (includedMs: number) =>
-  z.string({ error: 'must be a string' }).pipe(timeBound(includedMs));
+const mustBeText = { error: 'must be a string' };
 
 /** The request to deliver the events of a time again. */
 export const CreateReplay = z
   .strictObject(
     {
-      from: boundIn(0).meta({ description: `Events created at this time or later. ${timeRule}` }),
-      to: boundIn(dayMs).meta({
+      from: timeBound(0, mustBeText).meta({
+        description: `Events created at this time or later. ${timeRule}`,
+      }),
+      to: timeBound(dayMs, mustBeText).meta({
         description: `Events created before this time; a date includes its whole day in UTC. At most ${limits.replayDays} days after \`from\`. ${timeRule}`,
       }),
       delivery: z

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -24,6 +24,9 @@ const build = (folder: string) => {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   for (const config of ['tsconfig.json', 'tsconfig.cjs.json'])
     execFileSync(process.execPath, [compiler, '-p', join(folder, config), '--typeRoots', types]);
+  // The types are the same in both.
+  for (const name of readdirSync(join(folder, 'dist')).filter((each) => each.endsWith('.d.ts')))
+    cpSync(join(folder, 'dist', name), join(folder, 'dist/cjs', name));
   // The package's own type is that of its ES modules.
   writeFileSync(join(folder, 'dist/cjs/package.json'), '{"type":"commonjs"}\n');
 };

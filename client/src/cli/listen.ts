@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { ApiError, PaymentsError } from '../errors.ts';
 import type { EventDetail, EventSummary } from '../types.ts';
@@ -141,8 +142,16 @@ const ageMs = (text: string): number => {
   return Number(count) * ms;
 };
 
+/** Whether the terminal would stop this process for reading a key. Node cannot ask the terminal itself. */
+const inBackground = (): boolean => {
+  const ps = spawnSync('ps', ['-o', 'pgid=,tpgid=', '-p', String(process.pid)]);
+  const [own, foreground] = String(ps.stdout).trim().split(/\s+/);
+  return foreground !== undefined && own !== foreground;
+};
+
 const onKey = (key: string, act: () => void): void => {
   const { stdin } = process;
+  if (stdin.isTTY && inBackground()) return;
   if (stdin.isTTY) stdin.setRawMode(true);
   stdin.on('data', (data: Buffer) => {
     const keys = data.toString();

@@ -17,9 +17,9 @@ const service = await forFile(useService());
 let token = '';
 beforeEach(async () => ({ token } = await service.anApplication()));
 
-/** Runs the command of the installed package. */
-const start = (args: string[], env: Record<string, string> = {}) => {
-  const child = spawn(program, args, {
+/** Runs the command of the installed package, or one of the machine. */
+const start = (args: string[], env: Record<string, string> = {}, command = program) => {
+  const child = spawn(command, args, {
     cwd: folder,
     env: {
       // The command begins with `env node`.
@@ -103,6 +103,13 @@ it('payments events lists events by their filters, replays one, and shows both r
 });
 
 describe('payments listen', () => {
+  it('runs in the background of a terminal', async () => {
+    const listen = `${program} listen --forward-to http://127.0.0.1:9`;
+    const inBackground = `bash -mc '${listen} & trap "kill $!" EXIT; wait'`;
+    const { output } = start(['--quiet', '--command', inBackground, '/dev/null'], {}, 'script');
+    await expect.poll(() => output.text, { timeout: 60_000 }).toContain('Ready.');
+  });
+
   it('posts new events with a signature of its own, and sends the last again for r', async () => {
     const receiver = await startReceiver();
     onTestFinished(() => receiver.stop());
