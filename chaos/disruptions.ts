@@ -74,9 +74,9 @@ export const findUnexplainedEnds = (members: readonly Member[], kills: readonly 
       .map(() => member.name);
   });
 
-/** The recovery of the service from the kills of one part. */
+/** The recovery of the service from the kills of one role. */
 export interface Recovery {
-  part: Part;
+  role: string;
   kills: number;
   /** Milliseconds from each kill until the process was ready again, sorted. */
   ready: number[];
@@ -88,14 +88,16 @@ export const measureRecoveries = (kills: readonly Kill[], posts: readonly Post[]
   const firstPosts = [...Map.groupBy(posts, ({ eventId }) => eventId).values()]
     .flatMap((same) => same[0]?.at ?? [])
     .sort((one, other) => one - other);
-  return [...Map.groupBy(kills, ({ member }) => member.part)].map(([part, same]) => ({
-    part,
-    kills: same.length,
-    ready: measure(same, ({ at, member }) =>
-      member.lives.map(({ readyAt = 0 }) => readyAt).find((readyAt) => readyAt > at),
-    ),
-    nextEvent: measure(same, ({ at }) => firstPosts.find((first) => first > at)),
-  }));
+  return [...Map.groupBy(kills, ({ member }) => member.name.replace(/-\d+$/, ''))].map(
+    ([role, same]) => ({
+      role,
+      kills: same.length,
+      ready: measure(same, ({ at, member }) =>
+        member.lives.map(({ readyAt = 0 }) => readyAt).find((readyAt) => readyAt > at),
+      ),
+      nextEvent: measure(same, ({ at }) => firstPosts.find((first) => first > at)),
+    }),
+  );
 };
 
 /** The sorted milliseconds from each kill to the time that is found for it. */

@@ -14,7 +14,9 @@ import { type ReceiverOptions, startReceiver } from './receiver.ts';
 import { setUp } from './setup.ts';
 
 export interface EnvironmentOptions
-  extends Pick<ProductionOptions, 'folder' | 'programs'>, Pick<ReceiverOptions, 'failing'> {
+  extends
+    Pick<ProductionOptions, 'folder' | 'programs' | 'cluster'>,
+    Pick<ReceiverOptions, 'failing'> {
   random: Random;
   /** Stops everything in reverse order, at the end or after an interruption. */
   cleanup: AsyncDisposableStack;

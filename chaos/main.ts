@@ -9,11 +9,12 @@ import { plantedFaults } from './planted-faults.ts';
 import { formatClosingLine, formatReport } from './report.ts';
 import { type Plan, runChaos } from './run.ts';
 
-const usage = `npm run chaos -- [--payments N] [--minutes M] [--seed S] [--fault NAME]
+const usage = `npm run chaos -- [--payments N] [--minutes M] [--seed S] [--cluster] [--fault NAME]
 
   --payments  how many payments are created (1000)
   --minutes   how long the run may take, at least 7 (10)
   --seed      repeats the payers, kills and faults of an earlier run
+  --cluster   Temporal's four services as processes of their own, history and matching twice
   --fault     plants a fault, which the run must find: ${plantedFaults.join(', ')}`;
 
 /** For the slowest payment, once it is created: its deadline, a silent gateway, a second attempt. */
@@ -38,6 +39,7 @@ const readOptions = () => {
         payments: { type: 'string', default: '1000' },
         minutes: { type: 'string', default: '10' },
         seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
+        cluster: { type: 'boolean', default: false },
         fault: { type: 'string' },
       },
     });
@@ -58,6 +60,7 @@ const readPlan = (): Plan => {
   return {
     payments,
     seed,
+    cluster: values.cluster,
     fault,
     quick: false,
     failing: 0.25,

@@ -27,8 +27,8 @@ const formatCounts = (counts: ReadonlyMap<string, number>): string =>
     .map(([name, count]) => `${name} ${count}`)
     .join(', ');
 
-const formatRecovery = ({ part, kills, ready, nextEvent }: Recovery): string =>
-  `kill -9 ${part}, ${kills} times: ready again after ${formatSpread(ready)}, the next event after ${formatSpread(nextEvent)}`;
+const formatRecovery = ({ role, kills, ready, nextEvent }: Recovery): string =>
+  `kill -9 ${role}, ${kills} times: ready again after ${formatSpread(ready)}, the next event after ${formatSpread(nextEvent)}`;
 
 const formatSpread = (sorted: readonly number[]): string => {
   const median = sorted[Math.floor(sorted.length / 2)];

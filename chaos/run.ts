@@ -34,6 +34,8 @@ export interface Plan {
   quick: boolean;
   /** The share of events whose first attempt is not accepted. */
   failing: number;
+  /** Whether Temporal runs as a cluster of its services. */
+  cluster?: boolean;
   /** A fault that the run must find. */
   fault?: PlantedFault | undefined;
 }
@@ -65,7 +67,7 @@ export interface Report {
 export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report> => {
   const { say, cleanup } = options;
   const random = createRandom(plan.seed);
-  const environment = await startEnvironment({ ...options, failing: plan.failing, random });
+  const environment = await startEnvironment({ ...options, ...plan, random });
   const { production, gateways, receiver, journal, actors, notifications, client, token } =
     environment;
   const sql = connect(production.databaseUrl, { name: 'payments-chaos', max: 4 });

@@ -137,11 +137,36 @@ const argumentsFor = ({ dbFile, port, uiPort, extraArgs = [] }: TemporalOptions)
 ];
 
 /** Connects as soon as the server answers. @throws SetupError when it ends before that */
-export const connectTo = async (
+export const connectTo = (
   address: string,
+  server: Pick<RunningProcess, 'exited'>,
+  lines: string[],
+): Promise<Connection> =>
+  waitFor(
+    async () => {
+      // gRPC waits a second after a refused connection, so it connects only once the port listens.
+      if (!(await isListening(address))) return undefined;
+      // It listens before it serves.
+      return Connection.connect({ address, connectTimeout: 5000 }).catch(() => undefined);
+    },
+    server,
+    lines,
+  );
+
+/** Waits until the server listens there. @throws SetupError when it ends before that */
+export const waitUntilListening = async (
+  address: string,
+  server: Pick<RunningProcess, 'exited'>,
+  lines: string[],
+): Promise<void> => {
+  await waitFor(async () => (await isListening(address)) || undefined, server, lines);
+};
+
+const waitFor = async <Found>(
+  find: () => Promise<Found | undefined>,
   { exited }: Pick<RunningProcess, 'exited'>,
   lines: string[],
-): Promise<Connection> => {
+): Promise<Found> => {
   let end: string | undefined;
   void exited.then((how) => (end = how));
   for (const until = Date.now() + startTimeoutMs; ; await sleep(25)) {
@@ -149,13 +174,8 @@ export const connectTo = async (
       throw new SetupError(
         `The Temporal server did not start, it ${end}: ${lines.at(-1) ?? 'no reason given'}`,
       );
-    // gRPC waits a second after a refused connection, so it connects only once the port listens.
-    if (await isListening(address))
-      try {
-        return await Connection.connect({ address, connectTimeout: 5000 });
-      } catch {
-        // It listens before it serves.
-      }
+    const found = await find();
+    if (found !== undefined) return found;
     if (Date.now() > until)
       throw new SetupError('The Temporal server did not answer within a minute.');
   }

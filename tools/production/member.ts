@@ -18,6 +18,7 @@ export interface Life {
 
 /** A process of the production shape, which is started again whenever it ends. */
 export interface Member {
+  /** Those of one role differ in their last number: `worker-1`, `worker-2`. */
   name: string;
   part: Part;
   lives: Life[];

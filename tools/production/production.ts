@@ -11,7 +11,14 @@ import { bundleWorkflows } from '../../stack/workflow-bundle.ts';
 import { startTcpProxy } from '../../test/support/servers/tcp-proxy.ts';
 import { createMember, type Member, type MemberOptions } from './member.ts';
 import { programs, runProgram } from './programs.ts';
-import { anyServerPorts, createSchema, startTemporalServer } from './temporal.ts';
+import {
+  cluster,
+  createSchema,
+  oneServer,
+  type PlannedServer,
+  planServers,
+  startTemporalServer,
+} from './temporal.ts';
 
 export interface ProductionOptions {
   /** An empty folder. As root, other users must be able to pass through it, as Postgres runs as one. */
@@ -19,6 +26,8 @@ export interface ProductionOptions {
   programs: ServerPrograms;
   /** The number of API processes, and of workers. */
   processes?: number;
+  /** Temporal's server as a cluster of six processes, and workers for one task queue each. */
+  cluster?: boolean;
   /** Puts something between our processes and a server. Returns the port to use instead. */
   through?: (name: 'postgres' | 'temporal', url: string) => Promise<string>;
   /** Called when a process cannot be started any more. */
@@ -49,6 +58,34 @@ const stopInOrder = async (members: readonly Member[]): Promise<void> => {
 const root = resolve(import.meta.dirname, '../..');
 const namespace = 'payments';
 
+const numbered = (name: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${name}-${index + 1}`);
+
+/** The ports of the API processes, and a proxy before them that asks each whether it is ready. */
+const planApis = async (count: number) => {
+  const names = Object.fromEntries(numbered('api', count).map((name) => [name, 0]));
+  const ports = await choosePorts(names);
+  const metricsPorts = await choosePorts(names);
+  const proxy = await startTcpProxy(
+    Object.values(ports).map((port) => `http://127.0.0.1:${port}`),
+    Object.values(metricsPorts).map((port) => `http://127.0.0.1:${port}/readyz`),
+  );
+  const apis = Object.entries(ports).map(([name, port]) => ({
+    name,
+    port,
+    metricsPort: metricsPorts[name],
+  }));
+  return { proxy, apis };
+};
+
+/** The names of the workers, with the task queues of each. */
+const planWorkers = (count: number, apart: boolean): [name: string, queues: string][] =>
+  apart
+    ? ['payments', 'webhooks'].flatMap((queue) =>
+        numbered(`worker-${queue}`, count).map((name): [string, string] => [name, queue]),
+      )
+    : numbered('worker', count).map((name) => [name, 'payments,webhooks']);
+
 const ringOf = (key: Buffer): KeyRing => ({
   currentId: 'production',
   keys: new Map([['production', key]]),
@@ -60,7 +97,7 @@ const ringOf = (key: Buffer): KeyRing => ({
  * @throws SetupError
  */
 export const startProduction = async (options: ProductionOptions): Promise<Production> => {
-  const { folder, processes = 2, giveUp } = options;
+  const { folder, processes = 2, cluster: isCluster = false, giveUp } = options;
   const logs = join(folder, 'logs');
   mkdirSync(logs, { recursive: true });
   const members: Member[] = [];
@@ -71,18 +108,11 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
     return created;
   };
 
-  const numbers = Array.from({ length: processes }, (_, index) => index + 1);
-  const ports = await choosePorts({ postgres: 0, ...anyServerPorts });
-  const named = numbers.map((each) => [`api-${each}`, 0] as const);
-  const apiPorts = await choosePorts(Object.fromEntries(named));
-  const apiMetricsPorts = await choosePorts(Object.fromEntries(named));
-  const proxy = await startTcpProxy(
-    Object.values(apiPorts).map((port) => `http://127.0.0.1:${port}`),
-    Object.values(apiMetricsPorts).map((port) => `http://127.0.0.1:${port}/readyz`),
-  );
-  const server = { ...options, postgresPort: ports.postgres, ports };
-  const databaseUrl = `postgres://postgres@127.0.0.1:${ports.postgres}/payments`;
-  const address = `127.0.0.1:${ports.frontend}`;
+  const { postgres: postgresPort, frontend } = await choosePorts({ postgres: 0, frontend: 0 });
+  const servers = await planServers(isCluster ? cluster : oneServer, frontend);
+  const address = `127.0.0.1:${frontend}`;
+  const { proxy, apis } = await planApis(processes);
+  const databaseUrl = `postgres://postgres@127.0.0.1:${postgresPort}/payments`;
   const key = randomBytes(32);
   const webhooksKey = randomBytes(32);
   const notificationsKey = randomBytes(32);
@@ -100,23 +130,29 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
         startPostgres({
           start,
           dataDir: join(folder, 'postgres'),
-          port: ports.postgres,
+          port: postgresPort,
           settings: { max_connections: '300' },
           onLine: postgresLog.write,
         }),
     });
     await Promise.all([
       runProgram('migrations', { root, env: { DATABASE_URL: databaseUrl } }),
-      createSchema(server),
+      createSchema({ programs: options.programs, postgresPort }),
     ]);
-    const temporalLog = openLog(logs, 'temporal');
-    const temporal = await bringUp({
-      name: 'temporal',
-      part: 'temporal',
-      // A Postgres that recovers on a busy machine can take longer than twenty failed starts.
-      needs: [postgres],
-      start: (start) => startTemporalServer({ ...server, start, onLine: temporalLog.write }),
-    });
+    const bringUpServer = (server: PlannedServer) => {
+      const { write: onLine } = openLog(logs, server.name);
+      return bringUp({
+        name: server.name,
+        part: 'temporal',
+        // A Postgres that recovers on a busy machine can take longer than twenty failed starts.
+        needs: [postgres],
+        start: (start) =>
+          startTemporalServer({ ...options, ...server, postgresPort, start, onLine }),
+      });
+    };
+    const temporal: Member[] = [];
+    // The first process of a new cluster describes it in the database. Two at once would both try.
+    for (const server of servers) temporal.push(await bringUpServer(server));
     await runProgram('namespace', {
       root,
       env: { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace },
@@ -139,7 +175,7 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
       return bringUp({
         name,
         part,
-        needs: [postgres, temporal],
+        needs: [postgres, ...temporal],
         start: (start) =>
           startProgram({
             name,
@@ -159,16 +195,17 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
       log: openLog(logs, 'bundle'),
     });
     await Promise.all([
-      ...Object.entries(apiPorts).map(([name, port]) =>
+      ...apis.map(({ name, port, metricsPort }) =>
         bringUpProgram('api', name, {
           NOTIFICATIONS_KEY: `production:${notificationsKey.toString('base64')}`,
           API_PORT: String(port),
-          METRICS_PORT: String(apiMetricsPorts[name]),
+          METRICS_PORT: String(metricsPort),
           PAYER_PAGES_PER_MINUTE: '1000000',
         }),
       ),
-      ...numbers.map((each) =>
-        bringUpProgram('worker', `worker-${each}`, {
+      ...planWorkers(processes, isCluster).map(([name, queues]) =>
+        bringUpProgram('worker', name, {
+          TASK_QUEUES: queues,
           SECRETS_KEY: `production:${key.toString('base64')}`,
           WEBHOOKS_KEY: `production:${webhooksKey.toString('base64')}`,
           ALLOW_LOOPBACK_TARGETS: 'true',

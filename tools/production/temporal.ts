@@ -3,16 +3,24 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { launch, type Launch, type RunningProcess } from '../../stack/processes.ts';
+import { choosePorts } from '../../stack/ports.ts';
 import type { ServerPrograms } from '../../stack/temporal/program.ts';
-import { connectTo } from '../../stack/temporal/server.ts';
+import { connectTo, waitUntilListening } from '../../stack/temporal/server.ts';
 import { readCompose } from '../../test/support/checks/compose.ts';
 import { schemaCommands } from './programs.ts';
 
-export interface ServerOptions {
+/** A process of Temporal's server. */
+export interface PlannedServer {
+  name: string;
+  services: readonly Service[];
+  /** For each service a port for calls, and one by which the services find each other. */
+  ports: Record<Service | `${Service}Membership`, number>;
+}
+
+export interface ServerOptions extends PlannedServer {
   programs: ServerPrograms;
   /** The port of a Postgres that trusts its user `postgres`. */
   postgresPort: number;
-  ports: ServerPorts;
   /** For its settings. */
   folder: string;
   onLine: (line: string) => void;
@@ -20,12 +28,23 @@ export interface ServerOptions {
   start?: Launch;
 }
 
-const services = ['frontend', 'history', 'matching', 'worker'] as const;
-type Service = (typeof services)[number];
-/** For each service a port for calls, and one by which the services find each other. */
-export type ServerPorts = Record<Service | `${Service}Membership`, number>;
+const allServices = ['frontend', 'history', 'matching', 'worker'] as const;
+type Service = (typeof allServices)[number];
 
-export const anyServerPorts: ServerPorts = {
+/** The processes of Temporal's server, with their services: one with all, as in Compose. */
+export const oneServer: Readonly<Record<string, readonly Service[]>> = { temporal: allServices };
+
+/** A cluster as on several machines: a loss of a history host moves its shards to the other. */
+export const cluster: Readonly<Record<string, readonly Service[]>> = {
+  'temporal-frontend': ['frontend'],
+  'temporal-history-1': ['history'],
+  'temporal-history-2': ['history'],
+  'temporal-matching-1': ['matching'],
+  'temporal-matching-2': ['matching'],
+  'temporal-worker': ['worker'],
+};
+
+const anyPorts: PlannedServer['ports'] = {
   frontend: 0,
   history: 0,
   matching: 0,
@@ -34,6 +53,17 @@ export const anyServerPorts: ServerPorts = {
   historyMembership: 0,
   matchingMembership: 0,
   workerMembership: 0,
+};
+
+/** Chooses the ports of a server's processes, of which one has the frontend. */
+export const planServers = async (
+  processes: Readonly<Record<string, readonly Service[]>>,
+  frontend: number,
+): Promise<PlannedServer[]> => {
+  const planned: PlannedServer[] = [];
+  for (const [name, services] of Object.entries(processes))
+    planned.push({ name, services, ports: { ...(await choosePorts(anyPorts)), frontend } });
+  return planned;
 };
 
 const { services: composeServices } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
@@ -59,19 +89,22 @@ export const createSchema = async ({
   for (const command of schemaCommands) await tool(...command.split(' '));
 };
 
-/** Starts temporal-server with all its services in one process. @throws SetupError */
+/** Starts temporal-server with these services. They find those of other processes by the database. @throws SetupError */
 export const startTemporalServer = async (options: ServerOptions): Promise<RunningProcess> => {
-  const { programs, folder, ports, start = launch } = options;
+  const { programs, folder, name, services, ports, start = launch } = options;
   const lines: string[] = [];
-  const settings = join(folder, 'temporal-server.yaml');
+  const settings = join(folder, `${name}.yaml`);
   const dynamicConfig = join(folder, 'dynamic-config.yaml');
   writeFileSync(dynamicConfig, composeServices['temporal']?.environment?.['DYNAMIC_CONFIG'] ?? '');
   // JSON is YAML.
   writeFileSync(settings, JSON.stringify(createSettings(options, dynamicConfig), undefined, 2));
   const server = await start({
-    name: 'temporal',
+    name,
     command: programs.server,
-    args: ['--config-file', settings, '--allow-no-auth', 'start'],
+    args: [
+      ...['--config-file', settings, '--allow-no-auth', 'start'],
+      ...services.flatMap((service) => ['--service', service]),
+    ],
     env: {},
     stopSignals: [
       ['SIGTERM', 5000],
@@ -83,7 +116,10 @@ export const startTemporalServer = async (options: ServerOptions): Promise<Runni
     },
   });
   try {
-    await (await connectTo(`${host}:${ports.frontend}`, server, lines)).close();
+    if (services.includes('frontend'))
+      await (await connectTo(`${host}:${ports.frontend}`, server, lines)).close();
+    for (const service of services)
+      await waitUntilListening(`${host}:${ports[`${service}Membership`]}`, server, lines);
   } catch (error) {
     await server.stop();
     throw error;
@@ -115,7 +151,7 @@ const createSettings = ({ postgresPort, ports }: ServerOptions, dynamicConfig: s
     },
     global: { membership: { maxJoinDuration: '30s', broadcastAddress: host } },
     services: Object.fromEntries(
-      services.map((name) => [
+      allServices.map((name) => [
         name,
         {
           rpc: {
