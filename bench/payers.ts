@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
-import type { Arrival, Receiver } from './receiver.ts';
+import { timed } from './load.ts';
+import type { Receiver } from './receiver.ts';
 
 export interface Call {
   method: 'GET' | 'POST';
@@ -48,6 +49,15 @@ export interface Deps {
   receiver: Pick<Receiver, 'arrival'>;
   /** Pays on the gateway's page, and returns the address that the payer is sent back to. */
   payAt?: ((page: string) => Promise<string>) | undefined;
+}
+
+/** What callers waited for, in milliseconds. */
+export interface Paid {
+  createMs: number;
+  /** The payer's return: the service asks the gateway before it answers. */
+  returnMs: number;
+  /** From the outcome to the webhook. */
+  latencyMs: number;
 }
 
 const Created = z.object({ payment_id: z.string() });
@@ -105,15 +115,17 @@ export const createPayers = ({ http, apiBaseUrl, token, receiver, payAt }: Deps)
     },
 
     /** A whole payment: created, paid on the gateway's page, its webhook received. */
-    async pay(): Promise<Arrival> {
+    async pay(): Promise<Paid> {
+      const began = performance.now();
       const id = await create();
+      const createMs = performance.now() - began;
       const arriving = receiver.arrival(id);
       arriving.catch(() => {}); // The first failure below is the one to report.
       const back = await (payAt ?? payAtSandbox)(await checkout(id));
-      await http.call({ method: 'GET', url: back, expect: 303 });
-      const arrival = await arriving;
-      if (arrival.status === 'paid') return arrival;
-      throw new Error(`${id} ended ${arrival.status} instead of paid`);
+      const returnMs = await timed(() => http.call({ method: 'GET', url: back, expect: 303 }));
+      const { status, latencyMs } = await arriving;
+      if (status === 'paid') return { createMs, returnMs, latencyMs };
+      throw new Error(`${id} ended ${status} instead of paid`);
     },
   };
 };

@@ -66,10 +66,22 @@ const readCpu = (pids: Pids): Cpu => {
   });
 };
 
-/** In millions of bytes. */
-export const residentMb = (pid: number): number => {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return (Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024) / 1e6;
+/** The memory of each process with its children, in millions of bytes. Shared pages count once. */
+export const memoryMb = (pids: Pids): Record<Part, number> => {
+  const stats = readAllStats();
+  return forEachPart((part) => {
+    const own = stats.filter(({ pid, parent }) => pid === pids[part] || parent === pids[part]);
+    return own.reduce((total, { pid }) => total + ownMb(pid), 0);
+  });
+};
+
+const ownMb = (pid: number): number => {
+  try {
+    const memory = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+    return (Number(/^Pss:\s+(\d+) kB$/m.exec(memory)?.[1]) * 1024) / 1e6;
+  } catch {
+    return 0; // It has just ended.
+  }
 };
 
 export interface Sample {

@@ -1,18 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench } from './environment.ts';
-import { absolute, compared, type Figure, type Round } from './figure.ts';
-import { closedLoop, median, perSecond, quantile, steadily, timed } from './load.ts';
-import { parts, residentMb, sample, type Sample, sumCpu } from './processes.ts';
+import { absolute, compared, type Figure, type Limit, type Round } from './figure.ts';
+import { type Bounds, closedLoop, median, perSecond, quantile, steadily, timed } from './load.ts';
+import type { Paid } from './payers.ts';
+import { memoryMb, type Part, parts, sample, type Sample, sumCpu } from './processes.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 const rounds = [1, 2, 3];
 const atOnce = 20;
 const whole = { atOnce, count: 200, limitMs: 11_000 };
+const one = { atOnce: 1, count: 60, limitMs: 11_000 };
+const fifty = { atOnce: 50, count: 250, limitMs: 13_000 };
 /** Node compiles the hot code of a young process for many seconds, which is no cost of a payment. */
 const warmUp = { atOnce, count: 400, limitMs: 25_000 };
 const reads = { atOnce: 50, count: Infinity, limitMs: 3000 };
 const creates = { rate: 5, seconds: 6 };
-const outcomes = { rate: 2, seconds: 8 };
+const halfLoadSeconds = 8;
 const paymentsForMemory = 1000;
 const memoryTimeMs = 120_000;
 
@@ -23,9 +26,9 @@ export const measureService = async (bench: Bench): Promise<Figure[]> => {
   const payers = await bench.payers({ slug: 'bench', receiver });
   let paid = 0;
   const pay = async () => {
-    const { latencyMs } = await payers.pay();
+    const waited = await payers.pay();
     paid += 1;
-    return latencyMs;
+    return waited;
   };
 
   say('Warming up …');
@@ -43,7 +46,13 @@ export const measureService = async (bench: Bench): Promise<Figure[]> => {
   let paidInRounds = 0;
   const inserts: Round[] = [];
   const selects: Round[] = [];
-  const latencies: number[] = [];
+  const ones: Round[] = [];
+  const fifties: Round[] = [];
+  const besideWorkflows = async (bounds: Bounds): Promise<Round> => ({
+    ceiling: perSecond(await bare.runWorkflows(bounds)),
+    ours: perSecond(await closedLoop(bounds, pay)),
+  });
+  const atHalfLoad: Paid[] = [];
   for (const round of rounds) {
     say(`Round ${round} of ${rounds.length}: whole payments …`);
     const ceiling = await sample(barePids, () => bare.runWorkflows(whole));
@@ -53,18 +62,21 @@ export const measureService = async (bench: Bench): Promise<Figure[]> => {
     transactions.commits += after.commits - before.commits;
     transactions.writes += after.writes - before.writes;
     paidInRounds += paid - before.paid;
+    ones.push(await besideWorkflows(one));
+    fifties.push(await besideWorkflows(fifty));
     say(`Round ${round} of ${rounds.length}: create, read, webhook …`);
     inserts.push({
       ceiling: median(await steadily(creates, () => timed(() => bare.insert(`order-${round}`)))),
       ours: median(await steadily(creates, () => timed(payers.create))),
     });
     selects.push(await besideSelects(readers.read));
-    latencies.push(...(await steadily(outcomes, pay)));
+    const rate = (wholes.at(-1)?.ours.perSecond ?? 0) / 2;
+    atHalfLoad.push(...(await steadily({ rate, seconds: halfLoadSeconds }, pay)));
   }
 
   say(`Paying until there are ${paymentsForMemory} payments …`);
   await closedLoop({ atOnce, count: paymentsForMemory - paid, limitMs: memoryTimeMs }, pay);
-  const memory = { api: residentMb(pids.api), worker: residentMb(pids.worker) };
+  const memory = memoryMb(pids);
 
   // After the memory: 50 lists at once leave more garbage than 1,000 payments.
   const lists: Round[] = [];
@@ -80,9 +92,9 @@ export const measureService = async (bench: Bench): Promise<Figure[]> => {
       { name, unit, ceilingName: 'bare workflow' },
       wholes.map(({ ceiling, ours }) => ({ ceiling: pick(ceiling), ours: pick(ours) })),
     );
-  const ofMemory = (part: 'api' | 'worker', atMost: number): Figure => {
+  const ofMemory = (part: Part, limit?: Limit): Figure => {
     const name = `memory of the ${part} after ${paid} payments`;
-    const figure = absolute({ name, unit: 'MB' }, memory[part], { atMost });
+    const figure = absolute({ name, unit: 'MB' }, memory[part], limit);
     // On a machine that is too busy for all payments the limit says nothing.
     return paid < paymentsForMemory ? { ...figure, holds: null } : figure;
   };
@@ -92,11 +104,29 @@ export const measureService = async (bench: Bench): Promise<Figure[]> => {
     unit: '/s',
     ceilingName: 'bare select route',
   };
-  const webhook = { name: 'outcome → webhook, 2 a second, p95', unit: 'ms' };
+  const wait = (what: string, pick: (each: Paid) => number, atMost95?: number): Figure[] => {
+    const waits = atHalfLoad.map(pick);
+    const row = (name: string) => ({ name: `${what}, at half load, ${name}`, unit: 'ms' });
+    return [
+      absolute(row('p50'), median(waits)),
+      absolute(
+        row('p95'),
+        quantile(waits, 0.95),
+        atMost95 === undefined ? undefined : { atMost: atMost95 },
+      ),
+    ];
+  };
+  const paidBy = (payers: string) => ({
+    name: `paid and delivered, ${payers}`,
+    unit: '/s',
+    ceilingName: 'bare workflow',
+  });
   const start = { name: 'npm start until ready, cached', unit: 's' };
   return [
     absolute(start, bench.startMs / 1000, { atMost: 10 }),
-    ofWholes('whole paid payments, 20 at once', '/s', (each) => each.perSecond),
+    compared(paidBy('1 payer'), ones),
+    ofWholes('paid and delivered, 20 payers', '/s', (each) => each.perSecond),
+    compared(paidBy('50 payers'), fifties),
     ofWholes('CPU per paid payment', 'ms', ({ cpu }) => sumCpu(cpu)),
     ...parts.map((part) => ofWholes(`  of these ${part}`, 'ms', ({ cpu }) => cpu[part])),
     absolute({ name: 'commits per paid payment', unit: '' }, transactions.commits / paidInRounds),
@@ -104,10 +134,13 @@ export const measureService = async (bench: Bench): Promise<Figure[]> => {
     compared(create, inserts, { atMost: 3 }),
     compared(read, selects, { atLeast: 0.5 }),
     compared({ ...read, name: 'list of 20, 50 applications' }, lists, { atLeast: 0.35 }),
-    absolute(webhook, quantile(latencies, 0.95), { atMost: 150 }),
-    absolute({ name: '  the same, p50', unit: 'ms' }, median(latencies)),
-    ofMemory('api', 180),
-    ofMemory('worker', 400),
+    ...wait('create', ({ createMs }) => createMs),
+    ...wait("the payer's return", ({ returnMs }) => returnMs),
+    ...wait('outcome → webhook', ({ latencyMs }) => latencyMs, 150),
+    ofMemory('api', { atMost: 180 }),
+    ofMemory('worker', { atMost: 400 }),
+    ofMemory('temporal'),
+    ofMemory('postgres'),
   ];
 };
 
@@ -124,7 +157,8 @@ const createReaders = async (bench: Bench, receiver: Receiver) => {
       insert into payments
       select (jsonb_populate_record(p, jsonb_build_object(
         'id', left(p.id, 28) || lpad(n::text, 2, '0'), 'gateway_reference', null))).*
-      from payments p cross join generate_series(1, 19) as n where p.id = ${id}`;
+      from payments p cross join generate_series(1, 20) as n
+      where p.id = ${id} and right(p.id, 2) <> lpad(n::text, 2, '0') limit 19`;
     readers.push({ read: () => read(id), list });
   }
   let turn = 0;

@@ -88,16 +88,14 @@ export const measureRecoveries = (kills: readonly Kill[], posts: readonly Post[]
   const firstPosts = [...Map.groupBy(posts, ({ eventId }) => eventId).values()]
     .flatMap((same) => same[0]?.at ?? [])
     .sort((one, other) => one - other);
-  return [...Map.groupBy(kills, ({ member }) => member.name.replace(/-\d+$/, ''))].map(
-    ([role, same]) => ({
-      role,
-      kills: same.length,
-      ready: measure(same, ({ at, member }) =>
-        member.lives.map(({ readyAt = 0 }) => readyAt).find((readyAt) => readyAt > at),
-      ),
-      nextEvent: measure(same, ({ at }) => firstPosts.find((first) => first > at)),
-    }),
-  );
+  return [...Map.groupBy(kills, ({ member }) => member.role)].map(([role, same]) => ({
+    role,
+    kills: same.length,
+    ready: measure(same, ({ at, member }) =>
+      member.lives.map(({ readyAt = 0 }) => readyAt).find((readyAt) => readyAt > at),
+    ),
+    nextEvent: measure(same, ({ at }) => firstPosts.find((first) => first > at)),
+  }));
 };
 
 /** The sorted milliseconds from each kill to the time that is found for it. */

@@ -6,13 +6,16 @@ import { SetupError } from '../process.ts';
 import { thisMachine } from '../stack/programs/machine.ts';
 import { findTemporalServer } from '../stack/temporal/program.ts';
 import { plantedFaults } from './planted-faults.ts';
-import { formatClosingLine, formatReport } from './report.ts';
-import { type Plan, runChaos } from './run.ts';
+import { addPieces, type Piece, pieceOf, readPieces, savePiece } from './pieces.ts';
+import { formatLongReport, formatReport } from './report.ts';
+import { type Plan, type Report, runChaos } from './run.ts';
 
-const usage = `npm run chaos -- [--payments N] [--minutes M] [--seed S] [--cluster] [--fault NAME]
+const usage = `npm run chaos -- [--payments N] [--piece N] [--minutes M] [--seed S] [--cluster] [--fault NAME]
 
   --payments  how many payments are created (1000)
-  --minutes   how long the run may take, at least 7 (10)
+  --piece     how many of them in one run (1000): more are made in several runs, each on a new database, and
+              the same command with the same seed goes on after an interruption
+  --minutes   how long one run may take, at least 7 (10)
   --seed      repeats the payers, kills and faults of an earlier run
   --cluster   Temporal's four services as processes of their own, history and matching twice
   --fault     plants a fault, which the run must find: ${plantedFaults.join(', ')}`;
@@ -23,7 +26,7 @@ const drainMinutes = 5;
 const lastPayerMinutes = 1.5;
 const minuteMs = 60_000;
 
-const cleanup = new AsyncDisposableStack();
+let cleanup = new AsyncDisposableStack();
 
 const leave = async (code: number) => {
   await cleanup.disposeAsync().catch((error: unknown) => console.error(error));
@@ -37,6 +40,7 @@ const readOptions = () => {
     const { values } = parseArgs({
       options: {
         payments: { type: 'string', default: '1000' },
+        piece: { type: 'string', default: '1000' },
         minutes: { type: 'string', default: '10' },
         seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
         cluster: { type: 'boolean', default: false },
@@ -49,17 +53,21 @@ const readOptions = () => {
   }
 };
 
-/** @throws SetupError with the usage */
-const readPlan = (): Plan => {
+/** A plan for each run. @throws SetupError with the usage */
+const readPlans = (): { seed: string; plans: Plan[] } => {
   const { seed, ...values } = readOptions();
   const payments = Number(values.payments);
+  const piece = Number(values.piece);
   const minutes = Number(values.minutes);
   const fault = plantedFaults.find((name) => name === values.fault);
-  const isValid = Number.isInteger(payments) && payments >= 1 && minutes >= 7;
+  const isValid = isCount(payments) && isCount(piece) && minutes >= 7;
   if (!isValid || (values.fault !== undefined && !fault)) throw new SetupError(usage);
-  return {
-    payments,
-    seed,
+  const count = Math.ceil(payments / piece);
+  const plans = Array.from({ length: count }, (_, index) => ({
+    payments: Math.min(piece, payments - index * piece),
+    seed: count === 1 ? seed : `${seed}-${index + 1}`,
+    // In turn, so that each process also dies.
+    ...(count > 1 && { spared: 1 + (index % 2) }),
     cluster: values.cluster,
     fault,
     quick: false,
@@ -67,24 +75,46 @@ const readPlan = (): Plan => {
     killEveryMs: 5_000,
     loadMs: (minutes - drainMinutes - lastPayerMinutes) * minuteMs,
     drainMs: drainMinutes * minuteMs,
-  };
+  }));
+  return { seed, plans };
 };
 
-try {
-  const plan = readPlan();
+const isCount = (number: number) => Number.isInteger(number) && number >= 1;
+
+const runOne = async (plan: Plan): Promise<Report> => {
   const programs = await findTemporalServer(thisMachine());
   const folder = mkdtempSync(join(tmpdir(), 'payments-chaos-'));
   chmodSync(folder, 0o711);
   console.log(
     `Seed ${plan.seed}: ${plan.payments} payments within ${plan.loadMs / minuteMs} min …`,
   );
+  // One at a time: an interruption stops that of the current run.
+  cleanup = new AsyncDisposableStack();
   const report = await runChaos(plan, { folder, programs, cleanup, say: console.log });
   await cleanup.disposeAsync();
   // After a violation the logs and the data stay.
   if (report.violations.length === 0) rmSync(folder, { recursive: true, force: true });
   console.log(formatReport(report, plan.seed));
-  console.log(formatClosingLine(report));
-  process.exit(report.violations.length > 0 ? 1 : 0);
+  return report;
+};
+
+/** A run of several pieces. What is finished is in a file, so that the next call goes on. */
+const runAll = async (plans: readonly Plan[], file: string): Promise<readonly Piece[]> => {
+  const done = new Set(readPieces(file).map(({ seed }) => seed));
+  console.log(`${done.size} of ${plans.length} runs are done; the others are added to ${file}`);
+  for (const plan of plans)
+    if (!done.has(plan.seed)) savePiece(file, pieceOf(await runOne(plan), plan.seed));
+  const seeds = plans.map(({ seed }) => seed);
+  return readPieces(file).filter(({ seed }) => seeds.includes(seed));
+};
+
+try {
+  const { seed, plans } = readPlans();
+  const [plan, ...others] = plans;
+  if (plan && others.length === 0) process.exit((await runOne(plan)).violations.length > 0 ? 1 : 0);
+  const pieces = await runAll(plans, join('.data', `chaos-${seed}.json`));
+  console.log(formatLongReport(pieces));
+  process.exit(addPieces(pieces).violations.length > 0 ? 1 : 0);
 } catch (error) {
   console.error(error instanceof SetupError ? error.message : error);
   await leave(1);

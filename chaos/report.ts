@@ -1,14 +1,13 @@
 import type { Recovery } from './disruptions.ts';
+import { type MemorySums, trendOf } from './memory.ts';
+import { addPieces, type Piece, pieceOf } from './pieces.ts';
 import type { Report } from './run.ts';
 
 /** The report for people, with the timeline of every violation. */
 export const formatReport = (report: Report, seed: string): string =>
   [
-    '',
-    `${report.created} payments: ${formatCounts(report.statuses)}; ${report.posts} webhooks arrived`,
-    `Responses: ${formatCounts(report.responses)}`,
+    ...formatTotals([pieceOf(report, seed)]),
     `Everything was done ${formatSeconds(report.drainedMs)} after the last fault`,
-    ...report.recoveries.map(formatRecovery),
     ...report.violations.flatMap(({ order, payment, text, timeline }) => [
       '',
       `VIOLATION ${[order, payment?.id, payment?.gateway.slug, payment?.behaviour].filter(Boolean).join(' ')}: ${text}`,
@@ -16,10 +15,33 @@ export const formatReport = (report: Report, seed: string): string =>
     ]),
     '',
     `Seed ${seed}`,
+    formatClosingLine([pieceOf(report, seed)]),
   ].join('\n');
 
-export const formatClosingLine = ({ created, kills, violations }: Report): string =>
-  `${created} payments, ${kills.length} kills, ${violations.length} violations`;
+/** The sums of a long run, and what was wrong in any of its pieces. */
+export const formatLongReport = (pieces: readonly Piece[]): string =>
+  [
+    ...formatTotals(pieces),
+    ...addPieces(pieces).violations.map((text) => `VIOLATION ${text}`),
+    '',
+    formatClosingLine(pieces),
+  ].join('\n');
+
+const formatTotals = (pieces: readonly Piece[]): string[] => {
+  const { created, statuses, posts, responses, recoveries, memory } = addPieces(pieces);
+  return [
+    '',
+    `${created} payments: ${formatCounts(statuses)}; ${posts} webhooks arrived`,
+    `Responses: ${formatCounts(responses)}`,
+    ...recoveries.map(formatRecovery),
+    ...[...memory].flatMap(formatMemory),
+  ];
+};
+
+const formatClosingLine = (pieces: readonly Piece[]): string => {
+  const { created, kills, violations } = addPieces(pieces);
+  return `${created} payments, ${kills} kills, ${violations.length} violations`;
+};
 
 const formatCounts = (counts: ReadonlyMap<string, number>): string =>
   [...counts]
@@ -29,6 +51,15 @@ const formatCounts = (counts: ReadonlyMap<string, number>): string =>
 
 const formatRecovery = ({ role, kills, ready, nextEvent }: Recovery): string =>
   `kill -9 ${role}, ${kills} times: ready again after ${formatSpread(ready)}, the next event after ${formatSpread(nextEvent)}`;
+
+const formatMemory = ([role, sums]: [string, MemorySums]): string[] => {
+  const trend = trendOf(sums);
+  if (!trend) return [];
+  const { growth, error, lives, samples } = trend;
+  return [
+    `memory of ${role}: ${growth.toFixed(1)} ± ${error.toFixed(1)} MB an hour, over ${lives} lives and ${samples} samples`,
+  ];
+};
 
 const formatSpread = (sorted: readonly number[]): string => {
   const median = sorted[Math.floor(sorted.length / 2)];

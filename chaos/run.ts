@@ -12,6 +12,7 @@ import {
 } from './disruptions.ts';
 import { startEnvironment } from './environment.ts';
 import { disturbGateways, disturbLinks, killAtRandom } from './faults.ts';
+import { type MemorySums, sumLives, watchMemory } from './memory.ts';
 import { plantFault, type PlantedFault } from './planted-faults.ts';
 import { createRandom, type Random } from './random.ts';
 import { type CreatedPayment, drawScenarios, type Scenario } from './scenarios.ts';
@@ -27,6 +28,8 @@ export interface Plan {
   /** The time for payments to end and be delivered once there are no payers and no faults. */
   drainMs: number;
   killEveryMs: number;
+  /** The role's processes with this number are not killed, so that their memory can be watched for long. */
+  spared?: number;
   /**
    * Leaves out what waits for a deadline, and gateways that fail. The receiver fails during the load alone,
    * because a second attempt comes a minute later.
@@ -52,6 +55,7 @@ export interface RunOptions {
 export interface Report {
   created: number;
   kills: readonly Kill[];
+  memory: ReadonlyMap<string, MemorySums>;
   violations: readonly (Violation & { timeline: readonly string[] })[];
   recoveries: readonly Recovery[];
   /** The number of payments in each status. */
@@ -78,7 +82,9 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
   const faults = new AbortController();
   cleanup.defer(() => faults.abort());
   const { signal } = faults;
-  const killing = killAtRandom(production.members, {
+  const mortal = production.members.filter(({ name }) => !name.endsWith(`-${plan.spared}`));
+  const watching = watchMemory(production.members, signal);
+  const killing = killAtRandom(mortal, {
     signal,
     everyMs: plan.killEveryMs,
     random: random.branch('kills'),
@@ -126,6 +132,7 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
   return {
     created: payments.length,
     kills,
+    memory: new Map([...(await watching)].map(([role, lives]) => [role, sumLives(lives)])),
     violations: violations.map((one) => ({
       ...one,
       timeline: one.payment ? formatTimeline(one.payment, { journal, posts, kills }) : [],

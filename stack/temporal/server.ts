@@ -41,7 +41,6 @@ const dynamicConfig = {
   'matching.persistenceMaxQPS': 50_000,
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
-  'system.enableActivityEagerExecution': true,
   // The dev server has one shard and by default reads its tasks at most 20 times a second. Under load
   // each workflow task and each activity waits 25 ms for that, and a payment has many.
   'history.transferProcessorMaxPollRPS': 200,

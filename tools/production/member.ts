@@ -18,9 +18,10 @@ export interface Life {
 
 /** A process of the production shape, which is started again whenever it ends. */
 export interface Member {
-  /** Those of one role differ in their last number: `worker-1`, `worker-2`. */
   name: string;
   part: Part;
+  /** The name without its last number: `worker` of `worker-1` and `worker-2`. */
+  role: string;
   lives: Life[];
   isUp(): boolean;
   /** Starts it for the first time. Rejects when that fails. */
@@ -116,6 +117,7 @@ export const createMember = (options: MemberOptions): Member => {
   return {
     name,
     part,
+    role: name.replace(/-\d+$/, ''),
     lives,
     isUp,
     async start() {
