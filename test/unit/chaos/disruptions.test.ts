@@ -61,6 +61,6 @@ it('measures the time from each kill to the next ready process and the next even
   const post = (at: number, eventId: string) => ({ at, eventId }) as Post; // The only fields read.
   const posts = [post(5_000, 'second'), post(1_500, 'first'), post(2_500, 'first')];
   expect(measureRecoveries([kill(4_000), kill(2_000), kill(10_000)], posts)).toEqual([
-    { part: 'worker', kills: 3, ready: [1_000, 5_000], nextEvent: [1_000, 3_000] },
+    { role: 'worker', kills: 3, ready: [1_000, 5_000], nextEvent: [1_000, 3_000] },
   ]);
 });
