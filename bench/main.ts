@@ -9,6 +9,7 @@ import { type Figure, formatTable } from './figure.ts';
 import { measureProduction } from './production.ts';
 import { measureReplays } from './replays.ts';
 import { measureService } from './service.ts';
+import { measureSettings } from './settings.ts';
 import { measureSlowGateway } from './slow-gateway.ts';
 
 /** Rows of the table that are measured together, in this order. */
@@ -19,6 +20,7 @@ const groups = {
   replays: measureReplays,
   'dead-receiver': measureDeadReceiver,
   production: measureProduction,
+  settings: measureSettings,
 };
 type GroupName = keyof typeof groups;
 const names = Object.keys(groups) as GroupName[];
@@ -26,7 +28,8 @@ const names = Object.keys(groups) as GroupName[];
 /** @throws SetupError for an unknown name */
 const chooseGroups = (args: readonly string[]): readonly GroupName[] => {
   if (args.length === 0) return ['service'];
-  if (args.includes('full')) return names;
+  // The settings take half an hour, and tell nothing about the service.
+  if (args.includes('full')) return names.filter((name) => name !== 'settings');
   const chosen = names.filter((name) => args.includes(name));
   if (chosen.length === args.length) return chosen;
   throw new SetupError(`Usage: npm run bench [-- full | ${names.join(' ')}]`);

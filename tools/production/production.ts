@@ -20,6 +20,15 @@ import {
   startTemporalServer,
 } from './temporal.ts';
 
+export interface ProductionSettings {
+  /** Of the process of Temporal's server. */
+  serverEnv?: Record<string, string>;
+  /** Of Temporal's server, by name. */
+  dynamicConfig?: Record<string, number | boolean>;
+  /** Of Node, in the workers. */
+  workerFlags?: readonly string[];
+}
+
 export interface ProductionOptions {
   /** An empty folder. As root, other users must be able to pass through it, as Postgres runs as one. */
   folder: string;
@@ -28,6 +37,8 @@ export interface ProductionOptions {
   processes?: number;
   /** Temporal's server as a cluster of six processes, and workers for one task queue each. */
   cluster?: boolean;
+  /** What differs from docker-compose.yml, to measure it. */
+  settings?: ProductionSettings;
   /** Puts something between our processes and a server. Returns the port to use instead. */
   through?: (name: 'postgres' | 'temporal', url: string) => Promise<string>;
   /** Called when a process cannot be started any more. */
@@ -60,6 +71,22 @@ const namespace = 'payments';
 
 const numbered = (name: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${name}-${index + 1}`);
+
+const postgresMember = (own: { folder: string; logs: string; port: number }) => {
+  const { write: onLine } = openLog(own.logs, 'postgres');
+  return {
+    name: 'postgres',
+    part: 'postgres',
+    start: (start) =>
+      startPostgres({
+        start,
+        dataDir: join(own.folder, 'postgres'),
+        port: own.port,
+        settings: { max_connections: '300' },
+        onLine,
+      }),
+  } satisfies MemberOptions;
+};
 
 /** The ports of the API processes, and a proxy before them that asks each whether it is ready. */
 const planApis = async (count: number) => {
@@ -98,6 +125,7 @@ const ringOf = (key: Buffer): KeyRing => ({
  */
 export const startProduction = async (options: ProductionOptions): Promise<Production> => {
   const { folder, processes = 2, cluster: isCluster = false, giveUp } = options;
+  const workerFlags = options.settings?.workerFlags ?? [];
   const logs = join(folder, 'logs');
   mkdirSync(logs, { recursive: true });
   const members: Member[] = [];
@@ -122,19 +150,7 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
     await stopInOrder(members);
   };
   try {
-    const postgresLog = openLog(logs, 'postgres');
-    const postgres = await bringUp({
-      name: 'postgres',
-      part: 'postgres',
-      start: (start) =>
-        startPostgres({
-          start,
-          dataDir: join(folder, 'postgres'),
-          port: postgresPort,
-          settings: { max_connections: '300' },
-          onLine: postgresLog.write,
-        }),
-    });
+    const postgres = await bringUp(postgresMember({ folder, logs, port: postgresPort }));
     await Promise.all([
       runProgram('migrations', { root, env: { DATABASE_URL: databaseUrl } }),
       createSchema({ programs: options.programs, postgresPort }),
@@ -147,7 +163,14 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
         // A Postgres that recovers on a busy machine can take longer than twenty failed starts.
         needs: [postgres],
         start: (start) =>
-          startTemporalServer({ ...options, ...server, postgresPort, start, onLine }),
+          startTemporalServer({
+            ...options,
+            ...options.settings,
+            ...server,
+            postgresPort,
+            start,
+            onLine,
+          }),
       });
     };
     const temporal: Member[] = [];
@@ -179,7 +202,7 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
         start: (start) =>
           startProgram({
             name,
-            args: [join(root, programs[part])],
+            args: [...(part === 'worker' ? workerFlags : []), join(root, programs[part])],
             env: { ...env, ...own },
             stopMs: 15_000,
             log,

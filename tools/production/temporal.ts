@@ -24,6 +24,9 @@ export interface ServerOptions extends PlannedServer {
   /** For its settings. */
   folder: string;
   onLine: (line: string) => void;
+  serverEnv?: Record<string, string>;
+  /** In addition to that of docker-compose.yml. */
+  dynamicConfig?: Record<string, number | boolean>;
   /** Replaces `launch`, to keep track of what was started. */
   start?: Launch;
 }
@@ -92,12 +95,17 @@ export const createSchema = async ({
 /** Starts temporal-server with these services. They find those of other processes by the database. @throws SetupError */
 export const startTemporalServer = async (options: ServerOptions): Promise<RunningProcess> => {
   const { programs, folder, name, services, ports, start = launch } = options;
+  const { serverEnv = {}, dynamicConfig = {} } = options;
   const lines: string[] = [];
   const settings = join(folder, `${name}.yaml`);
-  const dynamicConfig = join(folder, 'dynamic-config.yaml');
-  writeFileSync(dynamicConfig, composeServices['temporal']?.environment?.['DYNAMIC_CONFIG'] ?? '');
+  const dynamicFile = join(folder, 'dynamic-config.yaml');
+  const more = Object.entries(dynamicConfig).map(
+    ([key, value]) => `${key}: [{ value: ${value} }]\n`,
+  );
+  const compose = composeServices['temporal']?.environment?.['DYNAMIC_CONFIG'] ?? '';
+  writeFileSync(dynamicFile, [compose.trimEnd(), ...more].join('\n'));
   // JSON is YAML.
-  writeFileSync(settings, JSON.stringify(createSettings(options, dynamicConfig), undefined, 2));
+  writeFileSync(settings, JSON.stringify(createSettings(options, dynamicFile), undefined, 2));
   const server = await start({
     name,
     command: programs.server,
@@ -105,7 +113,7 @@ export const startTemporalServer = async (options: ServerOptions): Promise<Runni
       ...['--config-file', settings, '--allow-no-auth', 'start'],
       ...services.flatMap((service) => ['--service', service]),
     ],
-    env: {},
+    env: serverEnv,
     stopSignals: [
       ['SIGTERM', 5000],
       ['SIGKILL', 1000],
@@ -127,7 +135,7 @@ export const startTemporalServer = async (options: ServerOptions): Promise<Runni
   return server;
 };
 
-const createSettings = ({ postgresPort, ports }: ServerOptions, dynamicConfig: string) => {
+const createSettings = ({ postgresPort, ports }: ServerOptions, dynamicFile: string) => {
   const store = (databaseName: string, maxConns: number) => ({
     sql: {
       pluginName: 'postgres12',
@@ -177,6 +185,6 @@ const createSettings = ({ postgresPort, ports }: ServerOptions, dynamicConfig: s
       },
     },
     dcRedirectionPolicy: { policy: 'noop' },
-    dynamicConfigClient: { filepath: dynamicConfig, pollInterval: '60s' },
+    dynamicConfigClient: { filepath: dynamicFile, pollInterval: '60s' },
   };
 };
