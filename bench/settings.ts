@@ -1,21 +1,10 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { connect } from '../postgres/driver/connection.ts';
-import { createGateways, sandboxAccount } from '../postgres/gateways.ts';
-import { findTemporalServer } from '../stack/temporal/program.ts';
-import { createTerminal } from '../stack/terminal.ts';
-import {
-  type Production,
-  type ProductionSettings,
-  startProduction,
-} from '../tools/production/production.ts';
-import { type Bare, startBare } from './bare.ts';
-import { type Bench, createApplication } from './environment.ts';
-import { absolute, compared, type Figure } from './figure.ts';
+import type { ProductionSettings } from '../tools/production/production.ts';
+import type { Bench } from './environment.ts';
+import { absolute, compared, type Figure, formatTable } from './figure.ts';
 import { closedLoop, median } from './load.ts';
-import { createPayers } from './payers.ts';
-import { type Pids, sample, type Sample, sumCpu } from './processes.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
+import { sample, type Sample, sumCpu } from './processes.ts';
+import { startReceiver } from './receiver.ts';
+import { type Shape, startShape } from './shape.ts';
 
 /** What might be faster than the settings of docker-compose.yml. */
 const candidates: Readonly<Record<string, ProductionSettings>> = {
@@ -37,25 +26,19 @@ const candidates: Readonly<Record<string, ProductionSettings>> = {
   'semi-space 32 MB': { workerFlags: ['--max-semi-space-size=32'] },
 };
 
-const warmUp = { atOnce: 20, count: 300, limitMs: 30_000 };
 const whole = { atOnce: 20, count: 150, limitMs: 20_000 };
 const rounds = [1, 2, 3, 4, 5];
-
-interface Shape {
-  pids: Pids;
-  pay: () => Promise<unknown>;
-  bare: Bare;
-}
 
 /** Each candidate beside the settings of docker-compose.yml, in turn. Below 1 it saves CPU. */
 export const measureSettings = async (bench: Bench): Promise<Figure[]> => {
   using receiver = await startReceiver();
   const figures: Figure[] = [];
-  await using usual = await startShape(bench, { name: 'usual', settings: {}, receiver });
+  await using usual = await startShape(bench, { name: 'Usual settings', processes: 1, receiver });
   for (const [name, settings] of Object.entries(candidates)) {
-    bench.say(`Settings: ${name} …`);
-    await using changed = await startShape(bench, { name, settings, receiver });
-    figures.push(...(await compareShapes(name, { usual, changed })));
+    await using changed = await startShape(bench, { name, processes: 1, settings, receiver });
+    const ofCandidate = await compareShapes(name, { usual, changed });
+    bench.say(formatTable(ofCandidate));
+    figures.push(...ofCandidate);
   }
   return figures;
 };
@@ -88,57 +71,4 @@ const compareShapes = async (
     figure('  of Postgres', ({ cpu }) => cpu.postgres),
     absolute({ name: `${name}: bare workflow`, unit: 'ms' }, median(bares)),
   ];
-};
-
-interface ShapeOptions {
-  name: string;
-  settings: ProductionSettings;
-  receiver: Receiver;
-}
-
-const startShape = async (
-  { config, http, cleanup, say, folder }: Bench,
-  { name, settings, receiver }: ShapeOptions,
-): Promise<Shape & AsyncDisposable> => {
-  const programs = await findTemporalServer({ ...config, terminal: createTerminal() });
-  const own = join(folder, `settings-${name.replaceAll(/\W/g, '-')}`);
-  mkdirSync(own);
-  const running = new AsyncDisposableStack();
-  cleanup.defer(() => running.disposeAsync());
-  const production = await startProduction({
-    folder: own,
-    programs,
-    processes: 1,
-    settings,
-    giveUp: say,
-  });
-  running.defer(production.stop);
-  const { databaseUrl, keyRing, webhookKeyRing, temporal } = production;
-  const bare = await startBare({ folder: own, databaseUrl, temporal, http });
-  running.defer(bare.stop);
-  const sql = connect(databaseUrl, { name: 'bench', max: 1 });
-  running.defer(() => sql.end({ timeout: 1 }));
-  await createGateways(sql).insert(sandboxAccount);
-  const keys = { keyRing, webhookKeyRing };
-  const token = await createApplication(sql, { slug: 'shop', receiver, ...keys });
-  const { pay } = createPayers({ http, receiver, apiBaseUrl: production.url, token });
-  await bare.runWorkflows(warmUp);
-  await closedLoop(warmUp, pay);
-  return {
-    bare,
-    pay,
-    pids: pidsOf(production),
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
-  };
-};
-
-const pidsOf = ({ members }: Production): Pids => {
-  const pidOf = (name: string) =>
-    members.find((each) => each.name === name)?.lives.at(-1)?.pid ?? 0;
-  return {
-    api: pidOf('api-1'),
-    worker: pidOf('worker-1'),
-    temporal: pidOf('temporal'),
-    postgres: pidOf('postgres'),
-  };
 };

@@ -14,7 +14,8 @@ const usage = `npm run chaos -- [--payments N] [--piece N] [--minutes M] [--seed
 
   --payments  how many payments are created (1000)
   --piece     how many of them in one run (1000): more are made in several runs, each on a new database, and
-              the same command with the same seed goes on after an interruption
+              the same command with the same seed goes on after an interruption. Memory is measured in
+              processes of more than 5 minutes: 10000 within 27 minutes
   --minutes   how long one run may take, at least 7 (10)
   --seed      repeats the payers, kills and faults of an earlier run
   --cluster   Temporal's four services as processes of their own, history and matching twice

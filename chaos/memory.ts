@@ -33,7 +33,7 @@ export interface MemoryTrend {
 
 const everyMs = 5_000;
 /** V8 compiles and fills its caches in the first minutes of a process. */
-const warmMinutes = 2;
+const warmMinutes = 5;
 /** Fewer samples of a life have no direction. */
 const minSamples = 12;
 
