@@ -11,6 +11,7 @@ import {
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { sweepNow } from '../../support/service/sweep-now.ts';
+import { terminate } from '../../support/service/terminate.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
 
@@ -121,7 +122,7 @@ it('a late-payment workflow that Temporal has lost is reported by reconciliation
   const how = { since: null, limit: 100, scan: 100, reason: null };
   expect((await operations.reconcile({ ...how, heal: false })).differences).toEqual([]);
 
-  await handle.terminate('a test');
+  await terminate(service.client, handle.workflowId);
   // The earlier reversal is over by now.
   await service.sql`
     update late_payments set reversal_at = now() - interval '1 minute' where payment_id = ${id}`;
