@@ -51,7 +51,7 @@ export interface Deps {
   payAt?: ((page: string) => Promise<string>) | undefined;
 }
 
-/** What callers waited for, in milliseconds. */
+/** The waits of callers, in milliseconds. */
 export interface Paid {
   createMs: number;
   /** The payer's return: the service asks the gateway before it answers. */

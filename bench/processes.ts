@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from '../process.ts';
 import { readProcessTable } from '../stack/process-table.ts';
+import { residentMb, shareMb } from '../tools/production/memory.ts';
 import { type Finished, perSecond } from './load.ts';
 
 /** The measured processes; the load generator, the receiver and the shop are none of these. */
@@ -56,33 +57,28 @@ const readAllStats = (): Stat[] =>
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => readStat(Number(name)) ?? []);
 
+/** A process with its children. */
+const family = (stats: readonly Stat[], of: number): Stat[] =>
+  stats.filter(({ pid, parent }) => pid === of || parent === of);
+
 /** The CPU of each process since its start. Postgres has a process for each connection. */
 const readCpu = (pids: Pids): Cpu => {
   const stats = readAllStats();
   const ticksPerSecond = Number(spawnSync('getconf', ['CLK_TCK']).stdout) || 100;
   return forEachPart((part) => {
-    const own = stats.filter(({ pid, parent }) => pid === pids[part] || parent === pids[part]);
+    const own = family(stats, pids[part]);
     return (own.reduce((sum, { ticks }) => sum + ticks, 0) * 1000) / ticksPerSecond;
   });
 };
 
-/** The memory of each process with its children, in millions of bytes. Shared pages count once. */
-export const memoryMb = (pids: Pids): Record<Part, number> => {
-  const stats = readAllStats();
-  return forEachPart((part) => {
-    const own = stats.filter(({ pid, parent }) => pid === pids[part] || parent === pids[part]);
-    return own.reduce((total, { pid }) => total + ownMb(pid), 0);
-  });
-};
-
-const ownMb = (pid: number): number => {
-  try {
-    const memory = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
-    return (Number(/^Pss:\s+(\d+) kB$/m.exec(memory)?.[1]) * 1024) / 1e6;
-  } catch {
-    return 0; // It has just ended.
-  }
-};
+/** The memory of each process, in millions of bytes. Postgres counts with its children, which share most of it. */
+export const memoryMb = (pids: Pids): Record<Part, number> => ({
+  ...forEachPart((part) => residentMb(pids[part]) ?? NaN),
+  postgres: family(readAllStats(), pids.postgres).reduce(
+    (sum, { pid }) => sum + (shareMb(pid) ?? 0),
+    0,
+  ),
+});
 
 export interface Sample {
   perSecond: number;

@@ -104,16 +104,12 @@ export const measureService = async (bench: Bench): Promise<Figure[]> => {
     unit: '/s',
     ceilingName: 'bare select route',
   };
-  const wait = (what: string, pick: (each: Paid) => number, atMost95?: number): Figure[] => {
+  const wait = (what: string, pick: (each: Paid) => number, limit95?: Limit): Figure[] => {
     const waits = atHalfLoad.map(pick);
     const row = (name: string) => ({ name: `${what}, at half load, ${name}`, unit: 'ms' });
     return [
       absolute(row('p50'), median(waits)),
-      absolute(
-        row('p95'),
-        quantile(waits, 0.95),
-        atMost95 === undefined ? undefined : { atMost: atMost95 },
-      ),
+      absolute(row('p95'), quantile(waits, 0.95), limit95),
     ];
   };
   const paidBy = (who: string) => ({
@@ -136,7 +132,7 @@ export const measureService = async (bench: Bench): Promise<Figure[]> => {
     compared({ ...read, name: 'list of 20, 50 applications' }, lists),
     ...wait('create', ({ createMs }) => createMs),
     ...wait("the payer's return", ({ returnMs }) => returnMs),
-    ...wait('outcome → webhook', ({ latencyMs }) => latencyMs, 150),
+    ...wait('outcome → webhook', ({ latencyMs }) => latencyMs, { atMost: 150 }),
     ofMemory('api', { atMost: 180 }),
     ofMemory('worker', { atMost: 400 }),
     ofMemory('temporal'),

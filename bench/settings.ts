@@ -6,7 +6,7 @@ import { sample, type Sample, sumCpu } from './processes.ts';
 import { startReceiver } from './receiver.ts';
 import { type Shape, startShape } from './shape.ts';
 
-/** What might be faster than the settings of docker-compose.yml. */
+/** Settings that might be faster than those of docker-compose.yml. */
 const candidates: Readonly<Record<string, ProductionSettings>> = {
   'GOGC=1000': { serverEnv: { GOGC: '1000', GOMEMLIMIT: '1GiB' } },
   'no namespace workers': { dynamicConfig: { 'worker.perNamespaceWorkerCount': 0 } },

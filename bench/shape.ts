@@ -20,7 +20,7 @@ const warmUp = { atOnce: 20, count: 300, limitMs: 30_000 };
 
 /** A production shape with payers of one application, and the bare workflow on the same servers. */
 export interface Shape extends AsyncDisposable {
-  /** Of the first process of each part. */
+  /** The first process of each part. */
   pids: Pids;
   pay: () => Promise<unknown>;
   bare: Bare;

@@ -99,7 +99,7 @@ const runOne = async (plan: Plan): Promise<Report> => {
   return report;
 };
 
-/** A run of several pieces. What is finished is in a file, so that the next call goes on. */
+/** A run of several pieces. A file keeps the finished ones, so that the next call goes on. */
 const runAll = async (plans: readonly Plan[], file: string): Promise<readonly Piece[]> => {
   const done = new Set(readPieces(file).map(({ seed }) => seed));
   console.log(`${done.size} of ${plans.length} runs are done; the others are added to ${file}`);

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Member } from '../tools/production/member.ts';
+import { residentMb } from '../tools/production/memory.ts';
 
 /** The memory of one process at one time. */
 export interface MemorySample {
@@ -57,17 +57,6 @@ export const watchMemory = async (
     await sleep(everyMs, undefined, { signal }).catch(() => {});
   }
   return new Map([...lives].map(([role, byPid]) => [role, [...byPid.values()]]));
-};
-
-/** Undefined for a process that has just ended. */
-const residentMb = (pid: number): number | undefined => {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    const kb = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]);
-    return Number.isFinite(kb) ? (kb * 1024) / 1e6 : undefined;
-  } catch {
-    return undefined;
-  }
 };
 
 const noSums: MemorySums = { samples: 0, lives: 0, ages: 0, products: 0, memories: 0 };

@@ -4,7 +4,7 @@ import { addSums, type MemorySums } from './memory.ts';
 import type { Recovery } from './disruptions.ts';
 import type { Report } from './run.ts';
 
-/** What a finished run adds to a long one. */
+/** The part of a long run that one finished run adds. */
 export interface Piece {
   seed: string;
   created: number;

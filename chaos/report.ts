@@ -4,9 +4,10 @@ import { addPieces, type Piece, pieceOf } from './pieces.ts';
 import type { Report } from './run.ts';
 
 /** The report for people, with the timeline of every violation. */
-export const formatReport = (report: Report, seed: string): string =>
-  [
-    ...formatTotals([pieceOf(report, seed)]),
+export const formatReport = (report: Report, seed: string): string => {
+  const pieces = [pieceOf(report, seed)];
+  return [
+    ...formatTotals(pieces),
     `Everything was done ${formatSeconds(report.drainedMs)} after the last fault`,
     ...report.violations.flatMap(({ order, payment, text, timeline }) => [
       '',
@@ -15,8 +16,9 @@ export const formatReport = (report: Report, seed: string): string =>
     ]),
     '',
     `Seed ${seed}`,
-    formatClosingLine([pieceOf(report, seed)]),
+    formatClosingLine(pieces),
   ].join('\n');
+};
 
 /** The sums of a long run, and what was wrong in any of its pieces. */
 export const formatLongReport = (pieces: readonly Piece[]): string =>

@@ -19,8 +19,9 @@ const parseInstant = (text: string): number | undefined => {
       ? parsed.getTime()
       : undefined;
   }
-  const [, , , fraction = ''] = dateOrTime.exec(text) ?? [];
-  const instant = dateOrTime.test(text) ? Date.parse(text.toUpperCase()) : NaN;
+  const match = dateOrTime.exec(text);
+  const fraction = match?.[3] ?? '';
+  const instant = match ? Date.parse(text.toUpperCase()) : NaN;
   if (!(instant >= 0 && instant <= latestMs) || parseInstant(text.slice(0, 10)) === undefined)
     return undefined;
   // Payments are stored to the millisecond, so a time within a millisecond means the next one.

@@ -21,11 +21,11 @@ import {
 } from './temporal.ts';
 
 export interface ProductionSettings {
-  /** Of the process of Temporal's server. */
+  /** The environment of Temporal's server. */
   serverEnv?: Record<string, string>;
-  /** Of Temporal's server, by name. */
+  /** The dynamic configuration of Temporal's server, by name. */
   dynamicConfig?: Record<string, number | boolean>;
-  /** Of Node, in the workers. */
+  /** The flags of Node in the workers. */
   workerFlags?: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export interface ProductionOptions {
   processes?: number;
   /** Temporal's server as a cluster of six processes, and workers for one task queue each. */
   cluster?: boolean;
-  /** What differs from docker-compose.yml, to measure it. */
+  /** The differences from docker-compose.yml, to measure them. */
   settings?: ProductionSettings;
   /** Puts something between our processes and a server. Returns the port to use instead. */
   through?: (name: 'postgres' | 'temporal', url: string) => Promise<string>;
