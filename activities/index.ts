@@ -1,3 +1,7 @@
+import {
+  createCompareAccountsActivities,
+  type Deps as CompareAccountsDeps,
+} from './compare-accounts.ts';
 import { createDeliveryActivities, type Deps as DeliveryDeps } from './delivery.ts';
 import { createLatePaymentActivities, type Deps as LatePaymentDeps } from './late-payments.ts';
 import { createPaymentActivities, type Deps as PaymentDeps } from './payment.ts';
@@ -14,6 +18,7 @@ export const createActivities = (
     DeliveryDeps &
     ReplayDeps &
     SweepDeps &
+    CompareAccountsDeps &
     WebhookTestDeps,
 ) => ({
   ...createPaymentActivities(deps),
@@ -22,6 +27,7 @@ export const createActivities = (
   ...createDeliveryActivities(deps),
   ...createReplayActivities(deps),
   ...createSweepActivity(deps),
+  ...createCompareAccountsActivities(deps),
   ...createWebhookTestActivities(deps),
 });
 export type Activities = ReturnType<typeof createActivities>;

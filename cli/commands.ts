@@ -126,7 +126,7 @@ export const createCommand = (
       io,
       interruption,
     });
-    io.out(parsed.json ? jsonText(json) : text);
+    if (text !== null) io.out(parsed.json ? jsonText(json) : text);
     if (error !== undefined) throw error;
     if (failed) throw new ReportedError();
   });

@@ -1,5 +1,13 @@
+import { InvalidArgumentError } from 'commander';
 import { gatewayKinds } from '../contract/gateway-account.ts';
-import { type CommandSpec, type CommandGroup, option, reasonOption } from './commands.ts';
+import {
+  type CommandSpec,
+  type CommandGroup,
+  count,
+  option,
+  reasonOption,
+  textOf,
+} from './commands.ts';
 import type { Io } from './io.ts';
 import { table } from './output.ts';
 
@@ -9,6 +17,13 @@ const sandboxDriver = 'sandbox';
 /** Reads JSON of several lines: the consoles of providers format it that way. */
 const readCredentials = (io: Io): Promise<string> =>
   io.readSecret('Credentials, a JSON object (not shown; end with Ctrl-D): ', isJson);
+
+/** @returns hundredths of a percent */
+const parsePercent = (text: string): number => {
+  const value = Math.round(Number(text) * 100);
+  if (/^\d{1,3}(\.\d{1,2})?$/.test(text) && value <= 10_000) return value;
+  throw new InvalidArgumentError('It must be a number from 0 to 100 with at most two decimals.');
+};
 
 const isJson = (text: string): boolean => {
   try {
@@ -66,6 +81,38 @@ const updateCommand: CommandSpec = {
   },
 };
 
+const accountCommand: CommandSpec = {
+  usage: 'account <gateway>',
+  summary: 'set the time zone of its days, and the fee that was agreed',
+  examples: [
+    'gateways account zarinpal --time-zone Asia/Tehran --reason "days as in their reports"',
+    'gateways account stripe --fee-percent 1.4 --fee-fixed 25',
+  ],
+  options: [
+    option('--time-zone <name>', 'a name of the IANA database, as Asia/Tehran'),
+    option('--fee-percent <percent>', 'of each payment, with at most two decimals').argParser(
+      parsePercent,
+    ),
+    option('--fee-fixed <amount>', 'for each payment, in minor units').argParser(count(1_000_000)),
+    reasonOption(),
+  ],
+  findMisuse: ({ timeZone, feePercent, feeFixed }) =>
+    timeZone === undefined && feePercent === undefined && feeFixed === undefined
+      ? 'say what to set: --time-zone, --fee-percent, --fee-fixed'
+      : null,
+  run: async ({ args: [slug = ''], options, reason, operations }) => {
+    const timeZone = textOf(options['timeZone']);
+    const { feePercent, feeFixed } = options;
+    const terms = {
+      ...(timeZone !== null && { timeZone }),
+      ...(feePercent !== undefined && { feeBasisPoints: Number(feePercent) }),
+      ...(feeFixed !== undefined && { feeFixed: Number(feeFixed) }),
+    };
+    await operations.gateways.setAccount(slug, terms, reason);
+    return { text: `Set: ${slug}`, json: { slug, ...terms } };
+  },
+};
+
 const listCommand: CommandSpec = {
   usage: 'list',
   summary: 'list all gateways',
@@ -110,6 +157,7 @@ export const gatewayCommands: CommandGroup = {
     addCommand,
     updateCommand,
     listCommand,
+    accountCommand,
     setEnabledCommand({ name: 'enable', enabled: true, summary: 'accept new payments again' }),
     setEnabledCommand({
       name: 'disable',

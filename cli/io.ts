@@ -6,6 +6,8 @@ import { Refusal } from '../operations/change.ts';
 /** The terminal, as the commands use it. */
 export interface Io {
   out: (text: string) => void;
+  /** Prints without a line end, and waits until the reader has taken it. False if there is no reader any more. */
+  write: (text: string) => Promise<boolean>;
   /** Prints anything but the output, e.g. progress. */
   note: (text: string) => void;
   /** False for pipes and scripts. */
@@ -44,6 +46,7 @@ export const createIo = ({
   };
   return {
     out: (line) => void stdout.write(`${line}\n`),
+    write: (part) => new Promise((resolve) => void stdout.write(part, (error) => resolve(!error))),
     note: (line) => void stderr.write(`${line}\n`),
     isInteractive,
     ask,

@@ -2,7 +2,8 @@ import { isoTime } from '../contract/time.ts';
 
 /** The result of a command, for people and for programs. */
 export interface Output {
-  text: string;
+  /** Null: the command has printed its output itself. */
+  text: string | null;
   json: unknown;
   /** The exit code is 1, although the output is printed. */
   failed?: boolean;

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { isPostgresUnavailable, isQueryCanceled } from '../postgres/driver/error-codes.ts';
 import { SetupError } from '../process.ts';
 import { Refusal } from '../operations/change.ts';
+import { accountCommands, exportCommands } from './accounts.ts';
 import { applicationCommands } from './applications.ts';
 import { auditCommand } from './audit.ts';
 import {
@@ -49,6 +50,8 @@ export const commands: readonly (CommandGroup | CommandSpec)[] = [
   refundCommands,
   webhookCommands,
   reconcileCommand,
+  accountCommands,
+  exportCommands,
   purgeCommand,
   consoleCommands,
   auditCommand,

@@ -15,6 +15,7 @@ export const alerts = [
   'refund_pending_long',
   'refund_returned',
   'refund_unknown',
+  'unknown_money',
   'unknown_reference',
 ] as const;
 

@@ -27,7 +27,8 @@ export const currencyExponents: ReadonlyMap<string, number> = new Map(
 /** Formats 1250 of USD as "12.50 USD". For people, never for arithmetic. */
 export const formatMoney = ({ amount, currency }: { amount: number; currency: string }): string => {
   const exponent = currencyExponents.get(currency) ?? 0;
-  const digits = String(amount).padStart(exponent + 1, '0');
+  const digits = String(Math.abs(amount)).padStart(exponent + 1, '0');
   const whole = digits.slice(0, digits.length - exponent).replace(/\B(?=(\d{3})+$)/g, ',');
-  return `${exponent === 0 ? whole : `${whole}.${digits.slice(-exponent)}`} ${currency}`;
+  const decimal = exponent === 0 ? whole : `${whole}.${digits.slice(-exponent)}`;
+  return `${amount < 0 ? '-' : ''}${decimal} ${currency}`;
 };

@@ -31,9 +31,9 @@ revoke all on all tables in schema public from public;
 -- neither insert nor update the columns of an outcome. It reads events and changes no delivery. It
 -- reads the class of an attempt's error and not its text. It cannot read the credentials of gateways, only the
 -- secrets that check their notifications.
-grant select (slug, driver, kind, enabled, notification_secrets, can_refund) on gateways to payments_api;
+grant select (slug, driver, kind, enabled, notification_secrets, can_refund, time_zone) on gateways to payments_api;
 grant select on applications, tokens, payments, refunds, workflow_outbox, idempotency_keys,
-  request_counts, sandbox_payments, events, deliveries to payments_api;
+  request_counts, movements, sandbox_payments, events, deliveries to payments_api;
 grant select (event_id, number, round, trigger, started_at, completed_at, duration_ms, response_status,
   error_class, response_body, response_truncated) on attempts to payments_api;
 -- The API records replays and webhook tests as requests: a workflow carries them out.
@@ -66,7 +66,8 @@ grant insert (reference, refund_id, payment_id, amount, outcome, failure_code, a
 -- The worker of the queue `payments` decides outcomes. It can change neither the columns that a create wrote nor an
 -- event, and reads no webhook secret.
 grant select on applications, gateways, payments, refunds, workflow_outbox, idempotency_keys, events,
-  deliveries, attempts, late_payments, sandbox_payments, sandbox_refunds, gateway_exchanges, replays to payments_worker;
+  deliveries, attempts, late_payments, sandbox_payments, sandbox_refunds, gateway_exchanges, replays, movements,
+  account_days, gateway_entries, account_differences to payments_worker;
 grant update (status, gateway_reference, gateway_redirect, checkout_at, payer_returns_at, inquired_at, unanswered, tracking_code,
   card_pan_masked, paid_at, failure_code, cancelled_by, cancellation_reason, gateway_code, gateway_message, refundable_until, amount_refunded,
   amount_refund_pending, healed_at, updated_at) on payments to payments_worker;
@@ -82,8 +83,16 @@ grant update (status, round, trigger, round_began_at, next_attempt_at, exhausted
   on deliveries to payments_worker;
 grant update (status, begun, refused, position_at, position_id, ended_at) on replays to payments_worker;
 grant update (reversals, reversal_at, result, resolved_at) on late_payments to payments_worker;
-grant update (return_url, state, verifications, confirmations) on sandbox_payments to payments_worker;
+grant update (return_url, state, verifications, confirmations, verified_at) on sandbox_payments to payments_worker;
 grant insert, update (told, accepted_at) on sandbox_refunds to payments_worker;
+-- It compares days with the books of gateways. Payments and refunds become movements by triggers; of its own it can add
+-- fees and chargebacks, to a day that is not closed.
+grant insert on movements, account_days, gateway_entries, account_differences to payments_worker;
+grant update (method, compared_at, closed_at, hash, movements) on account_days to payments_worker;
+grant update (kind, day, at, amount, currency, fee, payment_id, refund_id, claimed_payment_id), delete on gateway_entries
+  to payments_worker;
+grant update (day, payment_id, refund_id, application, our_amount, our_currency, our_time, their_amount, their_currency,
+  their_time, state, changed_at, workflow_runs) on account_differences to payments_worker;
 -- Only the last gateway exchanges of a payment are kept.
 grant delete on workflow_outbox, idempotency_keys, gateway_exchanges to payments_worker;
 
@@ -113,7 +122,10 @@ grant insert (id, payment_id, application, test, order_id, status, stage, amount
   update (settled_as, due_at, to_confirm, cancel_requested) on refunds to payments_admin;
 grant update (amount_refund_pending) on payments to payments_admin;
 grant select, insert, update, delete on refund_limits, refund_approvals to payments_admin;
-grant update (enabled, credentials, notification_secrets, can_refund) on gateways to payments_admin;
+grant update (enabled, credentials, notification_secrets, can_refund, time_zone, fee_basis_points, fee_fixed) on gateways
+  to payments_admin;
+grant select on movements, account_days, account_differences to payments_admin, payments_console;
+grant update (state, reason, changed_at) on account_differences to payments_admin, payments_console;
 grant update (revoked_at) on tokens to payments_admin;
 grant update (ciphertext, retires_at) on webhook_secrets to payments_admin;
 grant update (status, round, trigger, round_began_at, next_attempt_at, at_once, exhausted_by_run) on deliveries
@@ -134,7 +146,7 @@ grant select (id, name, label, created_at, used_at) on console_passkeys to payme
 grant select on applications, tokens, payments, refunds, workflow_outbox, events, deliveries, attempts, late_payments,
   refused_requests, gateway_exchanges, audit_log, console_people, console_links, console_sessions, console_passkeys, console_attempts
   to payments_console;
-grant select (slug, driver, kind, enabled, can_refund, has_credentials, created_at) on gateways to payments_console;
+grant select (slug, driver, kind, enabled, can_refund, has_credentials, created_at, time_zone) on gateways to payments_console;
 grant select (id, application, key_id, created_at, retires_at) on webhook_secrets to payments_console;
 grant insert (hash, prefix, application, mode, name, scopes, expires_at), update (revoked_at) on tokens
   to payments_console;

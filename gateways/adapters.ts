@@ -58,6 +58,9 @@ const createUnusableAdapter = (problem: GatewayUnavailable): GatewayAdapter => (
   async refunds() {
     throw problem;
   },
+  async book() {
+    throw problem;
+  },
 });
 
 const notCalled = () => Promise.reject(new Error('Checking an account makes no calls'));
@@ -79,7 +82,7 @@ export const problemWithAccount = (
       {
         callsTo: beginTry({ dispatcher: createGatewayDispatcher(), allowLoopback }),
         sandboxPayments: { open: notCalled, verify: notCalled, get: notCalled, expire: notCalled },
-        sandboxRefunds: { tell: notCalled, list: notCalled },
+        sandboxRefunds: { tell: notCalled, list: notCalled, listBook: notCalled },
         publicBaseUrl: '',
         now: () => new Date(),
       },

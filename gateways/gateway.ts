@@ -99,6 +99,29 @@ export interface KnownRefund {
 export type RefundAnswer =
   { result: 'accepted'; refund: KnownRefund } | (Refused & { failureCode: RefundFailureCode });
 
+/** One entry of a gateway's own book. */
+export interface BookEntry {
+  /** The gateway's own id of it. */
+  reference: string;
+  kind: 'payment' | 'refund' | 'refund_returned' | 'chargeback' | 'fee' | 'payout';
+  at: Date;
+  /** In minor units, before the fee; negative for money that leaves the account. */
+  amount: number;
+  currency: string;
+  /** What the gateway kept of it, in the same currency; null where it does not say. */
+  fee: number | null;
+  /** What leads to the payment: the gateway's ids of it, and ours where the gateway carries it. Any may be null. */
+  payment: { reference: string | null; trackingCode: string | null; id: string | null };
+  /** Our id of the refund, where the gateway carries it. */
+  refundId: string | null;
+}
+
+/** A part of a gateway's book. `next` leads to the following part; null: this is the last one. */
+export interface BookPage {
+  entries: BookEntry[];
+  next: string | null;
+}
+
 /** A request that claims to come from a gateway's server. The signature covers the bytes of the body. */
 export interface NotificationRequest {
   /** Takes the name in lower case. */
@@ -150,6 +173,8 @@ export interface GatewayAdapter {
   refunds?(payment: OpenedPayment, references: readonly string[]): Promise<KnownRefund[]>;
   /** References of payments that are paid and not verified. `complete: false`: there may be more. */
   listUnverified?(): Promise<{ references: string[]; complete: boolean }>;
+  /** What moved the account's money from a time until before another, in pages. Without it each payment is asked about. */
+  book?(period: { from: Date; to: Date }, after: string | null): Promise<BookPage>;
 }
 
 /** The claim in the query of a payer's return. A hint for the log and for the cancel link, never proof. */

@@ -8,7 +8,7 @@ import { defineDriver } from './gateway.ts';
 
 export interface Deps {
   sandboxPayments: Pick<SandboxPayments, 'open' | 'verify' | 'get' | 'expire'>;
-  sandboxRefunds: Pick<SandboxRefunds, 'tell' | 'list'>;
+  sandboxRefunds: Pick<SandboxRefunds, 'tell' | 'list' | 'listBook'>;
   publicBaseUrl: string;
 }
 
@@ -82,7 +82,23 @@ const createSandboxGateway = ({
   async refunds({ reference }) {
     return (await sandboxRefunds.list(reference)).map(toKnown);
   },
+  async book(period, after) {
+    const [time = '', last = ''] = after?.split(' ') ?? [];
+    const position = { at: time === '' ? period.from : new Date(time), reference: last };
+    const entries = await sandboxRefunds.listBook(period, position, bookPage);
+    const end = entries.at(-1);
+    return {
+      entries: entries.map(({ paymentReference, ...entry }) => ({
+        ...entry,
+        fee: null,
+        payment: { reference: paymentReference, trackingCode: null, id: null },
+      })),
+      next: end && entries.length === bookPage ? `${end.at.toISOString()} ${end.reference}` : null,
+    };
+  },
 });
+
+const bookPage = 500;
 
 const toKnown = ({ endsAt, acceptedAt, ...refund }: SandboxRefund): KnownRefund => ({
   ...refund,

@@ -26,6 +26,7 @@ import {
   Session,
   toStatus,
 } from './stripe-responses.ts';
+import { bookPath, parseBook } from './stripe-book.ts';
 import { parseRefund, parseRefundEvent, parseRefunds } from './stripe-refunds.ts';
 import { isSignedByStripe } from './stripe-signature.ts';
 
@@ -192,6 +193,10 @@ export const stripe = defineDriver({
         if (!intent) return [];
         const path = `/v1/refunds?payment_intent=${intent.id}&limit=100`;
         return parseRefunds(await send('list_refunds', { method: 'GET', path }), intent.id);
+      },
+
+      async book(period, after) {
+        return parseBook(await send('book', { method: 'GET', path: bookPath(period, after) }));
       },
     };
   },

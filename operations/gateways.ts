@@ -1,7 +1,7 @@
 import type { GatewayKind, SealedCredentials } from '../contract/gateway-account.ts';
 import { problemWithAccount } from '../gateways/adapters.ts';
 import { sealCredentials } from '../gateways/registry.ts';
-import type { ListedGateway } from '../postgres/gateways.ts';
+import type { AccountTerms, ListedGateway } from '../postgres/gateways.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import { checkSlug } from './applications.ts';
 import { NotFound, Refusal } from './change.ts';
@@ -76,6 +76,26 @@ export const createGatewayOperations = ({
   },
 
   list: (): Promise<ListedGateway[]> => createGateways(sql).list(),
+
+  /**
+   * Sets where the days of the account begin, and the agreed fee of a payment. Closed days stay as they are.
+   * @param terms undefined: as before
+   */
+  async setAccount(
+    slug: string,
+    terms: Partial<AccountTerms>,
+    reason: string | null,
+  ): Promise<void> {
+    await change({ action: 'gateway.account', subject: `gateway:${slug}`, reason }, async (tx) => {
+      const gateways = createGateways(tx);
+      const before = await gateways.getTerms(slug);
+      if (!before) throw new NotFound(`There is no gateway "${slug}".`);
+      const after = { ...before, ...terms };
+      if (!(await gateways.setTerms(slug, after)))
+        throw new Refusal(`There is no time zone "${after.timeZone}".`);
+      return { before: { ...before }, after: { ...after } };
+    });
+  },
 
   /** A disabled gateway takes no new payments. Open payments continue. */
   async setEnabled(slug: string, enabled: boolean, reason: string | null): Promise<void> {

@@ -6,6 +6,7 @@ import type {
   Via,
 } from '../postgres/audit-log.ts';
 import { createAuditLog } from '../postgres/audit-log.ts';
+import { createAccountOperations } from './accounts.ts';
 import { createApplicationOperations } from './applications.ts';
 import { createChange } from './change.ts';
 import { createConsoleLogins } from './console-logins.ts';
@@ -35,6 +36,7 @@ const verifyAuditLog = async (
 export const createOperations = (deps: Omit<Deps, 'change'> & { via: Via }) => {
   const shared: Deps = { ...deps, change: createChange(deps) };
   return {
+    accounts: createAccountOperations(shared),
     applications: createApplicationOperations(shared),
     tokens: createTokenOperations(shared),
     secrets: createSecretOperations(shared),

@@ -20,6 +20,16 @@ export interface ListedGateway extends Gateway {
   createdAt: Date;
 }
 
+/** Where the days of an account begin, and the agreed fee of a payment. */
+export interface AccountTerms {
+  /** A name of the IANA database. */
+  timeZone: string;
+  /** Hundredths of a percent; null: not known. */
+  feeBasisPoints: number | null;
+  /** Minor units. */
+  feeFixed: number | null;
+}
+
 /** The built-in gateway. Its money is not real. */
 export const sandboxAccount = {
   slug: 'sandbox',
@@ -87,6 +97,22 @@ export const createGateways = (sql: Queries) => ({
         notification_secrets as "notificationSecrets"
       from gateways where slug = ${slug}`;
     return row;
+  },
+
+  async getTerms(slug: string): Promise<AccountTerms | undefined> {
+    const [row] = await sql<AccountTerms[]>`
+      select time_zone as "timeZone", fee_basis_points as "feeBasisPoints", fee_fixed as "feeFixed"
+      from gateways where slug = ${slug}`;
+    return row;
+  },
+
+  /** False if there is no such time zone, or no such gateway. */
+  async setTerms(slug: string, terms: AccountTerms): Promise<boolean> {
+    const { count } = await sql`
+      update gateways set time_zone = ${terms.timeZone}, fee_basis_points = ${terms.feeBasisPoints},
+        fee_fixed = ${terms.feeFixed}
+      where slug = ${slug} and exists (select from pg_timezone_names where name = ${terms.timeZone})`;
+    return count === 1;
   },
 
   /** Replaces the credentials, and the notification secrets if there are new ones. */

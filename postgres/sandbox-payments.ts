@@ -155,7 +155,8 @@ export const createSandboxPayments = (sql: Queries) => {
         update sandbox_payments set verifications = verifications + 1,
           confirmations = confirmations
             + case when ${state} in ('paid', 'verified') and not ${isSilent} then 1 else 0 end,
-          state = case when ${state} = 'paid' and not ${isSilent} then 'verified' else state end
+          state = case when ${state} = 'paid' and not ${isSilent} then 'verified' else state end,
+          verified_at = case when ${state} = 'paid' and not ${isSilent} then now() else verified_at end
         where reference = ${reference}
         returning ${columns}`;
       return row;

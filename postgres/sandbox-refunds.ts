@@ -18,6 +18,17 @@ export interface SandboxRefund {
   acceptedAt: Date;
 }
 
+/** An entry of the sandbox gateway's own book. The amount is signed. */
+export interface SandboxEntry {
+  reference: string;
+  kind: 'payment' | 'refund' | 'refund_returned';
+  at: Date;
+  amount: number;
+  currency: string;
+  paymentReference: string;
+  refundId: string | null;
+}
+
 /** What the gateway makes of being told to give money back. `lost`: it does not answer. */
 export type SandboxRefundAnswer =
   | { result: 'accepted'; refund: SandboxRefund }
@@ -78,6 +89,34 @@ export const createSandboxRefunds = (sql: Sql) => {
   };
 
   return {
+    /**
+     * What moved money from a time until before another, after an entry: verified payments, refunds, and the money of
+     * refunds that came back.
+     */
+    async listBook(
+      { from, to }: { from: Date; to: Date },
+      { at, reference }: { at: Date; reference: string },
+      limit: number,
+    ): Promise<SandboxEntry[]> {
+      return sql<SandboxEntry[]>`
+        select reference, kind, at, amount, currency, "paymentReference", "refundId" from (
+          select reference, 'payment' as kind, verified_at as at, amount, currency,
+            reference as "paymentReference", null as "refundId"
+          from sandbox_payments
+          union all
+          select r.reference || case when moved.sign > 0 then '-returned' else '' end,
+            case when moved.sign > 0 then 'refund_returned' else 'refund' end,
+            case when r.outcome in ('pending', 'waiting_for_balance') or moved.sign > 0 then ${endsAt}
+              else r.accepted_at end,
+            moved.sign * r.amount, p.currency, p.reference, r.refund_id
+          from sandbox_refunds r join sandbox_payments p on p.payment_id = r.payment_id
+          cross join (values (-1), (1)) as moved (sign)
+          where r.accepted_at is not null and r.outcome <> 'failed' and (moved.sign < 0 or r.outcome = 'returned')
+        ) entries
+        where at >= ${from} and at < ${to} and at <= now() and (date_trunc('milliseconds', at), reference) > (${at}, ${reference})
+        order by date_trunc('milliseconds', at), reference limit ${limit}`;
+    },
+
     /** Every refund that the gateway has taken on, the oldest first. */
     list: (paymentReference: string) => list(paymentReference),
 

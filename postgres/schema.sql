@@ -12,6 +12,11 @@ create table gateways (
   notification_secrets text,
   -- False if the driver's refunds need credentials that the account does not have.
   can_refund boolean not null default true,
+  -- Its days begin at midnight there.
+  time_zone text not null default 'UTC',
+  -- What it was agreed to keep of a payment: hundredths of a percent, and minor units; null: not known.
+  fee_basis_points int constraint gateways__fee check (fee_basis_points between 0 and 10000 and fee_fixed >= 0),
+  fee_fixed bigint,
   -- For those who may not read them.
   has_credentials boolean not null generated always as (credentials is not null) stored,
   created_at timestamptz not null default now()
@@ -493,6 +498,7 @@ create table sandbox_payments (
   verifications int not null default 0,
   -- The number of those calls that found the payment paid.
   confirmations int not null default 0,
+  verified_at timestamptz,
   -- Of a test that asked for it: the gateway does not answer until then, or loses its first confirmation.
   silent_until timestamptz,
   lose_confirmation boolean not null default false,
@@ -506,6 +512,7 @@ create table sandbox_payments (
   pays_late boolean not null default false,
   created_at timestamptz not null default now()
 );
+create index sandbox_payments__book on sandbox_payments (verified_at) where verified_at is not null;
 
 -- The sandbox gateway's own records of refunds.
 create table sandbox_refunds (
@@ -527,6 +534,7 @@ create table sandbox_refunds (
   created_at timestamptz not null default now()
 );
 create index sandbox_refunds__payment on sandbox_refunds (payment_id);
+create index sandbox_refunds__book on sandbox_refunds (accepted_at) where accepted_at is not null;
 
 -- Every change that an admin makes, written in the transaction of the change.
 create table audit_log (
@@ -596,6 +604,175 @@ create trigger audit_log__append_only before update or delete on audit_log
   for each row execute function refuse_change();
 create trigger audit_log__no_truncate before truncate on audit_log
   for each statement execute function refuse_change();
+
+-- Accounts: what moved the money of a gateway's account. One row for each movement, written by triggers in the
+-- transaction of what moved it, and never changed. Rows outlive a purge of the payment.
+create table movements (
+  -- The kind and the payment, the refund, or the gateway's own entry: a movement is recorded once.
+  id text primary key,
+  kind text not null constraint movements__kind check (kind in ('payment', 'refund', 'refund_elsewhere',
+    'refund_returned', 'late_payment', 'late_reversal', 'fee', 'chargeback')),
+  gateway text not null references gateways,
+  -- The day of the account's time zone on which it was recorded. A closed day gets no more movements.
+  day date not null,
+  payment_id text,
+  refund_id text,
+  -- Null with order_id for a fee that belongs to no payment.
+  application text,
+  test boolean not null,
+  order_id text,
+  -- In minor units; negative for money that leaves the account.
+  amount bigint not null,
+  currency text not null,
+  -- The gateway's own id of the payment, the refund, or the entry.
+  reference text,
+  occurred_at timestamptz(3) not null,
+  recorded_at timestamptz(3) not null default now()
+);
+create index movements__day on movements (gateway, day, id);
+create index movements__list on movements (application, test, recorded_at desc, id desc);
+
+-- The days of each gateway that were compared with its own book. A closed day is final.
+create table account_days (
+  gateway text not null references gateways,
+  day date not null,
+  -- list: with the list of the gateway; each: by asking about each movement.
+  method text not null constraint account_days__method check (method in ('list', 'each')),
+  -- Null until it is closed.
+  movements int,
+  compared_at timestamptz not null,
+  closed_at timestamptz,
+  -- Covers the movements of the day and the hash of the day before, see account_day_hash.
+  hash bytea,
+  primary key (gateway, day),
+  constraint account_days__closed check (
+    (closed_at is null) = (hash is null) and (closed_at is null) = (movements is null))
+);
+
+-- The gateways' own books, as their lists or answers show them.
+create table gateway_entries (
+  gateway text not null references gateways,
+  -- The gateway's own id of the entry; for an answer to a question, asked: and the id of the movement.
+  reference text not null,
+  -- absent: the gateway was asked about a movement and does not have it. unanswered: it gave no usable answer.
+  kind text not null constraint gateway_entries__kind
+    check (kind in ('payment', 'refund', 'refund_returned', 'chargeback', 'fee', 'payout', 'absent', 'unanswered')),
+  -- The day of the account's time zone.
+  day date not null,
+  at timestamptz not null,
+  -- Signed, as that of a movement; before the fee.
+  amount bigint not null,
+  currency text not null,
+  fee bigint,
+  -- The payment and the refund here; null if there is none.
+  payment_id text,
+  refund_id text,
+  -- The id of ours that the gateway carries, whether or not it is here.
+  claimed_payment_id text,
+  primary key (gateway, reference)
+);
+create index gateway_entries__day on gateway_entries (gateway, day, reference);
+create index gateway_entries__payment on gateway_entries (payment_id) where payment_id is not null;
+
+-- What a comparison found. A later one that does not find it again marks it as mended.
+create table account_differences (
+  id bigint generated always as identity primary key,
+  gateway text not null references gateways,
+  day date not null,
+  kind text not null,
+  -- The movement, or the gateway's entry.
+  subject text not null,
+  payment_id text,
+  refund_id text,
+  application text,
+  -- Of money that is not paid here: whether the workflow of its payment runs. Null: not asked.
+  workflow_runs boolean,
+  -- Null on the side that has nothing.
+  our_amount bigint,
+  our_currency text,
+  our_time timestamptz,
+  their_amount bigint,
+  their_currency text,
+  their_time timestamptz,
+  state text not null default 'open'
+    constraint account_differences__state check (state in ('open', 'explained', 'mended')),
+  -- An admin's own words.
+  reason text,
+  found_at timestamptz not null default now(),
+  changed_at timestamptz,
+  constraint account_differences__subject unique (gateway, kind, subject)
+);
+create index account_differences__day on account_differences (gateway, day, id);
+create index account_differences__open on account_differences (found_at) where state = 'open';
+
+-- The arguments: the kind, the column of the time, and the sign. As the owner, because no role but the worker may insert
+-- movements by itself, and that one only what a gateway's book shows.
+create function record_movement() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  changed jsonb := to_jsonb(new);
+  refund text := case when tg_table_name = 'refunds' then changed->>'id' end;
+  kind text := case when changed->>'method' = 'recorded' then tg_argv[0] || '_elsewhere' else tg_argv[0] end;
+begin
+  insert into movements (id, kind, gateway, day, payment_id, refund_id, application, test, order_id, amount, currency,
+    reference, occurred_at)
+  select kind || ':' || coalesce(refund, p.id), kind, p.gateway, open_day(p.gateway, now()), p.id, refund,
+    p.application, p.test, p.order_id, tg_argv[2]::int * coalesce((changed->>'amount')::bigint, p.amount), p.currency,
+    case when refund is null then p.gateway_reference else changed->>'gateway_reference' end,
+    (changed->>tg_argv[1])::timestamptz
+  from payments p
+  where p.id = coalesce(changed->>'payment_id', changed->>'id')
+    -- Money that was never captured cannot be reversed.
+    and (kind <> 'late_reversal' or exists (select from movements m where m.id = 'late_payment:' || p.id))
+  on conflict (id) do nothing;
+  return null;
+end
+$$;
+-- The day of the account's time zone at a time, or the first one that is not closed.
+create function open_day(account text, at timestamptz) returns date stable
+return (
+  select greatest((at at time zone g.time_zone)::date,
+    (select max(d.day) + 1 from account_days d where d.gateway = account and d.closed_at is not null))
+  from gateways g where g.slug = account);
+create trigger payments__movement after insert or update of status on payments
+  for each row when (new.status = 'paid') execute function record_movement('payment', 'paid_at', '1');
+create trigger refunds__movement after insert or update of status on refunds
+  for each row when (new.status = 'succeeded') execute function record_movement('refund', 'succeeded_at', '-1');
+create trigger refunds__returned after update of status on refunds
+  for each row when (old.status = 'succeeded' and new.status = 'failed')
+  execute function record_movement('refund_returned', 'failed_at', '1');
+create trigger late_payments__movement after insert or update of result on late_payments
+  for each row when (new.result is null) execute function record_movement('late_payment', 'found_at', '1');
+create trigger late_payments__reversed after insert or update of result on late_payments
+  for each row when (new.result = 'reversed') execute function record_movement('late_reversal', 'resolved_at', '-1');
+
+create function refuse_closed_day() returns trigger language plpgsql as $$
+begin
+  if exists (select from account_days d where d.gateway = new.gateway and d.day = new.day and d.closed_at is not null)
+  then raise exception 'the day is closed' using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;
+create trigger movements__day before insert on movements
+  for each row execute function refuse_closed_day();
+create trigger movements__append_only before update or delete on movements
+  for each row execute function refuse_change();
+create trigger movements__no_truncate before truncate on movements
+  for each statement execute function refuse_change();
+create trigger account_days__final before update of gateway, day, movements, closed_at, hash or delete on account_days
+  for each row when (old.closed_at is not null) execute function refuse_change();
+
+-- `accounts verify` calculates it again.
+create function account_day_hash(account text, on_day date) returns bytea stable
+return sha256(
+  coalesce((select d.hash from account_days d where d.gateway = account and d.day = on_day - 1), '')
+  || convert_to(account || ' ' || on_day, 'UTF8')
+  || coalesce((
+    select string_agg(sha256(convert_to(jsonb_build_array(m.id, m.payment_id, m.refund_id, m.application, m.test,
+      m.order_id, m.amount, m.currency, m.reference, extract(epoch from m.occurred_at),
+      extract(epoch from m.recorded_at))::text, 'UTF8')), '' order by m.id)
+    from movements m where m.gateway = account and m.day = on_day), ''));
 
 -- The people who may enter the web console, with the one role of each. The command line writes them. The console
 -- writes only the account at the identity provider that a person has.

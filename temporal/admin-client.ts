@@ -18,8 +18,10 @@ export interface WorkflowSummary {
 export interface TemporalAdmin extends Pick<
   PaymentWorkflows,
   | 'cancel'
+  | 'compareAccountDay'
   | 'deliver'
   | 'endRefund'
+  | 'recheck'
   | 'restart'
   | 'startLatePayment'
   | 'startReplayMany'

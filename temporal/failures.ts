@@ -12,6 +12,7 @@ import {
 export type FailureType =
   | 'PaymentNotFound'
   | 'EventNotFound'
+  | 'GatewayNotFound'
   | 'RefundNotFound'
   | 'RefundPending'
   | 'ReplayNotFound'
@@ -27,6 +28,10 @@ export type FailureType =
 /** There is no record of the payment: a retry cannot help. */
 export const paymentNotFound = (paymentId: string): ApplicationFailure =>
   final('PaymentNotFound', `There is no record of ${paymentId}`);
+
+/** There is no such gateway: a retry cannot help. */
+export const gatewayNotFound = (gateway: string): ApplicationFailure =>
+  final('GatewayNotFound', `There is no gateway ${gateway}`);
 
 /** There is no event to deliver: the payment has not ended, or a purge has deleted it. */
 export const eventNotFound = (id: string): ApplicationFailure =>

@@ -14,6 +14,8 @@ export const sweeperWorkflow = 'sweeper';
 export const replayWorkflow = 'replay';
 export const replayManyWorkflow = 'replayMany';
 export const webhookTestWorkflow = 'webhookTest';
+export const compareAccountsWorkflow = 'compareAccounts';
+export const compareAccountDayWorkflow = 'compareAccountDay';
 
 /** Update of the refund workflow: work on the refund now, and return when it has ended. */
 export const endRefundUpdate = 'end';
@@ -73,6 +75,16 @@ export interface WebhookTestInput {
   testId: string;
 }
 
+/** A day of a gateway. The rest is where a continued run goes on. */
+export interface AccountDayInput {
+  gateway: string;
+  /** YYYY-MM-DD in the time zone of the account. */
+  day: string;
+  stage?: 'list' | 'ask';
+  after?: string | null;
+  hasList?: boolean;
+}
+
 export interface LatePaymentInput {
   /** The payment's id. */
   id: string;
@@ -91,4 +103,6 @@ export type Workflows = {
   replay(input: ReplayInput): Promise<ReplayResult>;
   replayMany(input: ReplayManyInput): Promise<void>;
   webhookTest(input: WebhookTestInput): Promise<void>;
+  compareAccounts(): Promise<void>;
+  compareAccountDay(input: AccountDayInput): Promise<number>;
 };

@@ -14,8 +14,10 @@ import type { VerificationResult } from '../contract/status.ts';
 import { withinTrace } from '../telemetry/log.ts';
 import { type LifeStart, signalLife, startLife } from './lives.ts';
 import {
+  type AccountDayInput,
   type CancelRequest,
   cancelUpdate,
+  compareAccountDayWorkflow,
   deliverSignal,
   latePaymentWorkflow,
   endRefundUpdate,
@@ -31,6 +33,7 @@ import {
   type Workflows,
 } from './messages.ts';
 import {
+  accountDayStartOptions,
   latePaymentStartOptions,
   paymentStartOptions,
   replayManyStartOptions,
@@ -189,6 +192,16 @@ export const createPaymentWorkflows = (client: Client) => {
         // There is no record of an answer then.
         if (!(error instanceof WorkflowFailedError)) throw error;
       }
+    },
+
+    /** Starts the comparison of a gateway's day unless it runs. */
+    async compareAccountDay(input: AccountDayInput): Promise<void> {
+      await within(deadlinesMs.start, () =>
+        workflow.start<Workflows['compareAccountDay']>(
+          compareAccountDayWorkflow,
+          accountDayStartOptions(input),
+        ),
+      );
     },
 
     /** Starts the late-payment workflow unless it runs. */

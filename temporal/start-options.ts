@@ -2,6 +2,7 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import { formatMoney } from '../contract/money.ts';
 import type { RefundStart, WorkflowStart } from '../contract/payment.ts';
 import {
+  type AccountDayInput,
   type LatePaymentInput,
   type PaymentInput,
   paymentsQueue,
@@ -131,6 +132,23 @@ export const webhookTestStartOptions = (testId: string, application: string) => 
   workflowExecutionTimeout: '1 minute' as const,
   args: [{ testId }] as [WebhookTestInput],
   staticSummary: `Webhook test of ${application}`,
+});
+
+const accountsFairnessKey = ':accounts';
+
+/** The workflow that compares a day of a gateway. Workflows repeat the name: they load no start options. */
+export const accountDayWorkflowId = ({ gateway, day }: AccountDayInput): string =>
+  `ACCOUNT_${gateway}_${day}`;
+
+/** Also compares a day again. */
+export const accountDayStartOptions = (input: AccountDayInput) => ({
+  taskQueue: paymentsQueue,
+  workflowId: accountDayWorkflowId(input),
+  ...startOrJoin,
+  // Payers do not wait for it.
+  priority: { fairnessKey: accountsFairnessKey, priorityKey: 5 },
+  args: [input] as [AccountDayInput],
+  staticSummary: `Comparison of ${input.day} with ${input.gateway}`,
 });
 
 const latePaymentPrefix = 'LATE_';

@@ -12,6 +12,7 @@ import { createGatewayDispatcher, gatewayLimits } from '../gateways/http.ts';
 import { createAdapters } from '../gateways/adapters.ts';
 import type { WorkerMetrics } from '../telemetry/metrics.ts';
 import type { Sql } from '../postgres/driver/sql.ts';
+import { createAccountComparison } from '../postgres/account-comparison.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
 import { createGatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
@@ -34,6 +35,7 @@ import {
   instrumentPaymentOutcomes,
   instrumentSweeperTasks,
 } from './instrumented.ts';
+import { createTemporalAdmin } from '../temporal/admin-client.ts';
 import { createActivityStartedAt } from '../temporal/activity-started-at.ts';
 import { createPaymentWorkflows } from '../temporal/payment-workflows.ts';
 import { deliverySlots, paymentSlots } from './workers.ts';
@@ -92,6 +94,8 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
   const activities = createActivities({
     ...collaborators,
     sql,
+    accountComparison: createAccountComparison(sql),
+    runningWorkflows: (ids) => createTemporalAdmin(client).running(ids),
     replays: createReplays(sql),
     webhookTests: createWebhookTests(sql),
     latePayments: createLatePayments(sql),

@@ -18,6 +18,7 @@ import { instrumentSql } from '../telemetry/query-metrics.ts';
 import { createSdkMetrics } from '../telemetry/sdk-metrics.ts';
 import { temporalDependency } from '../telemetry/temporal-dependency.ts';
 import { createClient } from '../temporal/client.ts';
+import { ensureComparisons } from '../temporal/comparisons.ts';
 import { addSearchAttributes } from '../temporal/namespace.ts';
 import { connectNative } from '../temporal/native-connection.ts';
 import { composeActivities } from './activities.ts';
@@ -54,6 +55,7 @@ await runProcess(async () => {
   try {
     await addSearchAttributes(client);
     await sweeper.start();
+    await ensureComparisons(client);
   } catch (error) {
     // The SDK's error names only the call that failed.
     const cause =

@@ -63,6 +63,16 @@ export const { replaySome } = proxyActivities<Activities>({
   retry: { initialInterval: '1s', maximumInterval: '30s' },
 });
 
+const books = proxyActivities<Activities>({
+  startToCloseTimeout: '2m',
+  heartbeatTimeout: '1m',
+  // The next run of the schedule begins with the day that failed.
+  scheduleToCloseTimeout: '20h',
+  retry: { initialInterval: '5s', maximumInterval: '10m' },
+});
+/** Retries also while the gateway is unavailable, as do the next ones. */
+export const { listDueDays, listBook, askAboutMovements, finishDay } = books;
+
 /** One POST: a sample that is sent twice would confuse who tests a receiver. */
 export const { sendTestWebhook } = proxyActivities<Activities>({
   summary: 'Sends a signed sample to the webhook URL',

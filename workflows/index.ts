@@ -1,4 +1,5 @@
 import type { Workflows } from '../temporal/messages.ts';
+import { compareAccountDay, compareAccounts } from './compare-accounts.ts';
 import { latePayment } from './late-payment.ts';
 import { payment } from './payment.ts';
 import { refund } from './refund.ts';
@@ -8,5 +9,25 @@ import { sweeper } from './sweeper.ts';
 import { webhookTest } from './webhook-test.ts';
 
 /** The workflows that workers load. */
-export { latePayment, payment, refund, replay, replayMany, sweeper, webhookTest };
-({ latePayment, payment, refund, replay, replayMany, sweeper, webhookTest }) satisfies Workflows;
+export {
+  compareAccountDay,
+  compareAccounts,
+  latePayment,
+  payment,
+  refund,
+  replay,
+  replayMany,
+  sweeper,
+  webhookTest,
+};
+({
+  compareAccountDay,
+  compareAccounts,
+  latePayment,
+  payment,
+  refund,
+  replay,
+  replayMany,
+  sweeper,
+  webhookTest,
+}) satisfies Workflows;

@@ -5,7 +5,7 @@ import { statuses } from '../../contract/status.ts';
 import { isoTime } from '../../contract/time.ts';
 import type { PaymentListFilter, PaymentRow } from '../../postgres/console.ts';
 import { holdsSecret } from '../actions.ts';
-import { csvLine } from '../csv.ts';
+import { csvLine } from '../../operations/csv.ts';
 import { listFilters, pageLinks, pageOf, pageSize, positionOf, select } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
 import { cut, idLink, link, modeTag, state } from '../html.ts';

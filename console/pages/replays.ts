@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { limits } from '../../contract/limits.ts';
 import type { Replay, ReplayFilter, ReplayResult } from '../../postgres/replays.ts';
 import type { Action } from '../actions.ts';
-import { csvLine } from '../csv.ts';
+import { csvLine } from '../../operations/csv.ts';
 import { readReplayFilter, writeDeliveryFilter } from '../delivery-filter.ts';
 import { choose, select } from '../filters.ts';
 import type { FormatTime, Html, Row } from '../html.ts';

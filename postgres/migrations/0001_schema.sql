@@ -8,6 +8,9 @@ create table gateways (
   credentials text,
   notification_secrets text,
   can_refund boolean not null default true,
+  time_zone text not null default 'UTC',
+  fee_basis_points int constraint gateways__fee check (fee_basis_points between 0 and 10000 and fee_fixed >= 0),
+  fee_fixed bigint,
   has_credentials boolean not null generated always as (credentials is not null) stored,
   created_at timestamptz not null default now()
 );
@@ -387,6 +390,7 @@ create table sandbox_payments (
   card_pan_masked text,
   verifications int not null default 0,
   confirmations int not null default 0,
+  verified_at timestamptz,
   silent_until timestamptz,
   lose_confirmation boolean not null default false,
   acts_at timestamptz,
@@ -396,6 +400,7 @@ create table sandbox_payments (
   pays_late boolean not null default false,
   created_at timestamptz not null default now()
 );
+create index sandbox_payments__book on sandbox_payments (verified_at) where verified_at is not null;
 
 create table sandbox_refunds (
   reference text primary key,
@@ -412,6 +417,7 @@ create table sandbox_refunds (
   created_at timestamptz not null default now()
 );
 create index sandbox_refunds__payment on sandbox_refunds (payment_id);
+create index sandbox_refunds__book on sandbox_refunds (accepted_at) where accepted_at is not null;
 
 create table audit_log (
   id bigint primary key,
@@ -467,6 +473,147 @@ create trigger audit_log__append_only before update or delete on audit_log
   for each row execute function refuse_change();
 create trigger audit_log__no_truncate before truncate on audit_log
   for each statement execute function refuse_change();
+
+create table movements (
+  id text primary key,
+  kind text not null constraint movements__kind check (kind in ('payment', 'refund', 'refund_elsewhere',
+    'refund_returned', 'late_payment', 'late_reversal', 'fee', 'chargeback')),
+  gateway text not null references gateways,
+  day date not null,
+  payment_id text,
+  refund_id text,
+  application text,
+  test boolean not null,
+  order_id text,
+  amount bigint not null,
+  currency text not null,
+  reference text,
+  occurred_at timestamptz(3) not null,
+  recorded_at timestamptz(3) not null default now()
+);
+create index movements__day on movements (gateway, day, id);
+create index movements__list on movements (application, test, recorded_at desc, id desc);
+
+create table account_days (
+  gateway text not null references gateways,
+  day date not null,
+  method text not null constraint account_days__method check (method in ('list', 'each')),
+  movements int,
+  compared_at timestamptz not null,
+  closed_at timestamptz,
+  hash bytea,
+  primary key (gateway, day),
+  constraint account_days__closed check (
+    (closed_at is null) = (hash is null) and (closed_at is null) = (movements is null))
+);
+
+create table gateway_entries (
+  gateway text not null references gateways,
+  reference text not null,
+  kind text not null constraint gateway_entries__kind
+    check (kind in ('payment', 'refund', 'refund_returned', 'chargeback', 'fee', 'payout', 'absent', 'unanswered')),
+  day date not null,
+  at timestamptz not null,
+  amount bigint not null,
+  currency text not null,
+  fee bigint,
+  payment_id text,
+  refund_id text,
+  claimed_payment_id text,
+  primary key (gateway, reference)
+);
+create index gateway_entries__day on gateway_entries (gateway, day, reference);
+create index gateway_entries__payment on gateway_entries (payment_id) where payment_id is not null;
+
+create table account_differences (
+  id bigint generated always as identity primary key,
+  gateway text not null references gateways,
+  day date not null,
+  kind text not null,
+  subject text not null,
+  payment_id text,
+  refund_id text,
+  application text,
+  workflow_runs boolean,
+  our_amount bigint,
+  our_currency text,
+  our_time timestamptz,
+  their_amount bigint,
+  their_currency text,
+  their_time timestamptz,
+  state text not null default 'open'
+    constraint account_differences__state check (state in ('open', 'explained', 'mended')),
+  reason text,
+  found_at timestamptz not null default now(),
+  changed_at timestamptz,
+  constraint account_differences__subject unique (gateway, kind, subject)
+);
+create index account_differences__day on account_differences (gateway, day, id);
+create index account_differences__open on account_differences (found_at) where state = 'open';
+
+create function record_movement() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  changed jsonb := to_jsonb(new);
+  refund text := case when tg_table_name = 'refunds' then changed->>'id' end;
+  kind text := case when changed->>'method' = 'recorded' then tg_argv[0] || '_elsewhere' else tg_argv[0] end;
+begin
+  insert into movements (id, kind, gateway, day, payment_id, refund_id, application, test, order_id, amount, currency,
+    reference, occurred_at)
+  select kind || ':' || coalesce(refund, p.id), kind, p.gateway, open_day(p.gateway, now()), p.id, refund,
+    p.application, p.test, p.order_id, tg_argv[2]::int * coalesce((changed->>'amount')::bigint, p.amount), p.currency,
+    case when refund is null then p.gateway_reference else changed->>'gateway_reference' end,
+    (changed->>tg_argv[1])::timestamptz
+  from payments p
+  where p.id = coalesce(changed->>'payment_id', changed->>'id')
+    and (kind <> 'late_reversal' or exists (select from movements m where m.id = 'late_payment:' || p.id))
+  on conflict (id) do nothing;
+  return null;
+end
+$$;
+create function open_day(account text, at timestamptz) returns date stable
+return (
+  select greatest((at at time zone g.time_zone)::date,
+    (select max(d.day) + 1 from account_days d where d.gateway = account and d.closed_at is not null))
+  from gateways g where g.slug = account);
+create trigger payments__movement after insert or update of status on payments
+  for each row when (new.status = 'paid') execute function record_movement('payment', 'paid_at', '1');
+create trigger refunds__movement after insert or update of status on refunds
+  for each row when (new.status = 'succeeded') execute function record_movement('refund', 'succeeded_at', '-1');
+create trigger refunds__returned after update of status on refunds
+  for each row when (old.status = 'succeeded' and new.status = 'failed')
+  execute function record_movement('refund_returned', 'failed_at', '1');
+create trigger late_payments__movement after insert or update of result on late_payments
+  for each row when (new.result is null) execute function record_movement('late_payment', 'found_at', '1');
+create trigger late_payments__reversed after insert or update of result on late_payments
+  for each row when (new.result = 'reversed') execute function record_movement('late_reversal', 'resolved_at', '-1');
+
+create function refuse_closed_day() returns trigger language plpgsql as $$
+begin
+  if exists (select from account_days d where d.gateway = new.gateway and d.day = new.day and d.closed_at is not null)
+  then raise exception 'the day is closed' using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;
+create trigger movements__day before insert on movements
+  for each row execute function refuse_closed_day();
+create trigger movements__append_only before update or delete on movements
+  for each row execute function refuse_change();
+create trigger movements__no_truncate before truncate on movements
+  for each statement execute function refuse_change();
+create trigger account_days__final before update of gateway, day, movements, closed_at, hash or delete on account_days
+  for each row when (old.closed_at is not null) execute function refuse_change();
+
+create function account_day_hash(account text, on_day date) returns bytea stable
+return sha256(
+  coalesce((select d.hash from account_days d where d.gateway = account and d.day = on_day - 1), '')
+  || convert_to(account || ' ' || on_day, 'UTF8')
+  || coalesce((
+    select string_agg(sha256(convert_to(jsonb_build_array(m.id, m.payment_id, m.refund_id, m.application, m.test,
+      m.order_id, m.amount, m.currency, m.reference, extract(epoch from m.occurred_at),
+      extract(epoch from m.recorded_at))::text, 'UTF8')), '' order by m.id)
+    from movements m where m.gateway = account and m.day = on_day), ''));
 
 create table console_people (
   name text primary key,

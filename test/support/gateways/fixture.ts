@@ -95,7 +95,7 @@ const notCalled = async (): Promise<never> => {
 };
 const noSandbox: SandboxDeps = {
   sandboxPayments: { open: notCalled, verify: notCalled, get: notCalled, expire: notCalled },
-  sandboxRefunds: { tell: notCalled, list: notCalled },
+  sandboxRefunds: { tell: notCalled, list: notCalled, listBook: notCalled },
   publicBaseUrl: 'https://pay.example',
 };
 

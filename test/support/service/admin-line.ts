@@ -23,6 +23,7 @@ export const runLine = async (
   const actors: (string | undefined)[] = [];
   const io: Io = {
     out: (text) => out.push(text),
+    write: async (text) => out.push(text) > 0,
     note: (text) => notes.push(text),
     isInteractive: answer !== undefined,
     ask: async (question) => {

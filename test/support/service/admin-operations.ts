@@ -14,6 +14,8 @@ export const emptyTemporal: TemporalAdmin = {
   async *list() {},
   running: async () => new Set(),
   restart: async () => {},
+  recheck: async () => {},
+  compareAccountDay: async () => {},
   cancel: async () => ({ kind: 'waiting' }),
   deliver: async () => {},
   endRefund: async () => {},

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createIo } from '../../../cli/io.ts';
+import { createIo, type Io } from '../../../cli/io.ts';
 import { runAdmin } from '../../../cli/program.ts';
 import type { Operations } from '../../../operations/operations.ts';
 import { until } from '../../support/until.ts';
@@ -77,7 +77,14 @@ it('shows no control characters of the arguments in a question', async () => {
   const open = () => Promise.reject(new Error('No connection is made'));
   const asked: string[] = [];
   const ask = async (text: string) => (asked.push(text), 'no');
-  const io = { out() {}, note() {}, isInteractive: true, ask, readSecret: async () => '' };
+  const io: Io = {
+    out() {},
+    write: async () => true,
+    note() {},
+    isInteractive: true,
+    ask,
+    readSecret: async () => '',
+  };
   await runAdmin({ io, open, interruption }, ['secrets', 'rotate', 'a\u001b[2Jb\u202ec']);
   expect(asked).toEqual([expect.stringMatching(/^a\[2Jbc gets a new webhook secret/)]);
 });

@@ -32,6 +32,7 @@ const adapterCalls: Record<keyof GatewayAdapter, true> = {
   refund: true,
   refunds: true,
   listUnverified: true,
+  book: true,
 };
 
 const inCode = new Set([

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { csvLine } from '../../../console/csv.ts';
+import { csvLine } from '../../../operations/csv.ts';
 
 it.each([
   ['=1+1', "'=1+1"],

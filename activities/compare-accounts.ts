@@ -1,0 +1,192 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { activityInfo, heartbeat } from '@temporalio/activity';
+import type { AdapterOf } from '../gateways/adapters.ts';
+import type { GatewayAdapter, GatewayStatus, OpenedPayment } from '../gateways/gateway.ts';
+import type {
+  AccountComparison,
+  AccountDay,
+  Answer,
+  DayOfAccount,
+  MovementToAsk,
+  UnpaidDifference,
+} from '../postgres/account-comparison.ts';
+import type { PaymentOutcomes } from '../postgres/payment-outcomes.ts';
+import { gatewayNotFound, gatewayUnavailable } from '../temporal/failures.ts';
+import { exchangeWith, orUnknown, toOpened, type Unanswered } from './gateway-calls.ts';
+import type { Log } from './log.ts';
+
+export interface Deps {
+  accountComparison: AccountComparison;
+  paymentOutcomes: Pick<PaymentOutcomes, 'get'>;
+  gatewayOf: AdapterOf;
+  /** The running ones of some workflows. */
+  runningWorkflows: (ids: readonly string[]) => Promise<Set<string>>;
+  publicBaseUrl: string;
+  logger: Pick<Log, 'warn' | 'error'>;
+}
+
+/** A part of a day's work, and where the next part begins. Null: at the beginning, or the day is done. */
+export interface ComparedPart extends AccountDay {
+  after: string | null;
+}
+
+export interface ListedPart {
+  /** False: the gateway has no list. */
+  hasList: boolean;
+  next: string | null;
+}
+
+/** Less than the timeout of the activity, so that a stopping worker loses little. */
+const partMs = 15_000;
+/** A gateway gets at most two pages, or ten questions, a second. */
+const pagePauseMs = 500;
+const askedAtOnce = 5;
+const askPauseMs = 500;
+/** A restored Postgres may have lost many payments: about so many the admin learns whether their workflow runs. */
+const workflowsAsked = 200;
+/** How often a part is tried before its silence is a difference. */
+const triesWithoutAnswer = 10;
+
+/** Compares the days of accounts with the gateways' own books. */
+export const createCompareAccountsActivities = (deps: Deps) => {
+  const { accountComparison, paymentOutcomes, gatewayOf, publicBaseUrl, logger } = deps;
+
+  const findDay = async (day: AccountDay): Promise<DayOfAccount> => {
+    const found = await accountComparison.getDay(day);
+    if (!found) throw gatewayNotFound(day.gateway);
+    return found;
+  };
+
+  const ask = async (movement: MovementToAsk): Promise<Answer> => {
+    const { id, paymentId } = movement;
+    const payment = await paymentOutcomes.get(paymentId);
+    // A purge has deleted it.
+    if (!payment?.reference) return { id, result: 'unanswered' };
+    const opened = toOpened(payment, payment.reference, publicBaseUrl);
+    const called = await exchangeWith(gatewayOf, payment, (gateway) =>
+      orUnknown(() => askGateway(gateway, opened, movement)),
+    );
+    if ('fault' in called) throw called.fault;
+    const { result: answer } = called;
+    return 'state' in answer ? { id, result: 'unanswered' } : { id, ...answer };
+  };
+
+  const askTemporal = async (day: AccountDay): Promise<void> => {
+    const unpaid = await accountComparison.listUnpaid(day, workflowsAsked);
+    const running = await deps.runningWorkflows(unpaid.map(({ paymentId }) => paymentId));
+    const idsOf = (differences: readonly UnpaidDifference[]) => differences.map(({ id }) => id);
+    const found = unpaid.filter(({ paymentId }) => running.has(paymentId));
+    await accountComparison.recordWorkflows(idsOf(unpaid), idsOf(found));
+  };
+
+  return {
+    /** The days that are over and not closed, the oldest first. */
+    listDueDays: (): Promise<AccountDay[]> => accountComparison.listDue(),
+
+    /**
+     * Records the next pages of the gateway's list.
+     * @throws GatewayUnavailable without a usable answer
+     */
+    async listBook({ after, ...day }: ComparedPart): Promise<ListedPart> {
+      const { from, to, ...account } = await findDay(day);
+      const until = performance.now() + partMs;
+      let next = after;
+      do {
+        heartbeat();
+        const { book } = gatewayOf(account);
+        if (!book) return { hasList: false, next: null };
+        const page = await book({ from, to }, next);
+        await accountComparison.recordEntries(day.gateway, page.entries);
+        ({ next } = page);
+        if (next !== null) await sleep(pagePauseMs);
+      } while (next !== null && performance.now() < until);
+      return { hasList: true, next };
+    },
+
+    /**
+     * Asks the gateway about the next movements that its book does not show.
+     * @returns where to go on; null: all are asked
+     * @throws GatewayUnavailable if it gave no usable answer about any of them
+     */
+    async askAboutMovements({ after, ...day }: ComparedPart): Promise<string | null> {
+      const { gateway } = await findDay(day);
+      if (after === null) await accountComparison.forgetAnswers(day);
+      const until = performance.now() + partMs;
+      let position = after ?? '';
+      do {
+        heartbeat();
+        const page = { after: position, limit: askedAtOnce };
+        const movements = await accountComparison.listToAsk(day, page);
+        const answers = await Promise.all(movements.map(ask));
+        const isSilent =
+          answers.length > 0 && answers.every(({ result }) => result === 'unanswered');
+        if (isSilent && activityInfo().attempt < triesWithoutAnswer)
+          throw gatewayUnavailable(`${gateway} gave no usable answer`);
+        await accountComparison.recordAnswers(answers);
+        const last = movements.at(-1);
+        if (!last || movements.length < askedAtOnce) return null;
+        position = last.id;
+        await sleep(askPauseMs);
+      } while (performance.now() < until);
+      return position;
+    },
+
+    /** Names the differences of the day and closes it. Alerts admins about money that is not paid here. */
+    async finishDay({ hasList, ...day }: AccountDay & { hasList: boolean }): Promise<number> {
+      const { gatewayKind } = await findDay(day);
+      const { open, newUnknown } = await accountComparison.findDifferences(day);
+      await askTemporal(day);
+      await accountComparison.finishDay(day, hasList ? 'list' : 'each');
+      if (newUnknown > 0) {
+        const facts = { ...day, count: newUnknown };
+        const message = "A gateway's book has money that is not paid here";
+        if (gatewayKind === 'sandbox') logger.warn(facts, message);
+        else logger.error({ ...facts, alert: 'unknown_money' }, message);
+      }
+      return open;
+    },
+  };
+};
+
+type Found = Pick<Answer, 'result' | 'amount' | 'currency'>;
+
+const askGateway = async (
+  gateway: GatewayAdapter,
+  payment: OpenedPayment,
+  { kind, refundId, reference }: MovementToAsk,
+): Promise<Found | Unanswered> => {
+  if (kind !== 'refund' && kind !== 'refund_returned') {
+    const status = await gateway.inquire(payment);
+    return kind === 'late_reversal' ? reversalIn(status) : captureIn(status);
+  }
+  if (!gateway.refunds) return unanswered;
+  const known = await gateway.refunds(payment, reference === null ? [] : [reference]);
+  const found = known.find((each) => each.refundId === refundId || each.reference === reference);
+  const state = kind === 'refund_returned' ? 'failed' : 'succeeded';
+  if (found?.state !== state) return { result: 'absent' };
+  return { result: 'found', amount: found.amount, currency: found.currency };
+};
+
+const unanswered: Unanswered = { state: 'unknown', reason: 'The answer is not clear' };
+
+const captureIn = (status: GatewayStatus): Found | Unanswered => {
+  switch (status.state) {
+    case 'paid':
+      return { result: 'found', amount: status.amount, currency: status.currency };
+    case 'failed':
+      // Captured, and all of it was given back since.
+      return { result: status.failureCode === 'payment_reversed' ? 'found' : 'absent' };
+    case 'processing':
+      return unanswered;
+    case 'cancelled':
+    case 'expired':
+    case 'waiting':
+      return { result: 'absent' };
+  }
+};
+
+/** The money is not there any more, so it went back. */
+const reversalIn = ({ state }: GatewayStatus): Found | Unanswered => {
+  if (state === 'processing') return unanswered;
+  return { result: state === 'paid' ? 'absent' : 'found' };
+};

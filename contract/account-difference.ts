@@ -1,0 +1,23 @@
+/**
+ * What a day's comparison with a gateway's own book can find. The texts are for people; docs/operating/runbook.md says
+ * what to do about each.
+ */
+export const accountDifferences = {
+  captured_unknown: 'captured at the gateway, unknown here',
+  captured_not_paid: 'captured at the gateway, not paid here',
+  captured_twice: 'captured twice at the gateway',
+  payment_missing: 'paid here, not captured at the gateway',
+  amount_differs: 'another amount at the gateway',
+  currency_differs: 'another currency at the gateway',
+  day_differs: 'more than a day apart',
+  refund_unknown: 'refunded at the gateway, not here',
+  refund_missing: 'refunded here, not at the gateway',
+  reversal_unknown: 'reversed at the gateway, not here',
+  reversal_missing: 'reversed here, not at the gateway',
+  fee_differs: 'not the agreed fee',
+  not_answered: 'the gateway gave no answer',
+} as const;
+export type AccountDifferenceKind = keyof typeof accountDifferences;
+
+export const accountDifferenceStates = ['open', 'explained', 'mended'] as const;
+export type AccountDifferenceState = (typeof accountDifferenceStates)[number];

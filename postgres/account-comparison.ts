@@ -1,0 +1,303 @@
+import type { RecordedAccount } from '../contract/gateway-account.ts';
+import type { MovementKind } from '../contract/movement.ts';
+import type { Queries, Sql } from './driver/sql.ts';
+
+/** A day of a gateway, `day` as YYYY-MM-DD in the time zone of its account. */
+export interface AccountDay {
+  gateway: string;
+  day: string;
+}
+
+/** The account, and when its day begins and ends. */
+export interface DayOfAccount extends RecordedAccount {
+  from: Date;
+  to: Date;
+}
+
+/** An entry of a gateway's book, with what leads to our records. See gateways/gateway.ts. */
+export interface NewEntry {
+  reference: string;
+  kind: 'payment' | 'refund' | 'refund_returned' | 'chargeback' | 'fee' | 'payout';
+  at: Date;
+  /** Signed, as that of a movement. */
+  amount: number;
+  currency: string;
+  fee: number | null;
+  payment: { reference: string | null; trackingCode: string | null; id: string | null };
+  refundId: string | null;
+}
+
+/** A movement that the gateway's book does not show. */
+export interface MovementToAsk {
+  id: string;
+  kind: Exclude<MovementKind, 'refund_elsewhere' | 'fee' | 'chargeback'>;
+  paymentId: string;
+  refundId: string | null;
+  reference: string | null;
+}
+
+/** What the gateway said about a movement when it was asked. */
+export interface Answer {
+  id: string;
+  result: 'found' | 'absent' | 'unanswered';
+  /** Of what was found: minor units, never negative. Otherwise those of the movement. */
+  amount?: number;
+  currency?: string;
+}
+
+/** What a comparison found, in numbers. */
+export interface Findings {
+  open: number;
+  /** New since the comparison before: money that was captured and is not paid here. */
+  newUnknown: number;
+}
+
+/** Money that is not paid here: its difference, and its payment. */
+export interface UnpaidDifference {
+  id: number;
+  paymentId: string;
+}
+
+/** The days at once that a gateway may be behind; the rest follows at the next run. */
+const daysAtOnce = 31;
+
+/** Compares a gateway's day with the gateway's own book. Every write may be repeated. */
+export const createAccountComparison = (sql: Sql) => ({
+  /** The days that are over and not closed, the oldest first. An hour later no transaction of the day runs any more. */
+  async listDue(): Promise<AccountDay[]> {
+    return sql<AccountDay[]>`
+      select g.slug as gateway, due.day::date::text as day
+      from gateways g
+      cross join lateral (
+        select coalesce(
+          (select max(d.day) + 1 from account_days d where d.gateway = g.slug and d.closed_at is not null),
+          (g.created_at at time zone g.time_zone)::date) as first,
+          ((now() - interval '1 hour') at time zone g.time_zone)::date - 1 as last
+      ) days
+      cross join lateral generate_series(
+        days.first::timestamp, least(days.last, days.first + ${daysAtOnce - 1})::timestamp, interval '1 day') as due(day)
+      order by g.slug, due.day`;
+  },
+
+  /** Undefined if there is no such gateway. */
+  async getDay({ gateway, day }: AccountDay): Promise<DayOfAccount | undefined> {
+    const [row] = await sql<DayOfAccount[]>`
+      select slug as gateway, driver, kind as "gatewayKind", credentials,
+        ${day}::date::timestamp at time zone time_zone as "from",
+        (${day}::date + 1)::timestamp at time zone time_zone as "to"
+      from gateways where slug = ${gateway}`;
+    return row;
+  },
+
+  /** Forgets what the gateway answered when it was asked, because a comparison asks again. */
+  async forgetAnswers({ gateway, day }: AccountDay): Promise<void> {
+    await sql`
+      delete from gateway_entries
+      where gateway = ${gateway} and day = ${day} and reference like 'asked:%'`;
+  },
+
+  /** Records entries of the book, with the payment and the refund that each belongs to. */
+  async recordEntries(gateway: string, entries: readonly NewEntry[]): Promise<void> {
+    if (entries.length === 0) return;
+    const given = entries.map(({ payment, refundId, ...entry }) => ({
+      ...entry,
+      session: payment.reference,
+      tracking_code: payment.trackingCode,
+      hint: payment.id,
+      refund_hint: refundId,
+    }));
+    await sql`
+      with given as (
+        select e.*, g.time_zone, coalesce(
+          (select p.id from payments p where p.gateway = g.slug and p.gateway_reference = e.session),
+          (select p.id from payments p where p.gateway = g.slug and p.tracking_code = e.tracking_code limit 1),
+          (select p.id from payments p where p.gateway = g.slug and p.id = e.hint)) as payment_id
+        from json_to_recordset(${sql.json(given)}) as e (reference text, kind text, at timestamptz, amount bigint,
+          currency text, fee bigint, session text, tracking_code text, hint text, refund_hint text)
+        join gateways g on g.slug = ${gateway}
+      ), found as (
+        select e.*, (
+          select r.id from refunds r
+          where r.payment_id = e.payment_id and (r.id = e.refund_hint or r.gateway_reference = e.reference)
+          limit 1) as refund_id
+        from given e
+      ), listed as (
+        -- An earlier comparison asked about it before the gateway listed it.
+        delete from gateway_entries a using found e
+        where a.gateway = ${gateway} and a.reference = any(array['asked:payment:' || e.payment_id,
+          'asked:late_payment:' || e.payment_id, 'asked:refund:' || e.refund_id,
+          'asked:refund_returned:' || e.refund_id])
+      )
+      insert into gateway_entries (gateway, reference, kind, day, at, amount, currency, fee, payment_id, refund_id,
+        claimed_payment_id)
+      select ${gateway}, reference, kind, (at at time zone time_zone)::date, at, amount, currency, fee, payment_id,
+        refund_id, case when hint ~ '^PAY_[0-9A-Z]{26}$' then hint end
+      from found
+      on conflict (gateway, reference) do update set kind = excluded.kind, day = excluded.day, at = excluded.at,
+        amount = excluded.amount, currency = excluded.currency, fee = excluded.fee, payment_id = excluded.payment_id,
+        refund_id = excluded.refund_id, claimed_payment_id = excluded.claimed_payment_id`;
+  },
+
+  /** Movements of the day that no entry of the book shows, on whatever day, after an id. */
+  async listToAsk(
+    { gateway, day }: AccountDay,
+    { after, limit }: { after: string; limit: number },
+  ): Promise<MovementToAsk[]> {
+    return sql<MovementToAsk[]>`
+      select m.id, m.kind, m.payment_id as "paymentId", m.refund_id as "refundId", m.reference
+      from movements m
+      where m.gateway = ${gateway} and m.day = ${day} and m.id > ${after}
+        and m.kind in ('payment', 'refund', 'refund_returned', 'late_payment', 'late_reversal')
+        and not exists (
+          select from gateway_entries e
+          where e.gateway = m.gateway and e.payment_id = m.payment_id and case m.kind
+            when 'refund' then e.kind = 'refund' and e.refund_id = m.refund_id
+            when 'refund_returned' then e.kind = 'refund_returned' and e.refund_id = m.refund_id
+            when 'late_reversal' then e.kind = 'refund' and e.refund_id is null
+            else e.kind = 'payment' end)
+      order by m.id limit ${limit}`;
+  },
+
+  /** Records the answers as entries of the movements' day. */
+  async recordAnswers(answers: readonly Answer[]): Promise<void> {
+    if (answers.length === 0) return;
+    await sql`
+      insert into gateway_entries (gateway, reference, kind, day, at, amount, currency, payment_id, refund_id)
+      select m.gateway, 'asked:' || m.id,
+        case when a.result <> 'found' then a.result
+          when m.kind in ('refund', 'late_reversal') then 'refund'
+          when m.kind = 'refund_returned' then m.kind
+          else 'payment' end,
+        m.day, m.occurred_at, sign(m.amount) * coalesce(a.amount, abs(m.amount)), coalesce(a.currency, m.currency),
+        m.payment_id, m.refund_id
+      from json_to_recordset(${sql.json(answers.map((answer) => ({ ...answer })))})
+        as a (id text, result text, amount bigint, currency text)
+      join movements m on m.id = a.id
+      on conflict (gateway, reference) do update set kind = excluded.kind, amount = excluded.amount,
+        currency = excluded.currency`;
+  },
+
+  /** Names what differs on the day. A difference that is no longer found is mended. */
+  async findDifferences({ gateway, day }: AccountDay): Promise<Findings> {
+    const [row] = await sql<Findings[]>`
+      with found as (${differencesOf(sql, { gateway, day })}), kept as (
+        insert into account_differences as d (gateway, day, kind, subject, payment_id, refund_id, application,
+          our_amount, our_currency, our_time, their_amount, their_currency, their_time)
+        select ${gateway}, ${day}::date, f.kind, f.subject, f.payment_id, f.refund_id, p.application, f.our_amount,
+          f.our_currency, f.our_time, f.their_amount, f.their_currency, f.their_time
+        from found f left join payments p on p.id = f.payment_id
+        on conflict (gateway, kind, subject) do update set day = excluded.day, payment_id = excluded.payment_id,
+          refund_id = excluded.refund_id, application = excluded.application, our_amount = excluded.our_amount,
+          our_currency = excluded.our_currency, our_time = excluded.our_time, their_amount = excluded.their_amount,
+          their_currency = excluded.their_currency, their_time = excluded.their_time,
+          state = case when d.state = 'mended' then 'open' else d.state end
+        returning id, kind, state, xmax = 0 as is_new
+      ), mended as (
+        update account_differences set state = 'mended', changed_at = now()
+        where gateway = ${gateway} and day = ${day} and state = 'open' and id not in (select id from kept)
+      )
+      select count(*) filter (where state = 'open') as open,
+        count(*) filter (where is_new and kind in ('captured_unknown', 'captured_not_paid')) as "newUnknown"
+      from kept`;
+    return row ?? { open: 0, newUnknown: 0 };
+  },
+
+  /** Open differences of the day about money that is not paid here, where the payment's id is known. */
+  async listUnpaid({ gateway, day }: AccountDay, limit: number): Promise<UnpaidDifference[]> {
+    return sql<UnpaidDifference[]>`
+      select id, payment_id as "paymentId" from account_differences
+      where gateway = ${gateway} and day = ${day} and state = 'open' and payment_id is not null
+        and kind in ('captured_unknown', 'captured_not_paid')
+      order by id limit ${limit}`;
+  },
+
+  async recordWorkflows(asked: readonly number[], running: readonly number[]): Promise<void> {
+    await sql`
+      update account_differences set workflow_runs = id = any(${[...running]}::bigint[])
+      where id = any(${[...asked]}::bigint[])`;
+  },
+
+  /**
+   * Records the comparison and closes the day, if it is over and the day before is closed: fees and chargebacks become
+   * movements, and the day gets its hash. A closed day stays as it is.
+   */
+  async finishDay({ gateway, day }: AccountDay, method: 'list' | 'each'): Promise<void> {
+    await sql.begin(async (tx) => {
+      await tx`
+        insert into account_days (gateway, day, method, compared_at) values (${gateway}, ${day}, ${method}, now())
+        on conflict (gateway, day) do update set method = excluded.method, compared_at = excluded.compared_at`;
+      await bookFees(tx, { gateway, day });
+      await tx`
+        update account_days d set closed_at = now(), hash = account_day_hash(d.gateway, d.day),
+          movements = (select count(*) from movements m where m.gateway = d.gateway and m.day = d.day)
+        from gateways g
+        where d.gateway = ${gateway} and d.day = ${day} and g.slug = d.gateway and d.closed_at is null
+          and (d.day + 1)::timestamp at time zone g.time_zone <= now() - interval '1 hour'
+          and (d.day <= (g.created_at at time zone g.time_zone)::date or exists (
+            select from account_days b
+            where b.gateway = d.gateway and b.day = d.day - 1 and b.closed_at is not null))`;
+    });
+  },
+});
+export type AccountComparison = ReturnType<typeof createAccountComparison>;
+
+/** What the gateway kept, as its book shows it. One that shows after its day was closed is one of a later day. */
+const bookFees = (tx: Queries, { gateway, day }: AccountDay) => tx`
+  insert into movements (id, kind, gateway, day, payment_id, application, test, order_id, amount, currency, reference,
+    occurred_at)
+  select moved.kind || ':' || e.gateway || ':' || e.reference, moved.kind, e.gateway,
+    open_day(e.gateway, e.day::timestamp at time zone g.time_zone), e.payment_id, p.application,
+    coalesce(p.test, g.kind = 'sandbox'), p.order_id, moved.amount, e.currency, e.reference, e.at
+  from gateway_entries e
+  join gateways g on g.slug = e.gateway
+  left join payments p on p.id = e.payment_id
+  cross join lateral (values ('fee', -e.fee), (nullif(e.kind, 'payment'), e.amount)) as moved (kind, amount)
+  where e.gateway = ${gateway} and e.day = ${day} and moved.amount <> 0 and moved.kind in ('fee', 'chargeback')
+  on conflict (id) do nothing`;
+
+/** Each kind of contract/account-difference.ts, by what the two sides show of the day. */
+const differencesOf = (sql: Queries, { gateway, day }: AccountDay) => sql`
+  with entry as (
+    select e.*, e.reference like 'asked:%' as asked, p.status, case e.kind
+      when 'payment' then array['payment:' || e.payment_id, 'late_payment:' || e.payment_id]
+      when 'refund' then array[coalesce('refund:' || e.refund_id, 'late_reversal:' || e.payment_id)]
+      when 'refund_returned' then array['refund_returned:' || e.refund_id] end as movements
+    from gateway_entries e left join payments p on p.id = e.payment_id
+    where e.gateway = ${gateway} and e.day = ${day}
+  ), pair as (
+    select e.*, m.id as movement, m.amount as our_amount, m.currency as our_currency, m.occurred_at as our_time,
+      e.kind = 'payment' and exists (
+        select from gateway_entries o
+        where o.payment_id = e.payment_id and o.gateway = e.gateway and o.kind = 'payment'
+          and (o.at, o.reference) < (e.at, e.reference)) as again
+    from entry e left join movements m on m.id = any(e.movements)
+    where e.movements is not null
+  )
+  select case when again then 'captured_twice'
+      when kind = 'payment' then case when payment_id is null then 'captured_unknown' else 'captured_not_paid' end
+      when refund_id is null and status <> 'paid' then 'reversal_unknown'
+      else 'refund_unknown' end as kind,
+    reference as subject, coalesce(payment_id, claimed_payment_id) as payment_id, refund_id, our_amount, our_currency,
+    our_time, amount as their_amount, currency as their_currency, at as their_time
+  from pair where movement is null or again
+  union all
+  select case when currency <> our_currency then 'currency_differs' else 'amount_differs' end, movement, payment_id,
+    refund_id, our_amount, our_currency, our_time, amount, currency, at
+  from pair where not again and (amount, currency) <> (our_amount, our_currency)
+  union all
+  select 'day_differs', movement, payment_id, refund_id, our_amount, our_currency, our_time, amount, currency, at
+  from pair where not again and not asked and abs(extract(epoch from at - our_time)) > 86400
+  union all
+  select case when e.kind = 'unanswered' then 'not_answered'
+      when m.kind in ('payment', 'late_payment') then 'payment_missing'
+      when m.kind = 'late_reversal' then 'reversal_missing'
+      else 'refund_missing' end,
+    m.id, m.payment_id, m.refund_id, m.amount, m.currency, m.occurred_at, null, null, null
+  from entry e join movements m on e.reference = 'asked:' || m.id
+  where e.kind in ('absent', 'unanswered')
+  union all
+  select 'fee_differs', e.reference, e.payment_id, null, agreed.fee, e.currency, null, e.fee, e.currency, e.at
+  from entry e join gateways g on g.slug = e.gateway
+  cross join lateral (
+    select round(e.amount * g.fee_basis_points / 10000.0)::bigint + coalesce(g.fee_fixed, 0) as fee) agreed
+  where e.kind = 'payment' and abs(e.fee - agreed.fee) > 1`;

@@ -1,0 +1,125 @@
+import type {
+  AccountDifferenceKind,
+  AccountDifferenceState,
+} from '../contract/account-difference.ts';
+import type { AccountDay } from './account-comparison.ts';
+import type { Queries } from './driver/sql.ts';
+
+/** A day that was compared. */
+export interface ComparedDay extends AccountDay {
+  /** `list`: with the gateway's list. `each`: by asking about each movement. */
+  method: 'list' | 'each';
+  comparedAt: Date;
+  closedAt: Date | null;
+  /** Null until it is closed. */
+  movements: number | null;
+  /** Hexadecimal. */
+  hash: string | null;
+  /** Differences that nobody has explained. */
+  open: number;
+}
+
+export interface AccountDifference extends AccountDay {
+  id: number;
+  kind: AccountDifferenceKind;
+  /** The movement, or the gateway's own id of its entry. */
+  subject: string;
+  paymentId: string | null;
+  refundId: string | null;
+  application: string | null;
+  /** Of money that is not paid here: whether the workflow of its payment runs. Null: not asked. */
+  workflowRuns: boolean | null;
+  /** Null on the side that has nothing. Minor units. */
+  ourAmount: number | null;
+  ourCurrency: string | null;
+  ourTime: Date | null;
+  theirAmount: number | null;
+  theirCurrency: string | null;
+  theirTime: Date | null;
+  state: AccountDifferenceState;
+  reason: string | null;
+  foundAt: Date;
+}
+
+export interface DifferenceFilter {
+  /** Null: any. */
+  gateway: string | null;
+  day: string | null;
+  state: AccountDifferenceState | null;
+  application: string | null;
+  /** The last one of the page before. */
+  after?: number;
+}
+
+const differenceColumns = (sql: Queries) => sql`
+  id, gateway, day::text, kind, subject, payment_id as "paymentId", refund_id as "refundId", application,
+  workflow_runs as "workflowRuns",  our_amount as "ourAmount", our_currency as "ourCurrency", our_time as "ourTime", their_amount as "theirAmount",
+  their_currency as "theirCurrency", their_time as "theirTime", state, reason, found_at as "foundAt"`;
+
+/** The compared days and their differences, for admins. */
+export const createAccountDays = (sql: Queries) => ({
+  /**
+   * The compared days of a time, by gateway.
+   * @param application whose open differences count; null: those of every one
+   */
+  async list(
+    { from, to, gateway }: { from: string; to: string; gateway: string | null },
+    application: string | null,
+  ): Promise<ComparedDay[]> {
+    return sql<ComparedDay[]>`
+      select d.gateway, d.day::text, d.method, d.compared_at as "comparedAt", d.closed_at as "closedAt", d.movements,
+        encode(d.hash, 'hex') as hash, (
+          select count(*) from account_differences f
+          where f.gateway = d.gateway and f.day = d.day and f.state = 'open'
+            ${application === null ? sql`` : sql`and f.application = ${application}`}) as open
+      from account_days d
+      where d.day between ${from} and ${to} ${gateway === null ? sql`` : sql`and d.gateway = ${gateway}`}
+      order by d.gateway, d.day`;
+  },
+
+  /** The oldest first. */
+  async listDifferences(filter: DifferenceFilter, limit: number): Promise<AccountDifference[]> {
+    const { gateway, day, state, application, after = 0 } = filter;
+    return sql<AccountDifference[]>`
+      select ${differenceColumns(sql)} from account_differences
+      where id > ${after}
+        ${gateway === null ? sql`` : sql`and gateway = ${gateway}`}
+        ${day === null ? sql`` : sql`and day = ${day}`}
+        ${state === null ? sql`` : sql`and state = ${state}`}
+        ${application === null ? sql`` : sql`and application = ${application}`}
+      order by id limit ${limit}`;
+  },
+
+  async getDifference(id: number): Promise<AccountDifference | undefined> {
+    const [row] = await sql<AccountDifference[]>`
+      select ${differenceColumns(sql)} from account_differences where id = ${id}`;
+    return row;
+  },
+
+  async setState(id: number, state: AccountDifferenceState, reason: string): Promise<void> {
+    await sql`
+      update account_differences set state = ${state}, reason = ${reason}, changed_at = now() where id = ${id}`;
+  },
+
+  /**
+   * Calculates the hash of each closed day again, the oldest first. It finds changed, inserted and removed movements and
+   * days, but days at the end: for them an admin notes the last hash elsewhere.
+   */
+  async *verify(): AsyncGenerator<ComparedDay & { whole: boolean }> {
+    let last = { gateway: '', day: '0001-01-01' };
+    for (;;) {
+      const [day] = await sql<(ComparedDay & { whole: boolean })[]>`
+        select d.gateway, d.day::text, d.method, d.compared_at as "comparedAt", d.closed_at as "closedAt",
+          d.movements, encode(d.hash, 'hex') as hash, 0 as open,
+          d.hash = account_day_hash(d.gateway, d.day)
+            and (d.gateway <> ${last.gateway} or d.day = ${last.day}::date + 1) as whole
+        from account_days d
+        where d.closed_at is not null and (d.gateway, d.day) > (${last.gateway}, ${last.day}::date)
+        order by d.gateway, d.day limit 1`;
+      if (!day) return;
+      yield day;
+      last = day;
+    }
+  },
+});
+export type AccountDays = ReturnType<typeof createAccountDays>;

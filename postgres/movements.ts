@@ -1,0 +1,100 @@
+import type { ListPosition } from '../contract/list.ts';
+import type { Movement, MovementKind } from '../contract/movement.ts';
+import type { Queries } from './driver/sql.ts';
+import type { Owner } from './payments.ts';
+
+export interface MovementQuery {
+  paymentId?: string | undefined;
+  kind?: MovementKind | undefined;
+  from?: Date | undefined;
+  to?: Date | undefined;
+  after?: ListPosition | undefined;
+  limit: number;
+}
+
+/** Null: every one. The days are those of each account, both included. */
+export interface ExportFilter {
+  gateway: string | null;
+  application: string | null;
+  from: string;
+  to: string;
+}
+
+/** A movement with the time of its account, which has the offset from UTC. */
+export type ExportedMovement = Movement & { localTime: string };
+
+/** What the movements of a day add up to. */
+export interface MovementSum {
+  application: string | null;
+  test: boolean;
+  kind: MovementKind;
+  currency: string;
+  count: number;
+  /** Minor units. */
+  amount: number;
+}
+
+const exportPage = 5_000;
+
+const columns = (sql: Queries) => sql`
+  m.id, m.kind, m.gateway, m.day::text, m.payment_id as "paymentId", m.refund_id as "refundId", m.application, m.test,
+  m.order_id as "orderId", m.amount, m.currency, m.reference, m.occurred_at as "occurredAt",
+  m.recorded_at as "recordedAt", case when (m.occurred_at at time zone g.time_zone)::date < m.day
+    then (m.occurred_at at time zone g.time_zone)::date::text end as "earlierDay"`;
+
+export const createMovements = (sql: Queries) => ({
+  /** Those of an application, the newest first. */
+  async list({ application, test }: Owner, query: MovementQuery): Promise<Movement[]> {
+    const { paymentId, kind, from, to, after, limit } = query;
+    return sql<Movement[]>`
+      select ${columns(sql)} from movements m join gateways g on g.slug = m.gateway
+      where m.application = ${application} and m.test = ${test}
+        ${paymentId === undefined ? sql`` : sql`and m.payment_id = ${paymentId}`}
+        ${kind === undefined ? sql`` : sql`and m.kind = ${kind}`}
+        ${from === undefined ? sql`` : sql`and m.recorded_at >= ${from}`}
+        ${to === undefined ? sql`` : sql`and m.recorded_at < ${to}`}
+        ${after === undefined ? sql`` : sql`and (m.recorded_at, m.id) < (${after.at}, ${after.id})`}
+      order by m.recorded_at desc, m.id desc limit ${limit}`;
+  },
+
+  /** All movements of some days, in pages: by gateway, day and id. */
+  async *export({
+    gateway,
+    application,
+    from,
+    to,
+  }: ExportFilter): AsyncGenerator<ExportedMovement[]> {
+    let last = { gateway: '', day: from, id: '' };
+    for (;;) {
+      const page = await sql<ExportedMovement[]>`
+        select ${columns(sql)}, to_char(m.occurred_at at time zone g.time_zone, 'YYYY-MM-DD"T"HH24:MI:SS.MS')
+          || case when o.seconds < 0 then '-' else '+' end
+          || to_char(make_interval(secs => abs(o.seconds)), 'HH24:MI') as "localTime"
+        from movements m join gateways g on g.slug = m.gateway
+        cross join lateral (select extract(epoch from
+          (m.occurred_at at time zone g.time_zone) - (m.occurred_at at time zone 'UTC')) as seconds) o
+        where m.day between ${from} and ${to} and (m.gateway, m.day, m.id) > (${last.gateway}, ${last.day}, ${last.id})
+          ${gateway === null ? sql`` : sql`and m.gateway = ${gateway}`}
+          ${application === null ? sql`` : sql`and m.application = ${application}`}
+        order by m.gateway, m.day, m.id limit ${exportPage}`;
+      const end = page.at(-1);
+      if (end) yield page;
+      if (!end || page.length < exportPage) return;
+      last = end;
+    }
+  },
+
+  /** @param application null: every one */
+  async sum(
+    { gateway, from, to }: { gateway: string; from: string; to: string },
+    application: string | null,
+  ): Promise<MovementSum[]> {
+    return sql<MovementSum[]>`
+      select application, test, kind, currency, count(*) as count, sum(amount)::bigint as amount
+      from movements
+      where gateway = ${gateway} and day between ${from} and ${to}
+        ${application === null ? sql`` : sql`and application = ${application}`}
+      group by application, test, kind, currency order by application, test, currency, kind`;
+  },
+});
+export type Movements = ReturnType<typeof createMovements>;

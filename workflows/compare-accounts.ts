@@ -1,0 +1,47 @@
+import { continueAsNew, executeChild, workflowInfo } from '@temporalio/workflow';
+import type { AccountDayInput } from '../temporal/messages.ts';
+import { askAboutMovements, finishDay, listBook, listDueDays } from './activities.ts';
+
+/**
+ * Compares the days that are over and not closed, those of a gateway one after the other: each day's hash covers the hash
+ * of the day before. A schedule starts it once a day.
+ */
+export async function compareAccounts(): Promise<void> {
+  const due = Object.groupBy(await listDueDays(), ({ gateway }) => gateway);
+  const compared = await Promise.allSettled(
+    Object.values(due).map(async (days = []) => {
+      for (const { gateway, day } of days)
+        await executeChild(compareAccountDay, {
+          workflowId: `ACCOUNT_${gateway}_${day}`,
+          // A comparison by hand may run, or have run.
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+          args: [{ gateway, day }],
+          staticSummary: `Comparison of ${day} with ${gateway}`,
+        });
+    }),
+  );
+  // The next run begins with the day that failed.
+  for (const each of compared) if (each.status === 'rejected') throw each.reason;
+}
+
+/** Compares a day of a gateway with the gateway's own book. May be repeated at any time. @returns its open differences */
+export async function compareAccountDay(input: AccountDayInput): Promise<number> {
+  const { gateway, day, stage = 'list' } = input;
+  let { after = null, hasList = true } = input;
+  const goOnIfLong = async (position: Partial<AccountDayInput>) => {
+    if (workflowInfo().continueAsNewSuggested)
+      await continueAsNew<typeof compareAccountDay>({ gateway, day, ...position });
+  };
+
+  if (stage === 'list') {
+    do {
+      ({ hasList, next: after } = await listBook({ gateway, day, after }));
+      await goOnIfLong({ after, stage: after === null ? 'ask' : 'list', hasList });
+    } while (after !== null);
+  }
+  do {
+    after = await askAboutMovements({ gateway, day, after });
+    if (after !== null) await goOnIfLong({ after, stage: 'ask', hasList });
+  } while (after !== null);
+  return finishDay({ gateway, day, hasList });
+}
