@@ -50,7 +50,7 @@ export const bookPath = ({ from, to }: { from: Date; to: Date }, after: string |
     'expand[]': 'data.source',
   });
   if (after !== null) query.set('starting_after', after);
-  return `/v1/balance_transactions?${query}`;
+  return `/v1/balance_transactions?${query.toString()}`;
 };
 
 /** @throws GatewayUnavailable for an answer that cannot be used */

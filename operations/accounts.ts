@@ -1,3 +1,4 @@
+import type { AccountDifferenceKind } from '../contract/account-difference.ts';
 import { refundId } from '../contract/ids.ts';
 import { currencyExponents } from '../contract/money.ts';
 import { isTerminal } from '../contract/status.ts';
@@ -30,18 +31,13 @@ export interface DayRange {
 }
 
 /** What can be done about a difference by the routine that exists. Null: only an explanation. */
-export const mendOf = ({ kind, paymentId }: AccountDifference): string | null => {
-  if (paymentId === null) return null;
-  switch (kind) {
-    case 'captured_not_paid':
-      return 'ask the gateway about the payment, or look for late money if it has ended';
-    case 'refund_unknown':
-      return 'record the refund that the gateway has';
-    case 'reversal_unknown':
-      return 'look for the late money again';
-    default:
-      return null;
-  }
+export const mendOf = ({ kind, paymentId }: AccountDifference): string | null =>
+  paymentId === null ? null : (mends[kind] ?? null);
+
+const mends: Partial<Record<AccountDifferenceKind, string>> = {
+  captured_not_paid: 'ask the gateway about the payment, or look for late money if it has ended',
+  refund_unknown: 'record the refund that the gateway has',
+  reversal_unknown: 'look for the late money again',
 };
 
 /** What admins and accountants do with movements, days and differences. */

@@ -112,7 +112,7 @@ export const createAccountComparison = (sql: Sql) => ({
           (select p.id from payments p where p.gateway = g.slug and p.gateway_reference = e.session),
           (select p.id from payments p where p.gateway = g.slug and p.tracking_code = e.tracking_code limit 1),
           (select p.id from payments p where p.gateway = g.slug and p.id = e.hint)) as payment_id
-        from json_to_recordset(${sql.json(given)}) as e (reference text, kind text, at timestamptz, amount bigint,
+        from jsonb_to_recordset(${sql.json(given)}) as e (reference text, kind text, at timestamptz, amount bigint,
           currency text, fee bigint, session text, tracking_code text, hint text, refund_hint text)
         join gateways g on g.slug = ${gateway}
       ), found as (
@@ -170,7 +170,7 @@ export const createAccountComparison = (sql: Sql) => ({
           else 'payment' end,
         m.day, m.occurred_at, sign(m.amount) * coalesce(a.amount, abs(m.amount)), coalesce(a.currency, m.currency),
         m.payment_id, m.refund_id
-      from json_to_recordset(${sql.json(answers.map((answer) => ({ ...answer })))})
+      from jsonb_to_recordset(${sql.json(answers.map((answer) => ({ ...answer })))})
         as a (id text, result text, amount bigint, currency text)
       join movements m on m.id = a.id
       on conflict (gateway, reference) do update set kind = excluded.kind, amount = excluded.amount,
@@ -213,8 +213,8 @@ export const createAccountComparison = (sql: Sql) => ({
 
   async recordWorkflows(asked: readonly number[], running: readonly number[]): Promise<void> {
     await sql`
-      update account_differences set workflow_runs = id = any(${[...running]}::bigint[])
-      where id = any(${[...asked]}::bigint[])`;
+      update account_differences set workflow_runs = id = any(${running.map(String)}::text[]::bigint[])
+      where id = any(${asked.map(String)}::text[]::bigint[])`;
   },
 
   /**
@@ -258,18 +258,26 @@ const bookFees = (tx: Queries, { gateway, day }: AccountDay) => tx`
 /** Each kind of contract/account-difference.ts, by what the two sides show of the day. */
 const differencesOf = (sql: Queries, { gateway, day }: AccountDay) => sql`
   with entry as (
-    select e.*, e.reference like 'asked:%' as asked, p.status, case e.kind
+    select e.*, e.reference like 'asked:%' as asked, p.status, r.status as refund_status, case e.kind
       when 'payment' then array['payment:' || e.payment_id, 'late_payment:' || e.payment_id]
       when 'refund' then array[coalesce('refund:' || e.refund_id, 'late_reversal:' || e.payment_id)]
       when 'refund_returned' then array['refund_returned:' || e.refund_id] end as movements
-    from gateway_entries e left join payments p on p.id = e.payment_id
+    from gateway_entries e
+    left join payments p on p.id = e.payment_id
+    left join refunds r on r.id = e.refund_id
     where e.gateway = ${gateway} and e.day = ${day}
   ), pair as (
     select e.*, m.id as movement, m.amount as our_amount, m.currency as our_currency, m.occurred_at as our_time,
       e.kind = 'payment' and exists (
         select from gateway_entries o
         where o.payment_id = e.payment_id and o.gateway = e.gateway and o.kind = 'payment'
-          and (o.at, o.reference) < (e.at, e.reference)) as again
+          and (o.at, o.reference) < (e.at, e.reference)) as again,
+      -- A refund that has not ended here, or that failed without ever succeeding: its two entries come to nothing.
+      e.refund_status = 'pending' or exists (
+        select from gateway_entries o
+        where o.payment_id = e.payment_id and o.refund_id = e.refund_id and o.gateway = e.gateway
+          and o.kind in ('refund', 'refund_returned') and o.kind <> e.kind
+          and not exists (select from movements m where m.id = 'refund:' || e.refund_id)) as is_open
     from entry e left join movements m on m.id = any(e.movements)
     where e.movements is not null
   )
@@ -279,7 +287,7 @@ const differencesOf = (sql: Queries, { gateway, day }: AccountDay) => sql`
       else 'refund_unknown' end as kind,
     reference as subject, coalesce(payment_id, claimed_payment_id) as payment_id, refund_id, our_amount, our_currency,
     our_time, amount as their_amount, currency as their_currency, at as their_time
-  from pair where movement is null or again
+  from pair where again or (movement is null and is_open is not true)
   union all
   select case when currency <> our_currency then 'currency_differs' else 'amount_differs' end, movement, payment_id,
     refund_id, our_amount, our_currency, our_time, amount, currency, at

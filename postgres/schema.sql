@@ -706,7 +706,7 @@ create index account_differences__day on account_differences (gateway, day, id);
 create index account_differences__open on account_differences (found_at) where state = 'open';
 
 -- The arguments: the kind, the column of the time, and the sign. As the owner, because no role but the worker may insert
--- movements by itself, and that one only what a gateway's book shows.
+-- movements by itself, and that one only what a gateway's book shows. Money that was never captured cannot be reversed.
 create function record_movement() returns trigger language plpgsql
   security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -722,7 +722,6 @@ begin
     (changed->>tg_argv[1])::timestamptz
   from payments p
   where p.id = coalesce(changed->>'payment_id', changed->>'id')
-    -- Money that was never captured cannot be reversed.
     and (kind <> 'late_reversal' or exists (select from movements m where m.id = 'late_payment:' || p.id))
   on conflict (id) do nothing;
   return null;

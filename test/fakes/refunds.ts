@@ -14,6 +14,8 @@ export interface RefundEntry {
   state: string;
   /** The provider's own reason for the status. */
   reason: string | null;
+  /** Our id of the payment, where it was sent. */
+  claimed?: string | null;
   createdAt: Date;
 }
 

@@ -22,11 +22,32 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
   let livemode = mode === 'live';
   let lastError: object | null = null;
   let mistakenFor: string | undefined;
+  const charges: Transaction[] = [];
   const refundBook = newRefundBook(book, {
     done: 'succeeded',
     failed: ['failed', 'canceled'],
     reference: (n) => `re_${n}`,
   });
+
+  const charge = (
+    { amount, currency, trackingCode, paymentId }: ChargedEntry,
+    { at = new Date(), fee = 0 } = {},
+  ): string => {
+    const id = `ch_${charges.length + 1}`;
+    charges.push({
+      id: `txn_${id}`,
+      type: 'charge',
+      created: Math.floor(at.getTime() / 1000),
+      amount,
+      currency,
+      fee,
+      source: {
+        ...{ id, object: 'charge', amount, currency, payment_intent: trackingCode },
+        metadata: paymentId === '' ? {} : { payment_id: paymentId },
+      },
+    });
+    return id;
+  };
 
   const session = (id: string, { amount, currency, state, paymentId, charged }: Entry) => {
     const [status = '', paymentStatus = '', intentStatus] = state.split(' ');
@@ -98,6 +119,7 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     state,
     reason,
     refundId,
+    claimed,
     createdAt,
   }: RefundEntry) => ({
     id: reference,
@@ -105,7 +127,10 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     amount,
     currency: entryIn(book, payment).currency,
     created: Math.floor(createdAt.getTime() / 1000),
-    metadata: refundId === null ? {} : { refund_id: refundId },
+    metadata: {
+      ...(claimed && { payment_id: claimed }),
+      ...(refundId !== null && { refund_id: refundId }),
+    },
     payment_intent: entryIn(book, payment).trackingCode,
     status: state,
     ...(state === 'pending' ? { pending_reason: reason } : { failure_reason: reason }),
@@ -123,9 +148,9 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     if (rest === 0) return refusal(400, 'invalid_request_error', 'charge_already_refunded');
     if (!Number.isInteger(amount) || amount < 1 || amount > rest)
       return refusal(400, 'invalid_request_error');
-    return {
-      body: shown(refundBook.add(id, { amount, refundId: form.get('metadata[refund_id]') })),
-    };
+    const made = refundBook.add(id, { amount, refundId: form.get('metadata[refund_id]') });
+    made.claimed = form.get('metadata[payment_id]');
+    return { body: shown(made) };
   };
 
   const listRefunds = (query: URLSearchParams): FakeResponse => {
@@ -135,12 +160,40 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     return { body: { object: 'list', data, has_more: false } };
   };
 
+  /** What moved the balance, the oldest first: charges, refunds, and refunds that came back. */
+  const transactions = (): Transaction[] => {
+    const ofRefund = (made: RefundEntry): Transaction[] => {
+      const { reference, amount, state } = made;
+      const created = Math.floor(made.createdAt.getTime() / 1000);
+      const { currency } = entryIn(book, made.payment);
+      const moved = { created, currency, fee: 0, source: shown(made) };
+      const there = { ...moved, id: `txn_${reference}`, type: 'refund', amount: -amount };
+      if (!['failed', 'canceled'].includes(state)) return [there];
+      return [there, { ...moved, id: `txn_${reference}_back`, type: 'refund_failure', amount }];
+    };
+    return [...charges, ...refundBook.refunds.flatMap(ofRefund)];
+  };
+
+  /** Newest first, as Stripe lists them. */
+  const listTransactions = (query: URLSearchParams): FakeResponse => {
+    if (query.get('expand[]') !== 'data.source') throw new Error('Without it the source is an id only');
+    const from = Number(query.get('created[gte]'));
+    const to = Number(query.get('created[lt]'));
+    const all = transactions()
+      .filter(({ created }) => created >= from && created < to)
+      .toReversed();
+    const after = all.findIndex(({ id }) => id === query.get('starting_after')) + 1;
+    const data = all.slice(after, after + Math.min(Number(query.get('limit')), pageMax));
+    return { body: { object: 'list', data, has_more: after + data.length < all.length } };
+  };
+
   const handle = (call: Call): FakeResponse | undefined => {
     const { pathname, searchParams } = new URL(call.path, 'http://stripe');
     const [, id, rest] = /^\/v1\/checkout\/sessions\/([^/]+)(\/expire)?$/.exec(pathname) ?? [];
     if (call.method === 'POST' && pathname === '/v1/checkout/sessions') return create(call);
     if (call.method === 'POST' && pathname === '/v1/refunds') return refund(call);
     if (pathname === '/v1/refunds') return listRefunds(searchParams);
+    if (pathname === '/v1/balance_transactions') return listTransactions(searchParams);
     if (id === undefined) return undefined;
     if (rest) return call.method === 'POST' ? expire(id) : undefined;
     const entry = book.get(id);
@@ -172,6 +225,9 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     ...refundBook,
     /** The refund as Stripe shows it. */
     shown,
+    /** Takes money. Also for a session that is not here, or has paid before. @returns the id of the charge */
+    charge,
+    charges,
     book,
     /** Refuses the next calls to paths with this end. */
     refuse: (path: string, ...replies: Refused[]) => void refused.set(path, replies),
@@ -190,6 +246,7 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
       if (entry.state !== 'open unpaid') return;
       entry.state = 'complete paid succeeded';
       entry.charged += 1;
+      charge(entry);
     },
     move(reference: string, state: string) {
       entryIn(book, reference).state = state;
@@ -200,6 +257,22 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     },
   } satisfies Provider & Record<string, unknown>;
 };
+
+type ChargedEntry = Pick<Entry, 'amount' | 'currency' | 'trackingCode' | 'paymentId'>;
+
+/** A transaction of the balance. */
+interface Transaction {
+  id: string;
+  type: string;
+  created: number;
+  amount: number;
+  currency: string;
+  fee: number;
+  source: object;
+}
+
+/** The longest page. */
+const pageMax = 100;
 
 interface Refused {
   status: number;
