@@ -74,25 +74,29 @@ export const createLatePaymentActivities = (deps: Deps) => {
   const record = async (
     payment: PaymentWithAccount,
     result: LatePaymentResult | null,
-    details: AuditFacts,
+    { captured, details }: { captured?: Captured; details?: AuditFacts },
   ) => {
     const { id, application, gateway, status, amount, currency } = payment;
     const logged = { payment_id: id, application, gateway };
     // The alert comes first: a retry finds the record and would not alert.
     if (result !== 'reversed')
       alertAbout(logger, payment, { alert: 'late_payment', message: alertOf[result ?? 'found'] });
-    const facts = { gateway, status, amount, currency, ...details };
+    const facts = {
+      ...{ gateway, status, amount, currency },
+      ...(captured && { taken_amount: captured.amount, taken_currency: captured.currency }),
+      ...details,
+    };
     const isAudited = payment.gatewayKind === 'live';
-    const isNew = await latePayments.record(id, { result, facts, now: now(), isAudited });
+    const isNew = await latePayments.record(id, { result, captured, facts, now: now(), isAudited });
     if (isNew && result === 'reversed') logger.info(logged, 'Late payment reversed');
   };
 
   const finish = async (
     payment: PaymentWithAccount,
     result: LatePaymentResult,
-    details: AuditFacts = {},
+    details?: AuditFacts,
   ): Promise<'done'> => {
-    await record(payment, result, details);
+    await record(payment, result, details ? { details } : {});
     return 'done';
   };
 
@@ -132,7 +136,7 @@ export const createLatePaymentActivities = (deps: Deps) => {
 
     if (money === 'none') return found ? finish(payment, 'reversed') : 'done';
     if (money === 'captured') {
-      if (!found) await record(payment, null, capturedIn(answer));
+      if (!found) await record(payment, null, { captured: capturedIn(answer) });
       const reversals = found?.reversals ?? 0;
       // The answer to an earlier reversal was lost, and an inquiry does not show what became of it.
       const isUncertain = reversals > 0 && !reportsReversals;
@@ -203,5 +207,7 @@ const moneyAt = ({
   }
 };
 
-const capturedIn = (answer: GatewayStatus | Unanswered): AuditFacts =>
-  answer.state === 'paid' ? { taken_amount: answer.amount, taken_currency: answer.currency } : {};
+type Captured = { amount: number; currency: string } | undefined;
+
+const capturedIn = (answer: GatewayStatus | Unanswered): Captured =>
+  answer.state === 'paid' ? { amount: answer.amount, currency: answer.currency } : undefined;

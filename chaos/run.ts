@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../postgres/driver/connection.ts';
 import type { ServerPrograms } from '../stack/temporal/program.ts';
+import { compareAccounts } from './accounts.ts';
 import { type Actors, runPayer } from './behaviours.ts';
 import { checkAll, type Violation } from './checks.ts';
 import {
@@ -129,6 +130,7 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
       text: `${name} ended without being killed`,
     })),
   ];
+  violations.push(...(await compareAccounts(sql, production, { kills: plan.quick ? 0 : 10 })));
   return {
     created: payments.length,
     kills,

@@ -82,7 +82,7 @@ grant select, update (recorded_at) on feeds to payments_worker;
 grant update (status, round, trigger, round_began_at, next_attempt_at, exhausted_by_run, healed_at, at_once)
   on deliveries to payments_worker;
 grant update (status, begun, refused, position_at, position_id, ended_at) on replays to payments_worker;
-grant update (reversals, reversal_at, result, resolved_at) on late_payments to payments_worker;
+grant update (reversals, reversal_at, result, resolved_at, amount, currency) on late_payments to payments_worker;
 grant update (return_url, state, verifications, confirmations, verified_at) on sandbox_payments to payments_worker;
 grant insert, update (told, accepted_at) on sandbox_refunds to payments_worker;
 -- It compares days with the books of gateways. Payments and refunds become movements by triggers; of its own it can add

@@ -31,6 +31,8 @@ export interface Attention {
   refundsByHand: number;
   /** Refunds that wait for a second admin. */
   refundsToConfirm: number;
+  /** Open differences from the gateways' own books. Those of a sandbox are tests. */
+  accountDifferences: number;
 }
 
 /** The kinds of payments among them. */
@@ -84,7 +86,10 @@ export const createAttentionQueries = (sql: Queries) => {
               limit ${countedMax}) as r)::int as "refundsByHand",
             (select count(*) from (select from refunds r
               where ${isToConfirm(sql)} ${inMode(test, sql`r.test`)}
-              limit ${countedMax}) as r)::int as "refundsToConfirm"`,
+              limit ${countedMax}) as r)::int as "refundsToConfirm",
+            (select count(*) from (select from account_differences f join gateways g on g.slug = f.gateway
+              where f.state = 'open' ${inMode(test, sql`(g.kind = 'sandbox')`)}
+              limit ${countedMax}) as f)::int as "accountDifferences"`,
         sql<UndeliveredCount[]>`
           select d.state, d.application, d.error_class as "errorClass", count(*)::int from (
             (select 'failing' as state, d.application, d.error_class from deliveries d

@@ -18,6 +18,8 @@ export interface LatePayment {
 export interface LatePaymentChange {
   /** Null when the money was found and is not resolved yet. */
   result: LatePaymentResult | null;
+  /** What the gateway says that it captured, in minor units. */
+  captured?: { amount: number; currency: string } | undefined;
   /** For the audit log. */
   facts: AuditFacts;
   /** False for money that is not real: an application could grow the audit log with it. */
@@ -39,15 +41,17 @@ export const createLatePayments = (sql: Sql) => ({
    */
   async record(
     paymentId: string,
-    { result, facts, now, isAudited = true }: LatePaymentChange,
+    { result, captured, facts, now, isAudited = true }: LatePaymentChange,
   ): Promise<boolean> {
     let recorded = false;
     await sql.begin(async (tx) => {
       const { count } = await tx`
-        insert into late_payments as l (payment_id, found_at, result, resolved_at)
-        values (${paymentId}, ${now}, ${result}, ${result && now})
+        insert into late_payments as l (payment_id, found_at, result, resolved_at, amount, currency)
+        values (${paymentId}, ${now}, ${result}, ${result && now}, ${captured?.amount ?? null},
+          ${captured?.currency ?? null})
         on conflict (payment_id) do update
-          set result = excluded.result, resolved_at = excluded.resolved_at
+          set result = excluded.result, resolved_at = excluded.resolved_at,
+            amount = coalesce(excluded.amount, l.amount), currency = coalesce(excluded.currency, l.currency)
           where (l.result is null and excluded.result is not null)
             or (l.result = 'returns' and excluded.result is distinct from 'returns')`;
       recorded = count === 1;

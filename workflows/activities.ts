@@ -65,7 +65,7 @@ export const { replaySome } = proxyActivities<Activities>({
 
 const books = proxyActivities<Activities>({
   startToCloseTimeout: '2m',
-  heartbeatTimeout: '1m',
+  heartbeatTimeout: '30s',
   // The next run of the schedule begins with the day that failed.
   scheduleToCloseTimeout: '20h',
   retry: { initialInterval: '5s', maximumInterval: '10m' },

@@ -368,6 +368,8 @@ create table gateway_exchanges (
 create table late_payments (
   payment_id text primary key references payments,
   found_at timestamptz not null,
+  amount bigint,
+  currency text,
   reversals int not null default 0,
   reversal_at timestamptz,
   result text constraint late_payments__result check (result in ('returns', 'reversed', 'by_hand')),
@@ -561,7 +563,8 @@ begin
   insert into movements (id, kind, gateway, day, payment_id, refund_id, application, test, order_id, amount, currency,
     reference, occurred_at)
   select kind || ':' || coalesce(refund, p.id), kind, p.gateway, open_day(p.gateway, now()), p.id, refund,
-    p.application, p.test, p.order_id, tg_argv[2]::int * coalesce((changed->>'amount')::bigint, p.amount), p.currency,
+    p.application, p.test, p.order_id, tg_argv[2]::int * coalesce((changed->>'amount')::bigint, p.amount),
+    coalesce(changed->>'currency', p.currency),
     case when refund is null then p.gateway_reference else changed->>'gateway_reference' end,
     (changed->>tg_argv[1])::timestamptz
   from payments p
