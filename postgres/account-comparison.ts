@@ -75,7 +75,7 @@ export const createAccountComparison = (sql: Sql) => ({
           ((now() - interval '1 hour') at time zone g.time_zone)::date - 1 as last
       ) days
       cross join lateral generate_series(
-        days.first::timestamp, least(days.last, days.first + ${daysAtOnce - 1})::timestamp, interval '1 day') as due(day)
+        days.first::timestamp, least(days.last, days.first + ${daysAtOnce - 1}::int)::timestamp, interval '1 day') as due(day)
       order by g.slug, due.day`;
   },
 

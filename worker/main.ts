@@ -18,12 +18,11 @@ import { instrumentSql } from '../telemetry/query-metrics.ts';
 import { createSdkMetrics } from '../telemetry/sdk-metrics.ts';
 import { temporalDependency } from '../telemetry/temporal-dependency.ts';
 import { createClient } from '../temporal/client.ts';
-import { ensureComparisons } from '../temporal/comparisons.ts';
 import { addSearchAttributes } from '../temporal/namespace.ts';
 import { connectNative } from '../temporal/native-connection.ts';
 import { composeActivities } from './activities.ts';
 import { createActivityInterceptors } from './interceptors.ts';
-import { keepSweeperRunning } from './sweeper.ts';
+import { keepRunning } from './keep-running.ts';
 import { createWorkers } from './workers.ts';
 
 /** Connections to Postgres. */
@@ -51,11 +50,10 @@ await runProcess(async () => {
     );
   });
   const client = createClient(connection, namespace);
-  const sweeper = keepSweeperRunning({ client, logger });
+  const kept = keepRunning({ client, logger });
   try {
     await addSearchAttributes(client);
-    await sweeper.start();
-    await ensureComparisons(client);
+    await kept.start();
   } catch (error) {
     // The SDK's error names only the call that failed.
     const cause =
@@ -111,7 +109,7 @@ await runProcess(async () => {
 
   return async () => {
     metricsPort.markStopping();
-    sweeper.stop();
+    kept.stop();
     for (const worker of workers) worker.shutdown();
     await Promise.allSettled(runs);
     clock.stop();

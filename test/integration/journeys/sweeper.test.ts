@@ -1,12 +1,15 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { createEvent } from '../../../contract/event.ts';
+import { createAccountDays } from '../../../postgres/account-days.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
+import { comparisonsScheduleId } from '../../../temporal/comparisons.ts';
 import { sweeperWorkflowId } from '../../../temporal/sweeper.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
 import { noAnswer } from '../../support/data/records.ts';
 import { startService } from '../../support/service/service.ts';
+import { addStripe } from '../../support/service/stripe-account.ts';
 import { pendingSweep, sweepDetails, sweepNow } from '../../support/service/sweep-now.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
@@ -190,4 +193,21 @@ describe('the sweeper', () => {
     await service.worker.start();
     await sweepNow(service.client);
   });
+});
+
+it('compares and closes by a schedule the days that are over', async () => {
+  const slug = 'stripe-of-last-week';
+  const stripe = await addStripe(service, slug);
+  onTestFinished(stripe.stop);
+  await service.sql`update gateways set created_at = now() - interval '3 days' where slug = ${slug}`;
+  await service.client.schedule.getHandle(comparisonsScheduleId).trigger();
+  const accountDays = createAccountDays(service.sql);
+  const range = { gateway: slug, from: '2026-01-01', to: '9999-12-31' };
+  const days = await until('the days', async () => {
+    const all = await accountDays.list(range, null);
+    return all.length === 3 && all.every(({ closedAt }) => closedAt !== null) && all;
+  });
+  expect(days.map(({ method, movements }) => [method, movements])).toEqual(
+    Array.from({ length: 3 }, () => ['list', 0]),
+  );
 });
