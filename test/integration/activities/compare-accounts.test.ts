@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCompareAccountsActivities } from '../../../activities/compare-accounts.ts';
 import { newPaymentId } from '../../../contract/ids.ts';
 import type { MovementKind } from '../../../contract/movement.ts';
 import type { Status } from '../../../contract/status.ts';
+import type { AdapterOf } from '../../../gateways/adapters.ts';
+import type { GatewayStatus } from '../../../gateways/gateway.ts';
 import { createAccountComparison } from '../../../postgres/account-comparison.ts';
 import { createAccountDays } from '../../../postgres/account-days.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
@@ -13,7 +16,13 @@ import { startStripe } from '../../fakes/stripe.ts';
 import { writePayments } from '../../support/data/payments.ts';
 import { startRecords, type Records } from '../../support/data/records.ts';
 import { adapterOf, newRefundId } from '../../support/gateways/fixture.ts';
-import { publicBaseUrl, readableLogger } from '../../support/service/scripted-gateway.ts';
+import {
+  aGateway,
+  confirmed,
+  publicBaseUrl,
+  readableLogger,
+  silence,
+} from '../../support/service/scripted-gateway.ts';
 
 const gateway = 'stripe-in-tehran';
 const day = '2026-11-20';
@@ -26,7 +35,12 @@ let stripe: Awaited<ReturnType<typeof startStripe>>;
 beforeAll(async () => {
   [records, stripe] = await Promise.all([startRecords(), startStripe({ mode: 'live' })]);
   const { sql } = records;
-  await createGateways(sql).insert({ slug: gateway, driver: 'stripe', kind: 'live', credentials: '' });
+  await createGateways(sql).insert({
+    slug: gateway,
+    driver: 'stripe',
+    kind: 'live',
+    credentials: '',
+  });
   await sql`
     update gateways set created_at = '2026-11-19T12:00:00Z', time_zone = 'Asia/Tehran', fee_basis_points = 140,
       fee_fixed = 25
@@ -35,15 +49,16 @@ beforeAll(async () => {
 afterAll(() => Promise.all([records.drop(), stripe.stop()]));
 
 const { logger, alerts } = readableLogger();
-const activities = () =>
+const atStripe: AdapterOf = () =>
+  adapterOf('stripe', {
+    kind: 'live',
+    credentials: { secretKey: 'sk_live_0123456789abcdef', baseUrl: stripe.url },
+  });
+const activities = (gatewayOf = atStripe) =>
   createCompareAccountsActivities({
     accountComparison: createAccountComparison(records.sql),
     paymentOutcomes: createPaymentOutcomes(records.sql),
-    gatewayOf: () =>
-      adapterOf('stripe', {
-        kind: 'live',
-        credentials: { secretKey: 'sk_live_0123456789abcdef', baseUrl: stripe.url },
-      }),
+    gatewayOf,
     runningWorkflows: async (ids) => new Set(ids.slice(0, 1)),
     publicBaseUrl,
     logger,
@@ -202,8 +217,8 @@ const plantAll = async () => {
   stripe.book.delete(unknown.reference);
 };
 
-const differences = async (of: string | null = day) => {
-  const filter = { gateway, day: of, state: null, application: null };
+const differences = async (of = day, account = gateway) => {
+  const filter = { gateway: account, day: of, state: null, application: null };
   return createAccountDays(records.sql).listDifferences(filter, 1_000);
 };
 const kindsOf = (found: { kind: string; state: string }[], state = 'open') =>
@@ -323,5 +338,74 @@ describe('a day of an account in another time zone', () => {
       ['2026-11-19', true],
       [day, false],
     ]);
+  });
+});
+
+describe('a gateway without a list', () => {
+  const other = 'asked-one-by-one';
+  const paidAt = new Date('2026-11-20T12:00:00Z');
+  const paid = async () => {
+    const id = newPaymentId();
+    await records.sql`
+      insert into movements (id, kind, gateway, day, payment_id, application, test, order_id, amount, currency, occurred_at)
+      values (${`payment:${id}`}, 'payment', ${other}, ${day}, ${id}, 'shop', false, 'order-1', 1250, 'EUR', ${paidAt})`;
+    await writePayments(records.sql, [
+      { id, gateway: other, status: 'paid', updatedAt: paidAt, test: false, gatewayReference: `REF_${id}` },
+    ]);
+    return id;
+  };
+  beforeAll(() =>
+    createGateways(records.sql).insert({
+      slug: other,
+      driver: 'zarinpal',
+      kind: 'live',
+      credentials: '',
+    }),
+  );
+
+  it('is asked about each movement, a few at a time', async () => {
+    const answers = new Map<string, GatewayStatus>();
+    for (const status of [
+      confirmed(),
+      confirmed({ amount: 1249 }),
+      { state: 'expired' } as const,
+      { state: 'processing' } as const,
+      // Paid, and all of it was given back since.
+      { state: 'failed', failureCode: 'payment_reversed', code: null, message: null } as const,
+      ...Array.from({ length: 3 }, () => confirmed()),
+    ])
+      answers.set(await paid(), status);
+    let atOnce = 0;
+    let most = 0;
+    const { gatewayOf } = aGateway({
+      async inquire({ id }) {
+        most = Math.max(most, (atOnce += 1));
+        await sleep(20);
+        atOnce -= 1;
+        return answers.get(id) ?? { state: 'waiting' };
+      },
+    });
+    const { listBook, askAboutMovements, finishDay } = activities(gatewayOf);
+    const account = { gateway: other, day };
+    expect(await run(() => listBook({ ...account, after: null }))).toEqual({
+      hasList: false,
+      next: null,
+    });
+    expect(await run(() => askAboutMovements({ ...account, after: null }))).toBeNull();
+    expect(most).toBe(5);
+    expect(await run(() => finishDay({ ...account, hasList: false }))).toBe(3);
+    const found = await differences(day, other);
+    expect(kindsOf(found)).toEqual(['amount_differs', 'not_answered', 'payment_missing']);
+  });
+
+  it('that does not answer at all is asked again, and nothing is a difference', async () => {
+    await records.sql`delete from gateway_entries where gateway = ${other}`;
+    const { gatewayOf } = aGateway({ inquire: silence });
+    const { askAboutMovements } = activities(gatewayOf);
+    const asking = new MockActivityEnvironment({ attempt: 1 }).run(() =>
+      askAboutMovements({ gateway: other, day, after: null }),
+    );
+    await expect(asking).rejects.toThrow('gave no usable answer');
+    expect(await records.sql`select from gateway_entries where gateway = ${other}`).toEqual([]);
   });
 });
