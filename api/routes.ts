@@ -4,6 +4,7 @@ import { listEventsHandler, listEventsRoute } from './events/list.ts';
 import { replayEventHandler, replayEventRoute } from './events/replay.ts';
 import { notifyOfPaymentHandler, notifyOfPaymentRoute } from './gateways/notifications.ts';
 import { type AnyRequest, type HandlerResult, type Route, routesFor } from './http/route.ts';
+import { listMovementsHandler, listMovementsRoute } from './movements/list.ts';
 import {
   getDocsAssetHandler,
   getDocsAssetRoute,
@@ -86,6 +87,7 @@ export const routes = {
   listRefunds: read.get('/refunds', listRefundsRoute, listRefundsHandler),
   getRefund: read.get('/refunds/:refund_id', getRefundRoute, getRefundHandler),
   cancelRefund: refund.post('/refunds/:refund_id/cancel', cancelRefundRoute, cancelRefundHandler),
+  listMovements: read.get('/movements', listMovementsRoute, listMovementsHandler),
   listEvents: read.get('/events', listEventsRoute, listEventsHandler),
   getEvent: read.get('/events/:event_id', getEventRoute, getEventHandler),
   replayEvent: replay.post('/events/:event_id/replay', replayEventRoute, replayEventHandler),

@@ -5,6 +5,7 @@ import type { Sql } from '../postgres/driver/sql.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import { createEvents } from '../postgres/events.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
+import { createMovements } from '../postgres/movements.ts';
 import { createPayments } from '../postgres/payments.ts';
 import { createRefunds } from '../postgres/refunds.ts';
 import { createRefusedRequests } from '../postgres/refused-requests.ts';
@@ -126,6 +127,7 @@ const connectHandlers = (deps: ServiceParts): Handlers => {
     events,
     replays,
     refunds,
+    movements: createMovements(sql),
     webhookTests: createWebhookTests(sql),
     sandboxPayments,
     workflows,

@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import type { Sql } from '../postgres/driver/sql.ts';
-import { compareAccountDayWorkflow, type Workflows } from '../temporal/messages.ts';
+import {
+  type AccountDayInput,
+  compareAccountDayWorkflow,
+  type Workflows,
+} from '../temporal/messages.ts';
 import { accountDayStartOptions } from '../temporal/start-options.ts';
 import type { Member } from '../tools/production/member.ts';
 import type { Production } from '../tools/production/production.ts';
@@ -15,15 +19,27 @@ const killEveryMs = 1_500;
  */
 export const compareAccounts = async (
   sql: Sql,
-  { temporal: { address, namespace }, members }: Pick<Production, 'temporal' | 'members'>,
+  { temporal, members }: Pick<Production, 'temporal' | 'members'>,
   { kills }: { kills: number },
 ): Promise<Violation[]> => {
+  const days = await sql<AccountDayInput[]>`
+    select distinct gateway, day::text from movements order by gateway, day`;
+  await Promise.all([compareDays(temporal, days), killWorkers(members, kills)]);
+  const found = await sql<{ payment: string | null; text: string }[]>`
+    select payment_id as payment, concat_ws(' ', gateway, day, kind, subject, our_amount, their_amount) as text
+    from account_differences where state = 'open' order by id`;
+  return found.map(({ payment, text }) => ({ order: payment ?? '', text: `differs: ${text}` }));
+};
+
+/** Resolves once all days are compared. */
+export const compareDays = async (
+  { address, namespace }: Production['temporal'],
+  days: readonly AccountDayInput[],
+): Promise<void> => {
   const connection = await Connection.connect({ address });
   try {
     const { workflow } = new Client({ connection, namespace });
-    const days = await sql<{ gateway: string; day: string }[]>`
-      select distinct gateway, day::text from movements order by gateway, day`;
-    const comparing = Promise.all(
+    await Promise.all(
       days.map((day) =>
         workflow.execute<Workflows['compareAccountDay']>(
           compareAccountDayWorkflow,
@@ -31,11 +47,6 @@ export const compareAccounts = async (
         ),
       ),
     );
-    await Promise.all([comparing, killWorkers(members, kills)]);
-    const found = await sql<{ payment: string | null; text: string }[]>`
-      select payment_id as payment, concat_ws(' ', gateway, day, kind, subject, our_amount, their_amount) as text
-      from account_differences where state = 'open' order by id`;
-    return found.map(({ payment, text }) => ({ order: payment ?? '', text: `differs: ${text}` }));
   } finally {
     await connection.close();
   }

@@ -213,7 +213,10 @@ const movementsCommand: CommandSpec = {
       gateway: textOf(options['gateway']),
       application: textOf(options.application),
     });
-    for (const day of open) io.note(`Not closed yet: ${day}. It may get more movements.`);
+    for (const { gateway, lastClosedDay } of open)
+      io.note(
+        `Not all of these days are closed, so they may get more movements: ${gateway} is closed until ${lastClosedDay}.`,
+      );
     for await (const part of lines) if (!(await io.write(part))) break;
     return { text: null, json: { open } };
   },

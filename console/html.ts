@@ -126,10 +126,11 @@ const kinds: Readonly<Record<string, keyof typeof marks>> = {
   stopping: 'open',
 };
 
-export const state = (name: string): Html => {
-  const kind = kinds[name] ?? 'off';
-  return html`<span class="state ${kind}"><span aria-hidden="true">${marks[kind]}</span> ${name}</span>`;
-};
+/** A word with the mark of its kind. */
+export const marked = (kind: keyof typeof marks, word: string): Html =>
+  html`<span class="state ${kind}"><span aria-hidden="true">${marks[kind]}</span> ${word}</span>`;
+
+export const state = (name: string): Html => marked(kinds[name] ?? 'off', name);
 
 /** A pending delivery whose last attempt failed is failing. */
 export const deliveryState = (delivery: string, lastError: string | null | undefined): Html =>

@@ -25,6 +25,7 @@ const icons = {
   '/': 'M2 7.5 8 2l6 5.5V14H2z',
   '/payments': 'M1.5 3.5h13v9h-13zM1.5 6.5h13',
   '/refunds': 'M6 4 2.5 7.5 6 11M2.5 7.5H11a3 3 0 0 1 0 6H8',
+  '/accounts': 'M3 2h10v12H3zM5.5 2v12M8 5.5h2.5M8 8.5h2.5',
   '/deliveries': 'M14 2 1.5 7l5 2 2 5z',
   '/applications': 'M2 2h5v5H2zM9 2h5v5H9zM2 9h5v5H2zM9 9h5v5H9z',
   '/gateways': 'M2 6l6-4 6 4zM4 6v6M8 6v6M12 6v6M1.5 13.5h13',
@@ -37,6 +38,7 @@ export const sections = [
   ['/', 'Overview'],
   ['/payments', 'Payments'],
   ['/refunds', 'Refunds'],
+  ['/accounts', 'Accounts'],
   ['/deliveries', 'Deliveries'],
   ['/applications', 'Applications'],
   ['/gateways', 'Gateways'],
@@ -51,7 +53,13 @@ const isIn = (path: string, section: string) =>
     : path === section || path.startsWith(`${section}/`);
 
 /** What people of some applications find there. */
-const sectionsOfApplications = new Set(['/payments', '/refunds', '/deliveries', '/applications']);
+const sectionsOfApplications = new Set([
+  '/payments',
+  '/refunds',
+  '/accounts',
+  '/deliveries',
+  '/applications',
+]);
 
 const navigation = (path: string, { applications, views }: ConsoleSession): Html =>
   html`<nav aria-label="Sections">

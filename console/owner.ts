@@ -23,14 +23,17 @@ export const refuseStranger = async (
   { owner, path }: PersonRoute,
   request: PersonRequest,
 ): Promise<ConsoleResponse | 'not found' | undefined> => {
-  const { session, query } = request;
+  const { session, query, params } = request;
   const own = session.applications;
   if (own === null || owner === 'person') return undefined;
   if (owner === undefined) return 'not found';
   if (owner === 'list' && !query.get('application')) {
     const asked = new URLSearchParams(query);
     asked.set('application', own[0] ?? '');
-    return redirect(`${path}?${String(asked)}`);
+    const address = path.replaceAll(/:(\w+)/g, (_, name: string) =>
+      encodeURIComponent(params[name] ?? ''),
+    );
+    return redirect(`${address}?${String(asked)}`);
   }
   const found = owner === 'list' ? query.get('application') : await owner(request);
   return found && isVisible(found, session) ? undefined : 'not found';

@@ -1,5 +1,7 @@
 import { actionRoutes } from './actions.ts';
 import { accountActions, accountRoutes } from './pages/account.ts';
+import { accountDifferenceActions } from './pages/account-differences.ts';
+import { accountsRoutes } from './pages/accounts.ts';
 import { applicationActions } from './pages/application-actions.ts';
 import { applicationRoutes } from './pages/applications.ts';
 import { attentionRoutes } from './pages/attention.ts';
@@ -36,6 +38,7 @@ export const createRoutes = (deps: Deps): Route[] => {
     ...paymentListRoutes(deps),
     ...paymentRoutes(deps),
     ...refundRoutes(deps),
+    ...accountsRoutes(deps),
     ...deliveryRoutes(deps),
     ...replayRoutes,
     ...eventRoutes(deps),
@@ -53,6 +56,7 @@ export const createRoutes = (deps: Deps): Route[] => {
       ...paymentActions,
       ...(deps.skipsTime ? [skipAction] : []),
       ...refundActions,
+      ...accountDifferenceActions,
       ...replayActions,
       ...applicationActions,
       ...gatewayActions,

@@ -41,6 +41,9 @@ export const replayIdPattern = /^RPL_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
 export const refundIdPattern = /^REFUND_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
+/** Its kind, and its payment, its refund, or its gateway with the gateway's own id of the entry. */
+export const movementIdPattern = /^[a-z_]+:[!-~]+$/;
+
 const refundNamespace = '0b6f2c64-8a35-4f6b-9f0e-6d7c1f2a9b53';
 const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 

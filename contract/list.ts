@@ -108,18 +108,19 @@ interface Cursor extends ListPosition {
 /**
  * Makes the cursors of a list, opaque to callers: the position where the last page ended.
  * @param kind tells the cursors of one list from those of others
+ * @param options.separator a character that no id has
  */
 export const createCursors = (
   kind: string,
-  { id: idPattern, error }: { id: RegExp; error: string },
+  { id: idPattern, error, separator = ':' }: { id: RegExp; error: string; separator?: string },
 ) => {
-  const format = ({ at, id, filters = '' }: ListPosition & { filters?: string }): string =>
-    Buffer.from([kind, at.getTime(), id, ...(filters === '' ? [] : [filters])].join(':')).toString(
-      'base64url',
-    );
+  const format = ({ at, id, filters = '' }: ListPosition & { filters?: string }): string => {
+    const parts = [kind, at.getTime(), id, ...(filters === '' ? [] : [filters])];
+    return Buffer.from(parts.join(separator)).toString('base64url');
+  };
 
   const parse = (text: string): Cursor | undefined => {
-    const parts = Buffer.from(text, 'base64url').toString('latin1').split(':');
+    const parts = Buffer.from(text, 'base64url').toString('latin1').split(separator);
     const [, ms = '', id = '', filters = ''] = parts;
     if (!/^\d{1,14}$/.test(ms) || !idPattern.test(id)) return undefined;
     const cursor = { at: new Date(Number(ms)), id, filters };

@@ -1,3 +1,5 @@
+import { boolean, integer, type Kind, nullable, text, time } from './fields.ts';
+
 /** What moves the money of a gateway's account. */
 export const movementKinds = [
   'payment',
@@ -37,3 +39,37 @@ export interface Movement {
   occurredAt: Date;
   recordedAt: Date;
 }
+
+const field =
+  <Property extends keyof Movement>(
+    property: Property,
+    { toJson }: Pick<Kind<Movement[Property]>, 'toJson'>,
+  ) =>
+  (movement: Movement): string =>
+    toJson(movement[property]);
+
+/** The fields of a movement by their names in the API, in the API's order. */
+const movementFields = {
+  movement_id: field('id', text),
+  kind: field('kind', text),
+  payment_id: field('paymentId', nullable(text)),
+  refund_id: field('refundId', nullable(text)),
+  application: field('application', nullable(text)),
+  order_id: field('orderId', nullable(text)),
+  gateway: field('gateway', text),
+  reference: field('reference', nullable(text)),
+  amount: field('amount', integer),
+  currency: field('currency', text),
+  test: field('test', boolean),
+  day: field('day', text),
+  earlier_day: field('earlierDay', nullable(text)),
+  occurred_at: field('occurredAt', time),
+  recorded_at: field('recordedAt', time),
+} as const;
+export type MovementField = keyof typeof movementFields;
+
+const fields = Object.entries(movementFields);
+
+/** The JSON of a movement in the API: all fields in their order. */
+export const presentMovement = (movement: Movement): string =>
+  `{${fields.map(([name, toJson]) => `"${name}":${toJson(movement)}`).join()}}`;

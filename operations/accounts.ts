@@ -11,12 +11,7 @@ import {
 import type { AccountDay } from '../postgres/account-comparison.ts';
 import { createAdminPayments } from '../postgres/admin-payments.ts';
 import { createGateways } from '../postgres/gateways.ts';
-import {
-  createMovements,
-  type ExportedMovement,
-  type ExportFilter,
-  type MovementSum,
-} from '../postgres/movements.ts';
+import { createMovements, type ExportedMovement, type MovementSum } from '../postgres/movements.ts';
 import { NotFound, Refusal } from './change.ts';
 import { csvLine } from './csv.ts';
 import type { Deps } from './deps.ts';
@@ -45,7 +40,8 @@ export const createAccountOperations = ({
   sql,
   change,
   temporal,
-}: Pick<Deps, 'sql' | 'change' | 'temporal'>) => {
+  now,
+}: Pick<Deps, 'sql' | 'change' | 'temporal' | 'now'>) => {
   const days = createAccountDays(sql);
   const movements = createMovements(sql);
 
@@ -88,6 +84,9 @@ export const createAccountOperations = ({
     async compare({ gateway, day }: AccountDay): Promise<void> {
       if (!(await createGateways(sql).get(gateway)))
         throw new NotFound(`There is no gateway "${gateway}".`);
+      // No time zone is more than 14 hours ahead.
+      if (Date.parse(day) - 14 * 3_600_000 > now().getTime())
+        throw new Refusal(`${day} has not begun.`);
       const workflows = await needTemporal(temporal);
       await needTemporal(() => workflows.compareAccountDay({ gateway, day }));
     },
@@ -125,15 +124,22 @@ export const createAccountOperations = ({
       });
     },
 
-    /** The lines of a CSV file with the movements of some days, and which of the days are not closed. */
+    /** The lines of a CSV file with the movements of some days, and the gateways whose days are not all closed. */
     async exportMovements(
-      filter: ExportFilter,
-    ): Promise<{ lines: AsyncGenerator<string>; open: string[] }> {
-      const closed = await days.list(filter, null);
-      const open = closed.flatMap(({ gateway, day, closedAt }) =>
-        closedAt === null ? [`${day} of ${gateway}`] : [],
-      );
-      return { lines: csvOf(movements.export(filter)), open };
+      range: DayRange & { application: string | null },
+    ): Promise<{
+      lines: AsyncGenerator<string>;
+      open: { gateway: string; lastClosedDay: string }[];
+    }> {
+      const all = (await createGateways(sql).list()).map(({ slug }) => slug);
+      const gateways = range.gateway === null ? all : [range.gateway];
+      const last = await days.lastClosed();
+      const open = gateways.flatMap((gateway) => {
+        const day = last.get(gateway) ?? 'none';
+        return day === 'none' || day < range.to ? [{ gateway, lastClosedDay: day }] : [];
+      });
+      const pages = gateways.map((gateway) => movements.export({ ...range, gateway }));
+      return { lines: csvOf(pages), open };
     },
 
     /** Calculates the hash of each closed day again, the oldest of each gateway first. */
@@ -141,9 +147,12 @@ export const createAccountOperations = ({
   };
 };
 
-async function* csvOf(pages: AsyncGenerator<ExportedMovement[]>): AsyncGenerator<string> {
+async function* csvOf(
+  ofGateways: readonly AsyncGenerator<ExportedMovement[]>[],
+): AsyncGenerator<string> {
   yield csvLine(columnNames);
-  for await (const page of pages) yield page.map((each) => csvLine(cellsOf(each))).join('');
+  for (const pages of ofGateways)
+    for await (const page of pages) yield page.map((each) => csvLine(cellsOf(each))).join('');
 }
 
 const cells = {

@@ -301,7 +301,7 @@ const differencesOf = (sql: Queries, { gateway, day }: AccountDay) => sql`
       when m.kind = 'late_reversal' then 'reversal_missing'
       else 'refund_missing' end,
     m.id, m.payment_id, m.refund_id, m.amount, m.currency, m.occurred_at, null, null, null
-  from entry e join movements m on e.reference = 'asked:' || m.id
+  from entry e join movements m on m.id = substr(e.reference, length('asked:') + 1)
   where e.kind in ('absent', 'unanswered')
   union all
   select 'fee_differs', e.reference, e.payment_id, null, agreed.fee, e.currency, null, e.fee, e.currency, e.at

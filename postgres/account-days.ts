@@ -77,6 +77,13 @@ export const createAccountDays = (sql: Queries) => ({
       order by d.gateway, d.day`;
   },
 
+  /** The last closed day of each gateway that has one. */
+  async lastClosed(): Promise<Map<string, string>> {
+    const rows = await sql<AccountDay[]>`
+      select gateway, max(day)::text as day from account_days where closed_at is not null group by gateway`;
+    return new Map(rows.map(({ gateway, day }) => [gateway, day]));
+  },
+
   /** The oldest first. */
   async listDifferences(filter: DifferenceFilter, limit: number): Promise<AccountDifference[]> {
     const { gateway, day, state, application, after = 0 } = filter;

@@ -1,5 +1,5 @@
 import type { ListPosition } from '../contract/list.ts';
-import type { Movement, MovementKind } from '../contract/movement.ts';
+import { type Movement, type MovementKind, movementKinds } from '../contract/movement.ts';
 import type { Queries } from './driver/sql.ts';
 import type { Owner } from './payments.ts';
 
@@ -12,9 +12,10 @@ export interface MovementQuery {
   limit: number;
 }
 
-/** Null: every one. The days are those of each account, both included. */
+/** Some days of a gateway, both included. */
 export interface ExportFilter {
-  gateway: string | null;
+  gateway: string;
+  /** Null: every one. */
   application: string | null;
   from: string;
   to: string;
@@ -43,28 +44,32 @@ const columns = (sql: Queries) => sql`
     then (m.occurred_at at time zone g.time_zone)::date::text end as "earlierDay"`;
 
 export const createMovements = (sql: Queries) => ({
-  /** Those of an application, the newest first. */
+  /** Those of an application, the newest first. It reads only the beginning of a range of one index for each kind. */
   async list({ application, test }: Owner, query: MovementQuery): Promise<Movement[]> {
     const { paymentId, kind, from, to, after, limit } = query;
+    const kinds = kind === undefined ? movementKinds : [kind];
+    const order = sql`order by m.recorded_at desc, m.id desc limit ${limit}`;
     return sql<Movement[]>`
-      select ${columns(sql)} from movements m join gateways g on g.slug = m.gateway
-      where m.application = ${application} and m.test = ${test}
-        ${paymentId === undefined ? sql`` : sql`and m.payment_id = ${paymentId}`}
-        ${kind === undefined ? sql`` : sql`and m.kind = ${kind}`}
-        ${from === undefined ? sql`` : sql`and m.recorded_at >= ${from}`}
-        ${to === undefined ? sql`` : sql`and m.recorded_at < ${to}`}
-        ${after === undefined ? sql`` : sql`and (m.recorded_at, m.id) < (${after.at}, ${after.id})`}
-      order by m.recorded_at desc, m.id desc limit ${limit}`;
+      select ${columns(sql)} from unnest(${kinds}::text[]) as wanted (kind) cross join lateral (
+        select * from movements m
+        where m.application = ${application} and m.test = ${test} and m.kind = wanted.kind
+          ${paymentId === undefined ? sql`` : sql`and m.payment_id = ${paymentId}`}
+          ${from === undefined ? sql`` : sql`and m.recorded_at >= ${from}`}
+          ${to === undefined ? sql`` : sql`and m.recorded_at < ${to}`}
+          ${after === undefined ? sql`` : sql`and (m.recorded_at, m.id) < (${after.at}, ${after.id})`}
+        ${order}) m
+      join gateways g on g.slug = m.gateway
+      ${order}`;
   },
 
-  /** All movements of some days, in pages: by gateway, day and id. */
+  /** All movements of some days, in pages: by day and id. */
   async *export({
     gateway,
     application,
     from,
     to,
   }: ExportFilter): AsyncGenerator<ExportedMovement[]> {
-    let last = { gateway: '', day: from, id: '' };
+    let last = { day: from, id: '' };
     for (;;) {
       const page = await sql<ExportedMovement[]>`
         select ${columns(sql)}, to_char(m.occurred_at at time zone g.time_zone, 'YYYY-MM-DD"T"HH24:MI:SS.MS')
@@ -73,10 +78,9 @@ export const createMovements = (sql: Queries) => ({
         from movements m join gateways g on g.slug = m.gateway
         cross join lateral (select extract(epoch from
           (m.occurred_at at time zone g.time_zone) - (m.occurred_at at time zone 'UTC')) as seconds) o
-        where m.day between ${from} and ${to} and (m.gateway, m.day, m.id) > (${last.gateway}, ${last.day}, ${last.id})
-          ${gateway === null ? sql`` : sql`and m.gateway = ${gateway}`}
+        where m.gateway = ${gateway} and m.day <= ${to} and (m.day, m.id) > (${last.day}, ${last.id})
           ${application === null ? sql`` : sql`and m.application = ${application}`}
-        order by m.gateway, m.day, m.id limit ${exportPage}`;
+        order by m.day, m.id limit ${exportPage}`;
       const end = page.at(-1);
       if (end) yield page;
       if (!end || page.length < exportPage) return;

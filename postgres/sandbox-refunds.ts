@@ -102,7 +102,7 @@ export const createSandboxRefunds = (sql: Sql) => {
         select reference, kind, at, amount, currency, "paymentReference", "refundId" from (
           select reference, 'payment' as kind, verified_at as at, amount, currency,
             reference as "paymentReference", null as "refundId"
-          from sandbox_payments
+          from sandbox_payments where verified_at >= ${from} and verified_at < ${to}
           union all
           select r.reference || case when moved.sign > 0 then '-returned' else '' end,
             case when moved.sign > 0 then 'refund_returned' else 'refund' end,
@@ -111,7 +111,8 @@ export const createSandboxRefunds = (sql: Sql) => {
             moved.sign * r.amount, p.currency, p.reference, r.refund_id
           from sandbox_refunds r join sandbox_payments p on p.payment_id = r.payment_id
           cross join (values (-1), (1)) as moved (sign)
-          where r.accepted_at is not null and r.outcome <> 'failed' and (moved.sign < 0 or r.outcome = 'returned')
+          where r.accepted_at >= ${from}::timestamptz - interval '1 day' and r.accepted_at < ${to}
+            and r.outcome <> 'failed' and (moved.sign < 0 or r.outcome = 'returned')
         ) entries
         where at >= ${from} and at < ${to} and at <= now() and (date_trunc('milliseconds', at), reference) > (${at}, ${reference})
         order by date_trunc('milliseconds', at), reference limit ${limit}`;

@@ -33,6 +33,7 @@ const queries = {
   listPayments: 'ListPayments',
   listRefundsOfPayment: 'ListRefundsOfPayment',
   listRefunds: 'ListRefunds',
+  listMovements: 'ListMovements',
   listEvents: 'ListEvents',
 };
 

@@ -24,9 +24,10 @@ const build = (folder: string) => {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   for (const config of ['tsconfig.json', 'tsconfig.cjs.json'])
     execFileSync(process.execPath, [compiler, '-p', join(folder, config), '--typeRoots', types]);
-  // The types are the same in both.
+  // The types are the same in both. The largest file is there once: an ES module may have types from CommonJS.
   for (const name of readdirSync(join(folder, 'dist')).filter((each) => each.endsWith('.d.ts')))
     cpSync(join(folder, 'dist', name), join(folder, 'dist/cjs', name));
+  writeFileSync(join(folder, 'dist/types.d.ts'), "export * from './cjs/types.js';\n");
   // The package's own type is that of its ES modules.
   writeFileSync(join(folder, 'dist/cjs/package.json'), '{"type":"commonjs"}\n');
 };

@@ -66,8 +66,8 @@ export const { replaySome } = proxyActivities<Activities>({
 const books = proxyActivities<Activities>({
   startToCloseTimeout: '2m',
   heartbeatTimeout: '30s',
-  // The next run of the schedule begins with the day that failed.
-  scheduleToCloseTimeout: '20h',
+  // A run of the schedule that is still going on skips the next one, for all gateways.
+  scheduleToCloseTimeout: '5h',
   retry: { initialInterval: '5s', maximumInterval: '10m' },
 });
 /** Retries also while the gateway is unavailable, as do the next ones. */

@@ -9,7 +9,7 @@ import type { Owner } from '../../postgres/payments.ts';
 import type { Caller } from '../../postgres/tokens.ts';
 import type { Refuse } from './route.ts';
 
-/** The payments, refunds, events and replays that this caller's token may see. */
+/** The payments, refunds, movements, events and replays that this caller's token may see. */
 export const ownerOf = ({ application, mode }: Caller): Owner => ({
   application,
   test: mode === 'test',

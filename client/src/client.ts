@@ -129,6 +129,14 @@ export class Payments {
       this.#post<api.Refund>(['refunds', refundId, 'cancel'], options),
   };
 
+  readonly movements = {
+    /** What moved money, newest first. */
+    list: (query: api.ListMovements = {}, options?: RequestOptions) =>
+      createList<api.Movement, api.MovementList, api.ListMovements>(query, (each) =>
+        this.#get(['movements'], each, options),
+      ),
+  };
+
   readonly events = {
     get: (eventId: string, options?: RequestOptions) =>
       this.#get<api.EventDetail>(['events', eventId], undefined, options),

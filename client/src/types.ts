@@ -543,6 +543,59 @@ export interface EventPagination {
   next_cursor: string | null;
 }
 
+export interface Movement {
+  /** The id of a movement. */
+  movement_id: string;
+  /** `refund_elsewhere`: somebody gave the money back outside of the gateway. `refund_returned`: the bank of the payer sent the money of a refund back. `late_payment`: money that came after the payment had ended without it. `late_reversal`: it went back. `fee`: what the gateway kept. `chargeback`: a dispute, or its reversal. New kinds may appear. */
+  kind:
+    | 'payment'
+    | 'refund'
+    | 'refund_elsewhere'
+    | 'refund_returned'
+    | 'late_payment'
+    | 'late_reversal'
+    | 'fee'
+    | 'chargeback'
+    | (string & {});
+  /** The id of a payment. */
+  payment_id: string;
+  /** Null unless it is of a refund. */
+  refund_id: string | null;
+  /** Slug of the owning application. */
+  application: string;
+  /** The application's own order reference. Several payments may have the same one. */
+  order_id: string;
+  /** Slug of the gateway whose account it is. */
+  gateway: string;
+  /** The gateway's own id of the payment, the refund, or the fee. */
+  reference: string | null;
+  /** In minor units of the currency; negative for money that leaves the account. */
+  amount: number;
+  currency: Currency;
+  /** True if a test token created the payment. */
+  test: boolean;
+  /** The day of the account, in the account's time zone, to which it belongs. */
+  day: string;
+  /** The day on which it happened, if that is an earlier one: a closed day gets no more movements. Null otherwise. */
+  earlier_day: string | null;
+  /** When the money moved, or the service learned of it. ISO 8601 in UTC with milliseconds, written `+00:00`. */
+  occurred_at: string;
+  /** When the movement was recorded. The list has its order. ISO 8601 in UTC with milliseconds, written `+00:00`. */
+  recorded_at: string;
+}
+
+export interface MovementList {
+  data: Movement[];
+  pagination: MovementPagination;
+}
+
+export interface MovementPagination {
+  per_page: number;
+  has_more: boolean;
+  /** Send it as `cursor` to get the next page; null on the last page. */
+  next_cursor: string | null;
+}
+
 export interface Payment {
   /** The id of a payment. */
   payment_id: string;
@@ -855,6 +908,32 @@ export interface ListRefunds {
   /** Refunds created at this time or later; a date means its first moment in UTC. A date (`2026-11-20`) or an RFC 3339 time (`2026-11-20T10:41:37Z`) from 1970 to 9999; a time has an offset, at most 9 digits of fraction and no leap second. */
   from?: string | undefined;
   /** Refunds created before this time; a date includes its whole day in UTC. A date (`2026-11-20`) or an RFC 3339 time (`2026-11-20T10:41:37Z`) from 1970 to 9999; a time has an offset, at most 9 digits of fraction and no leap second. */
+  to?: string | undefined;
+  /** By default `20`. */
+  per_page?: number | undefined;
+  /** The `next_cursor` of the previous page. Send the same filters with it. */
+  cursor?: string | undefined;
+}
+
+export interface ListMovements {
+  /** The kind of the movement. */
+  kind?:
+    | (
+        | 'payment'
+        | 'refund'
+        | 'refund_elsewhere'
+        | 'refund_returned'
+        | 'late_payment'
+        | 'late_reversal'
+        | 'fee'
+        | 'chargeback'
+      )
+    | undefined;
+  /** The movements of one payment. */
+  payment_id?: string | undefined;
+  /** Movements recorded at this time or later; a date means its first moment in UTC. A date (`2026-11-20`) or an RFC 3339 time (`2026-11-20T10:41:37Z`) from 1970 to 9999; a time has an offset, at most 9 digits of fraction and no leap second. */
+  from?: string | undefined;
+  /** Movements recorded before this time; a date includes its whole day in UTC. A date (`2026-11-20`) or an RFC 3339 time (`2026-11-20T10:41:37Z`) from 1970 to 9999; a time has an offset, at most 9 digits of fraction and no leap second. */
   to?: string | undefined;
   /** By default `20`. */
   per_page?: number | undefined;

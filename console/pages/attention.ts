@@ -68,6 +68,12 @@ const linesOf = (
       what: 'refunds wait for a second admin',
       href: address('/refunds', { stage: 'to_confirm' }),
     },
+    {
+      mark: '▲',
+      count: found.accountDifferences,
+      what: 'differences from the books of gateways',
+      href: address('/accounts', {}),
+    },
     ...found.undelivered.map(({ state, application, errorClass, count }): Line => ({
       mark: '▲',
       count,

@@ -494,7 +494,8 @@ create table movements (
   recorded_at timestamptz(3) not null default now()
 );
 create index movements__day on movements (gateway, day, id);
-create index movements__list on movements (application, test, recorded_at desc, id desc);
+create index movements__list on movements (application, test, kind, recorded_at desc, id desc);
+create index movements__payment on movements (payment_id) where payment_id is not null;
 
 create table account_days (
   gateway text not null references gateways,

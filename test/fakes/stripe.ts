@@ -176,7 +176,8 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
 
   /** Newest first, as Stripe lists them. */
   const listTransactions = (query: URLSearchParams): FakeResponse => {
-    if (query.get('expand[]') !== 'data.source') throw new Error('Without it the source is an id only');
+    if (query.get('expand[]') !== 'data.source')
+      throw new Error('Without it the source is an id only');
     const from = Number(query.get('created[gte]'));
     const to = Number(query.get('created[lt]'));
     const all = transactions()

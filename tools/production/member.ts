@@ -24,13 +24,13 @@ export interface Member {
   role: string;
   lives: Life[];
   isUp(): boolean;
-  /** Starts it for the first time. Rejects when that fails. */
+  /** Starts it for the first time, or after `stop`. Rejects when that fails. */
   start(): Promise<void>;
   /** Sends SIGKILL, as a power cut would. Returns whether the process was alive. */
   kill(): boolean;
   /** Sends SIGTERM, as a deployment does, and waits until the next process is ready. */
   restart(): Promise<void>;
-  /** Stops it for good. */
+  /** Stops it until `start`. */
   stop(): Promise<void>;
 }
 
@@ -121,6 +121,7 @@ export const createMember = (options: MemberOptions): Member => {
     lives,
     isUp,
     async start() {
+      isStopping = false;
       watching = watch(await live());
     },
     kill: () => send('SIGKILL'),

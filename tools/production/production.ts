@@ -55,14 +55,26 @@ export interface Production {
   temporal: { address: string; namespace: string };
   members: Member[];
   logs: string;
+  /** Stops all processes, does the work, and starts them again. */
+  stopDuring(work: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
+/** In each row those who need the rows before it. */
+const startOrder = [['postgres'], ['temporal'], ['api', 'worker']];
+
 /** Stops whoever uses a server before the server: without its database Temporal would wait. */
 const stopInOrder = async (members: readonly Member[]): Promise<void> => {
-  for (const parts of [['api', 'worker'], ['temporal'], ['postgres']])
+  for (const parts of startOrder.toReversed())
     await Promise.all(
       members.filter(({ part }) => parts.includes(part)).map((each) => each.stop()),
+    );
+};
+
+const startInOrder = async (members: readonly Member[]): Promise<void> => {
+  for (const parts of startOrder)
+    await Promise.all(
+      members.filter(({ part }) => parts.includes(part)).map((each) => each.start()),
     );
 };
 
@@ -249,6 +261,11 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
     temporal: { address, namespace },
     members,
     logs,
+    async stopDuring(work) {
+      await stopInOrder(members);
+      await work();
+      await startInOrder(members);
+    },
     stop,
   };
 };

@@ -350,7 +350,14 @@ describe('a gateway without a list', () => {
       insert into movements (id, kind, gateway, day, payment_id, application, test, order_id, amount, currency, occurred_at)
       values (${`payment:${id}`}, 'payment', ${other}, ${day}, ${id}, 'shop', false, 'order-1', 1250, 'EUR', ${paidAt})`;
     await writePayments(records.sql, [
-      { id, gateway: other, status: 'paid', updatedAt: paidAt, test: false, gatewayReference: `REF_${id}` },
+      {
+        id,
+        gateway: other,
+        status: 'paid',
+        updatedAt: paidAt,
+        test: false,
+        gatewayReference: `REF_${id}`,
+      },
     ]);
     return id;
   };

@@ -22,6 +22,7 @@ const allowed: Record<TokenScope, string[]> = {
     'listRefundsOfPayment',
     'listRefunds',
     'getRefund',
+    'listMovements',
     'listEvents',
     'getEvent',
     'getReplay',

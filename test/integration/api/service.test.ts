@@ -143,6 +143,7 @@ const requestsOf = (
     refund: () => refund(journey, id),
     listRefundsOf: () => journey.request('GET', `/api/v1/payments/${id}/refunds`),
     listRefunds: () => journey.request('GET', '/api/v1/refunds'),
+    listMovements: () => journey.request('GET', '/api/v1/movements'),
     getRefund: () => journey.request('GET', `/api/v1/refunds/${refundId(['none'])}`),
     cancelRefund: () => journey.request('POST', `/api/v1/refunds/${refundId(['none'])}/cancel`),
     notification: () =>

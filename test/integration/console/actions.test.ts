@@ -109,6 +109,24 @@ describe('an action', () => {
     ['/refunds/TO_CONFIRM/confirm', {}, 'refund.confirm', 'refund:TO_CONFIRM'],
     ['/refunds/BY_HAND/succeeded', {}, 'refund.settle', 'refund:BY_HAND'],
     ['/refunds/ALSO_HAND/failed', {}, 'refund.settle', 'refund:ALSO_HAND'],
+    [
+      '/accounts/differences/MENDABLE/mend',
+      {},
+      'account_difference.mend',
+      'account_difference:MENDABLE',
+    ],
+    [
+      '/accounts/differences/DIFFERS/explain',
+      {},
+      'account_difference.explain',
+      'account_difference:DIFFERS',
+    ],
+    [
+      '/accounts/differences/EXPLAINED/reopen',
+      {},
+      'account_difference.reopen',
+      'account_difference:EXPLAINED',
+    ],
     ['/gateways/sandbox/disable', {}, 'gateway.disable', 'gateway:sandbox'],
     ['/gateways/sandbox/enable', {}, 'gateway.enable', 'gateway:sandbox'],
     ['/people/viewer-person/end', {}, 'console.logout', 'person:viewer-person'],
@@ -141,6 +159,9 @@ describe('an action', () => {
           .replace('ALSO_CONFIRM', ids.toConfirm[1] ?? '')
           .replace('BY_HAND', ids.byHand[0] ?? '')
           .replace('ALSO_HAND', ids.byHand[1] ?? '')
+          .replace('MENDABLE', String(ids.accounts.mendable))
+          .replace('DIFFERS', String(ids.accounts.open))
+          .replace('EXPLAINED', String(ids.accounts.explained))
           .replace('NEWEST', newest)
           .replace('TOKEN', token?.id ?? '')
           .replace('ACTOR', actor)
@@ -172,12 +193,13 @@ describe('an action', () => {
       '/settings',
       '/reconcile',
       '/reconcile/stop',
+      '/accounts/:gateway/:day/compare',
       '/account/passkeys/options',
       '/account/passkeys',
     ];
     // Its records are those of the payments that it heals.
     const healing = ['/reconcile/heal'];
-    expect(paths).toHaveLength(26 + others.length + healing.length);
+    expect(paths).toHaveLength(29 + others.length + healing.length);
   });
 
   it('an action without a reason changes nothing', async () => {

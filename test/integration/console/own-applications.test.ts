@@ -20,7 +20,7 @@ const console = await forFile(
     },
   }),
 );
-await fillConsole(console.sql);
+const { accounts } = await fillConsole(console.sql);
 
 const paymentsOf = async (application: string) => {
   const [row] = await console.sql<{ delivered: string; open: string }[]>`
@@ -32,8 +32,8 @@ const paymentsOf = async (application: string) => {
   return row;
 };
 const objects = {
-  shop: await paymentsOf('shop'),
-  tickets: await paymentsOf('tickets'),
+  shop: { ...(await paymentsOf('shop')), difference: accounts.mendable },
+  tickets: { ...(await paymentsOf('tickets')), difference: accounts.open },
 };
 
 const developer = await console.logIn('operator', 'developer', ['shop']);
@@ -42,9 +42,11 @@ const reader = await console.logIn('viewer', 'reader', ['shop']);
 type Owner = keyof typeof objects;
 
 const addressOf = ({ path, owner }: Route & { owner?: unknown }, application: Owner): string => {
-  const { delivered, open } = objects[application];
+  const { delivered, open, difference } = objects[application];
   const address = path
     .replace(':slug', application)
+    .replace(':number', String(difference))
+    .replace(':gateway/:day', `zarinpal/${accounts.openDay}`)
     .replace(':event', eventId(delivered))
     .replace(':id', /verify|cancel|skip/.test(path) ? open : delivered)
     .replaceAll(/:\w+/g, '1');
@@ -84,18 +86,23 @@ it.each(routes.filter((route) => ownerOf(route) && route.role === 'operator'))(
   async (route) => expect((await ask(route, 'shop', reader)).status).toBe(403),
 );
 
-it.each(['/payments', '/refunds', '/deliveries', '/payments?application=&status=paid'])(
-  'the list %s shows the own application alone',
-  async (path) => {
-    const { status, headers } = await console.call(path, reader);
-    expect(status).toBe(303);
-    expect(headers.location).toContain('application=shop');
-    const { text } = await console.call(headers.location ?? '', reader);
-    expect(text).not.toContain('tickets');
-    const twice = '/payments?application=shop&application=tickets';
-    expect((await console.call(twice, reader)).text).not.toContain('>tickets<');
-  },
-);
+it.each([
+  '/payments',
+  '/refunds',
+  '/accounts',
+  `/accounts/zarinpal/${accounts.openDay}`,
+  '/deliveries',
+  '/payments?application=&status=paid',
+])('the list %s shows the own application alone', async (path) => {
+  const { status, headers } = await console.call(path, reader);
+  expect(status).toBe(303);
+  expect(headers.location).toContain('application=shop');
+  const shown = await console.call(headers.location ?? '', reader);
+  expect(shown.status).toBe(200);
+  expect(shown.text).not.toContain('tickets');
+  const twice = '/payments?application=shop&application=tickets';
+  expect((await console.call(twice, reader)).text).not.toContain('>tickets<');
+});
 
 it('the overview leads to the own application', async () => {
   expect((await console.call('/', reader)).headers.location).toBe('/applications/shop');

@@ -5,6 +5,7 @@ import type { Operations } from '../../../operations/operations.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
+import { accountDayWorkflowId } from '../../../temporal/start-options.ts';
 import { belongsTo } from '../../support/data/rows-of-payment.ts';
 import { aDatabase } from '../../support/data/database.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
@@ -229,6 +230,32 @@ describe('each process under its own database role', () => {
       { paymentId: id, healed: true },
     ]);
     expect(await admin.auditLog({ subject: null, limit: 100 })).not.toEqual([]);
+  });
+
+  it('the worker compares and closes a day, and an admin explains what differs', async () => {
+    const { sql, client } = service;
+    await sql`update gateways set created_at = now() - interval '3 days' where slug = 'stripe'`;
+    const at = new Date(Date.now() - 3 * 24 * 3_600_000);
+    const day = at.toISOString().slice(0, 10);
+    const charge = { amount: 990, currency: 'eur', trackingCode: 'pi_roles', paymentId: '' };
+    stripe.charge(charge, { at, fee: 30 });
+    const account = { gateway: 'stripe', day };
+    await admin.accounts.compare(account);
+    await client.workflow.getHandle(accountDayWorkflowId(account)).result();
+
+    const filter = { ...account, state: null, application: null };
+    const [difference] = await admin.accounts.listDifferences(filter, 10);
+    expect(difference).toMatchObject({ kind: 'captured_unknown', theirAmount: 990 });
+    await admin.accounts.explain(difference?.id ?? 0, 'of the shop before');
+    const range = { gateway: 'stripe', application: null, from: day, to: day };
+    const { lines, open } = await admin.accounts.exportMovements(range);
+    expect(open).toEqual([]);
+    let csv = '';
+    for await (const part of lines) csv += part;
+    expect(csv).toContain(',-30,-0.3,');
+    for await (const { whole } of admin.accounts.verify()) expect(whole).toBe(true);
+    const terms = { timeZone: 'Asia/Tehran', feeBasisPoints: 140 };
+    await admin.gateways.setAccount('stripe', terms, null);
   });
 
   it('the purge deletes response bodies, then payments with all their rows', async () => {

@@ -4,6 +4,7 @@ import type { Sql } from '../../../postgres/driver/sql.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { createGateways, sandboxAccount } from '../../../postgres/gateways.ts';
 import { createEvents } from '../../../postgres/events.ts';
+import { createMovements } from '../../../postgres/movements.ts';
 import { createPayments } from '../../../postgres/payments.ts';
 import {
   allowedScans,
@@ -65,7 +66,7 @@ const collectPlans = async (work: () => Promise<unknown>): Promise<string[]> => 
 
 /** Matches scans of whole tables that grow with payments and tokens. */
 const growingTableScan =
-  /Seq Scan on (?:payments|refunds|events|deliveries|attempts|workflow_outbox|idempotency_keys|sandbox_payments|sandbox_refunds|gateway_exchanges|late_payments|audit_log|tokens)\b/g;
+  /Seq Scan on (?:payments|refunds|events|deliveries|attempts|workflow_outbox|idempotency_keys|sandbox_payments|sandbox_refunds|gateway_exchanges|gateway_entries|late_payments|movements|audit_log|tokens)\b/g;
 
 /** Counts the blocks that a query has read, from cache or disk. */
 const countBlocks = (plan: string): number => {
@@ -134,6 +135,34 @@ describe('at 100,000 payments', { timeout: 300_000 }, () => {
           expect(plan, description).not.toMatch(/Rows Removed by Filter: \d{2,}/);
           // At most 21 rows of each of four kinds and four statuses, anywhere in the table.
           expect(countBlocks(plan), description).toBeLessThan(600);
+        }
+      }
+  });
+
+  it('a list of movements reads only the start of some ranges, for every combination of filters', async () => {
+    const movements = createMovements(sql);
+    const second = (n: number) => new Date(Date.now() - n * 1000);
+    for (const kind of [undefined, 'refund', 'chargeback'] as const)
+      for (let combination = 0; combination < 16; combination += 1) {
+        const on = (bit: number) => (combination & (1 << bit)) !== 0;
+        const query = {
+          kind,
+          paymentId: on(0) ? idOf(7) : undefined,
+          from: on(1) ? second(90_000) : undefined,
+          to: on(2) ? second(2_000) : undefined,
+          after: on(3) ? { at: second(40_000), id: `payment:${idOf(40_000)}` } : undefined,
+          limit: 21,
+        };
+        const plans = await collectPlans(async () => {
+          for (let time = 0; time < 7; time += 1) await movements.list(owner, query);
+        });
+        const description = `${JSON.stringify(query)} as it was planned`;
+        expect(plans).toHaveLength(7);
+        for (const plan of plans) {
+          expect(plan, description).not.toMatch(/Seq Scan on movements/);
+          expect(plan, description).not.toMatch(/Rows Removed by Filter: \d{2,}/);
+          // At most 21 rows of each of eight kinds, anywhere in the table.
+          expect(countBlocks(plan), description).toBeLessThan(300);
         }
       }
   });

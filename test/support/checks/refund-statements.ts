@@ -31,6 +31,12 @@ export const refundStatements = (
       methods: sandboxRefunds,
       calls: {
         list: () => sandboxRefunds.list('R7'),
+        listBook: () =>
+          sandboxRefunds.listBook(
+            { from: new Date(), to: new Date() },
+            { at: new Date(), reference: '' },
+            10,
+          ),
         tell: () => sandboxRefunds.tell('R7', { id: refundOf(7), amount: 1 }),
         makeAtDashboard: () => sandboxRefunds.makeAtDashboard('R7', 1),
       },

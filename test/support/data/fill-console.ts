@@ -2,6 +2,7 @@ import { eventId, newPaymentId, refundId } from '../../../contract/ids.ts';
 import { createApplications } from '../../../postgres/applications.ts';
 import { operationsOn } from '../service/admin-operations.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
+import { fillAccounts } from './fill-accounts.ts';
 import { createGateways, sandboxAccount } from '../../../postgres/gateways.ts';
 
 /** Markup that would act if a page took it for its own, and characters that hide what follows. */
@@ -171,6 +172,7 @@ export const fillConsole = async (sql: Sql) => {
     update payments set amount_refund_pending = 100 where id in (select payment_id from refunds)`;
   const [one = '', two = '', three = '', four = ''] = refunds.map(({ id }) => id);
   return {
+    accounts: await fillAccounts(sql, rows, hostileText('subject')),
     exhausted: first.id,
     hostile: second.id,
     open: open.id,

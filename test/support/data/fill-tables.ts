@@ -55,6 +55,18 @@ export const fill = async (
     from payments where status = 'paid' and right(id, 1) in ('3', '7')`,
     `insert into sandbox_refunds (reference, refund_id, payment_id, amount, outcome, accepted_at)
     select 'SBR' || id, id, payment_id, amount, 'succeeded', created_at from refunds`,
+    `insert into movements (id, kind, gateway, day, payment_id, application, test, order_id, amount, currency,
+      reference, occurred_at, recorded_at)
+    select 'payment:' || id, 'payment', gateway, paid_at::date, id, application, test, order_id, amount, currency,
+      gateway_reference, paid_at, paid_at from payments where status = 'paid'`,
+    `insert into movements (id, kind, gateway, day, payment_id, refund_id, application, test, order_id, amount,
+      currency, occurred_at, recorded_at)
+    select 'refund:' || r.id, 'refund', p.gateway, r.created_at::date, p.id, r.id, r.application, r.test, r.order_id,
+      -r.amount, r.currency, r.created_at, r.created_at
+    from refunds r join payments p on p.id = r.payment_id where r.status = 'succeeded'`,
+    `insert into gateway_entries (gateway, reference, kind, day, at, amount, currency, payment_id)
+    select gateway, 'E-' || id, 'payment', paid_at::date, paid_at, amount, currency, id from payments
+    where status = 'paid'`,
     `insert into tokens (hash, prefix, application, mode, name)
     select sha256(n::text::bytea), 'svc_test_0000', '${application}', 'test', 'filled' from ${numbers}`,
     'vacuum analyze',

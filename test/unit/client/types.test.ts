@@ -6,6 +6,7 @@ import { version } from '../../../client/src/index.ts';
 import type { CreatePayment } from '../../../contract/create-payment.ts';
 import type { EventListResponse, EventResponse } from '../../../contract/event-responses.ts';
 import type { EventBody } from '../../../contract/event-schema.ts';
+import type { MovementListResponse } from '../../../contract/movement-responses.ts';
 import type {
   ApplicationResponse,
   PaymentListResponse,
@@ -35,6 +36,7 @@ export type Compared = [
   Same<Shape<client.Event>, Shape<EventBody>>,
   Same<Shape<client.EventDetail>, Shape<EventResponse>>,
   Same<Shape<client.EventList>, Shape<EventListResponse>>,
+  Same<Shape<client.MovementList>, Shape<MovementListResponse>>,
 ];
 type Accepted<A extends B, B> = [A, B];
 export type Sent = Accepted<client.CreatePayment, z.input<typeof CreatePayment>>;

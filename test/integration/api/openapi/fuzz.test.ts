@@ -186,6 +186,7 @@ const ownValues: Record<string, FieldValues> = {
   createRefund: refundValues(one),
   listRefunds: { cursor: fc.constant(undefined) },
   listRefundsOfPayment: { cursor: fc.constant(undefined) },
+  listMovements: { cursor: fc.constant(undefined) },
   listEvents: { cursor: fc.constant(undefined) },
 };
 

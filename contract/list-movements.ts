@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { movementIdPattern, paymentIdPattern } from './ids.ts';
+import { createCursors, perPage, timeRange } from './list.ts';
+import { movementKinds } from './movement.ts';
+
+export const movementCursors = createCursors('m1', {
+  id: movementIdPattern,
+  error: 'must be the next_cursor of an earlier response',
+  separator: ' ',
+});
+
+/** The query of a list of movements. Values out of range are rejected, not clamped. */
+export const ListMovements = z.object({
+  kind: z
+    .enum(movementKinds, { error: `must be one of ${movementKinds.join(', ')}` })
+    .optional()
+    .meta({ description: 'The kind of the movement.' }),
+  payment_id: z
+    .string()
+    .regex(paymentIdPattern, { error: 'must be the id of a payment' })
+    .optional()
+    .meta({ description: 'The movements of one payment.' }),
+  ...timeRange('Movements recorded'),
+  per_page: perPage,
+  cursor: movementCursors.parameter.optional().meta({
+    description: 'The `next_cursor` of the previous page. Send the same filters with it.',
+  }),
+});
+export type ListMovements = z.output<typeof ListMovements>;
