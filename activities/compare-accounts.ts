@@ -5,11 +5,10 @@ import type { GatewayAdapter, GatewayStatus, OpenedPayment } from '../gateways/g
 import type {
   AccountComparison,
   AccountDay,
-  Answer,
   DayOfAccount,
-  MovementToAsk,
   UnpaidDifference,
 } from '../postgres/account-comparison.ts';
+import type { Answer, GatewayEntries, MovementToAsk } from '../postgres/gateway-entries.ts';
 import type { PaymentOutcomes } from '../postgres/payment-outcomes.ts';
 import { gatewayNotFound, gatewayUnavailable } from '../temporal/failures.ts';
 import { exchangeWith, orUnknown, toOpened, type Unanswered } from './gateway-calls.ts';
@@ -17,6 +16,7 @@ import type { Log } from './log.ts';
 
 export interface Deps {
   accountComparison: AccountComparison;
+  gatewayEntries: GatewayEntries;
   paymentOutcomes: Pick<PaymentOutcomes, 'get'>;
   gatewayOf: AdapterOf;
   /** The running ones of some workflows. */
@@ -49,7 +49,8 @@ const triesWithoutAnswer = 10;
 
 /** Compares the days of accounts with the gateways' own books. */
 export const createCompareAccountsActivities = (deps: Deps) => {
-  const { accountComparison, paymentOutcomes, gatewayOf, publicBaseUrl, logger } = deps;
+  const { accountComparison, gatewayEntries, paymentOutcomes, gatewayOf, publicBaseUrl, logger } =
+    deps;
 
   const findDay = async (day: AccountDay): Promise<DayOfAccount> => {
     const found = await accountComparison.getDay(day);
@@ -96,7 +97,7 @@ export const createCompareAccountsActivities = (deps: Deps) => {
         const { book } = gatewayOf(account);
         if (!book) return { hasList: false, next: null };
         const page = await book({ from, to }, next);
-        await accountComparison.recordEntries(day.gateway, page.entries);
+        await gatewayEntries.recordEntries(day.gateway, page.entries);
         ({ next } = page);
         if (next !== null) await sleep(pagePauseMs);
       } while (next !== null && performance.now() < until);
@@ -110,19 +111,19 @@ export const createCompareAccountsActivities = (deps: Deps) => {
      */
     async askAboutMovements({ after, ...day }: ComparedPart): Promise<string | null> {
       const { gateway } = await findDay(day);
-      if (after === null) await accountComparison.forgetAnswers(day);
+      if (after === null) await gatewayEntries.forgetAnswers(day);
       const until = performance.now() + partMs;
       let position = after ?? '';
       do {
         heartbeat();
         const page = { after: position, limit: askedAtOnce };
-        const movements = await accountComparison.listToAsk(day, page);
+        const movements = await gatewayEntries.listToAsk(day, page);
         const answers = await Promise.all(movements.map(ask));
         const isSilent =
           answers.length > 0 && answers.every(({ result }) => result === 'unanswered');
         if (isSilent && activityInfo().attempt < triesWithoutAnswer)
           throw gatewayUnavailable(`${gateway} gave no usable answer`);
-        await accountComparison.recordAnswers(answers);
+        await gatewayEntries.recordAnswers(answers);
         const last = movements.at(-1);
         if (!last || movements.length < askedAtOnce) return null;
         position = last.id;

@@ -125,9 +125,7 @@ export const createAccountOperations = ({
     },
 
     /** The lines of a CSV file with the movements of some days, and the gateways whose days are not all closed. */
-    async exportMovements(
-      range: DayRange & { application: string | null },
-    ): Promise<{
+    async exportMovements(range: DayRange & { application: string | null }): Promise<{
       lines: AsyncGenerator<string>;
       open: { gateway: string; lastClosedDay: string }[];
     }> {

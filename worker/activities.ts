@@ -14,6 +14,7 @@ import type { WorkerMetrics } from '../telemetry/metrics.ts';
 import type { Sql } from '../postgres/driver/sql.ts';
 import { createAccountComparison } from '../postgres/account-comparison.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
+import { createGatewayEntries } from '../postgres/gateway-entries.ts';
 import { createGatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createLatePayments } from '../postgres/late-payments.ts';
@@ -95,6 +96,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     ...collaborators,
     sql,
     accountComparison: createAccountComparison(sql),
+    gatewayEntries: createGatewayEntries(sql),
     runningWorkflows: (ids) => createTemporalAdmin(client).running(ids),
     replays: createReplays(sql),
     webhookTests: createWebhookTests(sql),

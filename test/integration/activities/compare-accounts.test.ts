@@ -9,6 +9,7 @@ import type { AdapterOf } from '../../../gateways/adapters.ts';
 import type { GatewayStatus } from '../../../gateways/gateway.ts';
 import { createAccountComparison } from '../../../postgres/account-comparison.ts';
 import { createAccountDays } from '../../../postgres/account-days.ts';
+import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { newEntry } from '../../fakes/server.ts';
@@ -57,6 +58,7 @@ const atStripe: AdapterOf = () =>
 const activities = (gatewayOf = atStripe) =>
   createCompareAccountsActivities({
     accountComparison: createAccountComparison(records.sql),
+    gatewayEntries: createGatewayEntries(records.sql),
     paymentOutcomes: createPaymentOutcomes(records.sql),
     gatewayOf,
     runningWorkflows: async (ids) => new Set(ids.slice(0, 1)),

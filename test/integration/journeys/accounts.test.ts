@@ -71,9 +71,8 @@ it('finds a refund of the dashboard and somebody’s charge, and mends what it c
   );
   const rows = csv.trimEnd().split('\r\n');
   expect(rows[0]).toMatch(/^movement_id,kind,day,/);
-  expect(rows.map((row) => row.split(',').slice(12, 13)[0]).toSorted()).toEqual([
-    ...['-200', '-300', '1250', 'amount_minor'],
-  ]);
+  const amounts = rows.slice(1).map((row) => Number(row.split(',')[12]));
+  expect(amounts.toSorted((a, b) => a - b)).toEqual([-300, -200, 1250]);
 });
 
 it('finds every movement of the sandbox in the book of the sandbox', async () => {

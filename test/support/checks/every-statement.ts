@@ -1,7 +1,6 @@
 import { eventId } from '../../../contract/ids.ts';
 import { createEvent } from '../../../contract/event.ts';
 import type { GatewayExchange } from '../../../contract/gateway-exchange.ts';
-import { createAccountComparison } from '../../../postgres/account-comparison.ts';
 import { createAttentionQueries } from '../../../postgres/attention.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
@@ -13,7 +12,6 @@ import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import { createConsoleQueries } from '../../../postgres/console.ts';
 import { createAdminPayments } from '../../../postgres/admin-payments.ts';
-import { createMovements } from '../../../postgres/movements.ts';
 import { createPayments } from '../../../postgres/payments.ts';
 import { createReconciliationQueries } from '../../../postgres/reconciliation.ts';
 import { everyDelivery } from '../../../postgres/delivery-filter.ts';
@@ -28,6 +26,7 @@ import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
 import { createBacklogMetrics } from '../../../postgres/backlog-metrics.ts';
 import { aPayment } from '../data/payments.ts';
 import { noAnswer } from '../data/records.ts';
+import { accountStatements } from './account-statements.ts';
 import { refundStatements } from './refund-statements.ts';
 import type { Statements } from './statements.ts';
 
@@ -174,15 +173,6 @@ export const everyStatement = (
     amountFrom: null,
     amountTo: null,
   };
-  const accounts = createAccountComparison(db);
-  const accountDay = { gateway: 'sandbox', day: '2000-01-01' };
-  const entry = {
-    ...({ reference: 'SBX', kind: 'refund' } as const),
-    ...{ at: now, amount: -1, currency: 'EUR', fee: null },
-    payment: { reference: `REF_${idOf(7)}`, trackingCode: 'T-1', id: idOf(7) },
-    refundId: 'REFUND_1',
-  };
-  const movements = createMovements(db);
   const payments = createPayments(db);
   const reconciliation = createReconciliationQueries(db);
   const retention = createRetention(db);
@@ -215,37 +205,7 @@ export const everyStatement = (
       releaseLateSearch: () => payments.releaseLateSearch(idOf(count)),
       recordLostCheckout: () => payments.recordLostCheckout(idOf(7), now),
     }),
-    'movements.ts': of(movements, {
-      sum: () => movements.sum({ ...accountDay, from: '2000-01-01', to: '2000-01-01' }, null),
-      async export() {
-        const days = { from: '2000-01-01', to: '2000-01-01', gateway: 'sandbox', application };
-        for await (const _ of movements.export(days)) return;
-      },
-      list: () => movements.list(owner, { after: undefined, limit: 21 }),
-      'list, of a payment': () =>
-        movements.list(owner, { paymentId: idOf(7), after: undefined, limit: 21 }),
-      'list, of a kind and a time': () =>
-        movements.list(owner, {
-          kind: 'chargeback',
-          from: new Date(0),
-          to: now,
-          after: { at: now, id: `payment:${idOf(7)}` },
-          limit: 21,
-        }),
-    }),
-    'account-comparison.ts': of(accounts, {
-      getDay: () => accounts.getDay(accountDay),
-      listDue: () => accounts.listDue(),
-      forgetAnswers: () => accounts.forgetAnswers(accountDay),
-      recordEntries: () => accounts.recordEntries('sandbox', [entry]),
-      listToAsk: () => accounts.listToAsk(accountDay, { after: 'payment:', limit: batch }),
-      recordAnswers: () =>
-        accounts.recordAnswers([{ id: `payment:${idOf(7)}`, result: 'absent' as const }]),
-      findDifferences: () => accounts.findDifferences(accountDay),
-      listUnpaid: () => accounts.listUnpaid(accountDay, batch),
-      recordWorkflows: () => accounts.recordWorkflows([1], [1]),
-      finishDay: () => accounts.finishDay(accountDay, 'list'),
-    }),
+    ...accountStatements(db, { owner, idOf, now }),
     'tokens.ts': of(tokens, {
       issue: () => tokens.issue({ application, mode: 'test', name: 'new' }),
       authenticate: () => tokens.authenticate('svc_test_x'),

@@ -1,0 +1,126 @@
+import type { MovementKind } from '../contract/movement.ts';
+import type { AccountDay } from './account-comparison.ts';
+import type { Queries } from './driver/sql.ts';
+
+/** An entry of a gateway's book, with what leads to our records. See gateways/gateway.ts. */
+export interface NewEntry {
+  reference: string;
+  kind: 'payment' | 'refund' | 'refund_returned' | 'chargeback' | 'fee' | 'payout';
+  at: Date;
+  /** Signed, as that of a movement. */
+  amount: number;
+  currency: string;
+  fee: number | null;
+  payment: { reference: string | null; trackingCode: string | null; id: string | null };
+  refundId: string | null;
+}
+
+/** A movement that the gateway's book does not show. */
+export interface MovementToAsk {
+  id: string;
+  kind: Exclude<MovementKind, 'refund_elsewhere' | 'fee' | 'chargeback'>;
+  paymentId: string;
+  refundId: string | null;
+  reference: string | null;
+}
+
+/** What the gateway said about a movement when it was asked. */
+export interface Answer {
+  id: string;
+  result: 'found' | 'absent' | 'unanswered';
+  /** Of what was found: minor units, never negative. Otherwise those of the movement. */
+  amount?: number;
+  currency?: string;
+}
+
+/** The entries of gateways' books, and which movements of ours none of them shows. */
+export const createGatewayEntries = (sql: Queries) => ({
+  /** Forgets what the gateway answered when it was asked, because a comparison asks again. */
+  async forgetAnswers({ gateway, day }: AccountDay): Promise<void> {
+    await sql`
+      delete from gateway_entries
+      where gateway = ${gateway} and day = ${day} and reference like 'asked:%'`;
+  },
+
+  /** Records entries of the book, with the payment and the refund that each belongs to. */
+  async recordEntries(gateway: string, entries: readonly NewEntry[]): Promise<void> {
+    if (entries.length === 0) return;
+    const given = entries.map(({ payment, refundId, ...entry }) => ({
+      ...entry,
+      session: payment.reference,
+      tracking_code: payment.trackingCode,
+      hint: payment.id,
+      refund_hint: refundId,
+    }));
+    await sql`
+      with given as (
+        select e.*, g.time_zone, coalesce(
+          (select p.id from payments p where p.gateway = g.slug and p.gateway_reference = e.session),
+          (select p.id from payments p where p.gateway = g.slug and p.tracking_code = e.tracking_code limit 1),
+          (select p.id from payments p where p.gateway = g.slug and p.id = e.hint)) as payment_id
+        from jsonb_to_recordset(${sql.json(given)}) as e (reference text, kind text, at timestamptz, amount bigint,
+          currency text, fee bigint, session text, tracking_code text, hint text, refund_hint text)
+        join gateways g on g.slug = ${gateway}
+      ), found as (
+        select e.*, (
+          select r.id from refunds r
+          where r.payment_id = e.payment_id and (r.id = e.refund_hint or r.gateway_reference = e.reference)
+          limit 1) as refund_id
+        from given e
+      ), listed as (
+        -- An earlier comparison asked about it before the gateway listed it.
+        delete from gateway_entries a using found e
+        where a.gateway = ${gateway} and a.reference = any(array['asked:payment:' || e.payment_id,
+          'asked:late_payment:' || e.payment_id, 'asked:refund:' || e.refund_id,
+          'asked:refund_returned:' || e.refund_id])
+      )
+      insert into gateway_entries (gateway, reference, kind, day, at, amount, currency, fee, payment_id, refund_id,
+        claimed_payment_id)
+      select ${gateway}, reference, kind, (at at time zone time_zone)::date, at, amount, currency, fee, payment_id,
+        refund_id, case when hint ~ '^PAY_[0-9A-Z]{26}$' then hint end
+      from found
+      on conflict (gateway, reference) do update set kind = excluded.kind, day = excluded.day, at = excluded.at,
+        amount = excluded.amount, currency = excluded.currency, fee = excluded.fee, payment_id = excluded.payment_id,
+        refund_id = excluded.refund_id, claimed_payment_id = excluded.claimed_payment_id`;
+  },
+
+  /** Movements of the day that no entry of the book shows, on whatever day, after an id. */
+  async listToAsk(
+    { gateway, day }: AccountDay,
+    { after, limit }: { after: string; limit: number },
+  ): Promise<MovementToAsk[]> {
+    return sql<MovementToAsk[]>`
+      select m.id, m.kind, m.payment_id as "paymentId", m.refund_id as "refundId", m.reference
+      from movements m
+      where m.gateway = ${gateway} and m.day = ${day} and m.id > ${after}
+        and m.kind in ('payment', 'refund', 'refund_returned', 'late_payment', 'late_reversal')
+        and not exists (
+          select from gateway_entries e
+          where e.gateway = m.gateway and e.payment_id = m.payment_id and case m.kind
+            when 'refund' then e.kind = 'refund' and e.refund_id = m.refund_id
+            when 'refund_returned' then e.kind = 'refund_returned' and e.refund_id = m.refund_id
+            when 'late_reversal' then e.kind = 'refund' and e.refund_id is null
+            else e.kind = 'payment' end)
+      order by m.id limit ${limit}`;
+  },
+
+  /** Records the answers as entries of the movements' day. */
+  async recordAnswers(answers: readonly Answer[]): Promise<void> {
+    if (answers.length === 0) return;
+    await sql`
+      insert into gateway_entries (gateway, reference, kind, day, at, amount, currency, payment_id, refund_id)
+      select m.gateway, 'asked:' || m.id,
+        case when a.result <> 'found' then a.result
+          when m.kind in ('refund', 'late_reversal') then 'refund'
+          when m.kind = 'refund_returned' then m.kind
+          else 'payment' end,
+        m.day, m.occurred_at, sign(m.amount) * coalesce(a.amount, abs(m.amount)), coalesce(a.currency, m.currency),
+        m.payment_id, m.refund_id
+      from jsonb_to_recordset(${sql.json(answers.map((answer) => ({ ...answer })))})
+        as a (id text, result text, amount bigint, currency text)
+      join movements m on m.id = a.id
+      on conflict (gateway, reference) do update set kind = excluded.kind, amount = excluded.amount,
+        currency = excluded.currency`;
+  },
+});
+export type GatewayEntries = ReturnType<typeof createGatewayEntries>;
