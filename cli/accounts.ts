@@ -215,7 +215,9 @@ const movementsCommand: CommandSpec = {
     });
     for (const { gateway, lastClosedDay } of open)
       io.note(
-        `Not all of these days are closed, so they may get more movements: ${gateway} is closed until ${lastClosedDay}.`,
+        lastClosedDay === null
+          ? `No day of ${gateway} is closed: they may get more movements.`
+          : `The last closed day of ${gateway} is ${lastClosedDay}: later ones may get more movements.`,
       );
     for await (const part of lines) if (!(await io.write(part))) break;
     return { text: null, json: { open } };

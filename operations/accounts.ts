@@ -127,14 +127,16 @@ export const createAccountOperations = ({
     /** The lines of a CSV file with the movements of some days, and the gateways whose days are not all closed. */
     async exportMovements(range: DayRange & { application: string | null }): Promise<{
       lines: AsyncGenerator<string>;
-      open: { gateway: string; lastClosedDay: string }[];
+      open: { gateway: string; lastClosedDay: string | null }[];
     }> {
       const all = (await createGateways(sql).list()).map(({ slug }) => slug);
       const gateways = range.gateway === null ? all : [range.gateway];
       const last = await days.lastClosed();
       const open = gateways.flatMap((gateway) => {
-        const day = last.get(gateway) ?? 'none';
-        return day === 'none' || day < range.to ? [{ gateway, lastClosedDay: day }] : [];
+        const lastClosedDay = last.get(gateway) ?? null;
+        return lastClosedDay === null || lastClosedDay < range.to
+          ? [{ gateway, lastClosedDay }]
+          : [];
       });
       const pages = gateways.map((gateway) => movements.export({ ...range, gateway }));
       return { lines: csvOf(pages), open };

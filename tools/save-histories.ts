@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import {
+  compareAccountDayWorkflow,
+  compareAccountsWorkflow,
   latePaymentWorkflow,
   paymentWorkflow,
   refundWorkflow,
@@ -15,6 +17,8 @@ const types = {
   [latePaymentWorkflow]: 'late-payment',
   [refundWorkflow]: 'refund',
   [sweeperWorkflow]: 'sweeper',
+  [compareAccountsWorkflow]: 'compare-accounts',
+  [compareAccountDayWorkflow]: 'compare-account-day',
 };
 const mostPerType = 20;
 

@@ -46,7 +46,14 @@ const endedAtTheSecondAnswer = (days: number) => {
 };
 
 describe('the saved histories', () => {
-  it.each(['payment', 'late-payment', 'refund', 'sweeper'])('contain the workflow %s', (name) => {
+  it.each([
+    'payment',
+    'late-payment',
+    'refund',
+    'sweeper',
+    'compare-accounts',
+    'compare-account-day',
+  ])('contain the workflow %s', (name) => {
     expect(histories.filter((file) => file.startsWith(`${name}-`))).not.toHaveLength(0);
   });
 
