@@ -180,17 +180,18 @@ const findReceiptProblems = (
   return problems;
 };
 
-/** A card that only a verification reports can be lost, if the verification was repeated. */
+/** A card that only a verification reports can be lost, if the gateway was asked again after it. */
 const mustShowCard = (
   { gateway, id }: CreatedPayment,
   { card_pan_masked: card }: Pick<ShownOutcome, 'card_pan_masked'>,
 ): boolean => {
   if (gateway.reportsCard !== 'verifying' || card !== null) return gateway.reportsCard !== 'never';
   const references = gateway.entriesFor(id).map(([reference]) => reference);
-  const verifications = gateway.provider.calls.filter(
-    ({ path, text }) => path.endsWith('/verify') && references.some((one) => text.includes(one)),
+  const calls = gateway.provider.calls.filter(({ path, text }) =>
+    references.some((one) => text.includes(one) || path.includes(one)),
   );
-  return verifications.length <= 1;
+  const verified = calls.findIndex(({ path }) => path.endsWith('/verify'));
+  return verified < 0 || verified === calls.length - 1;
 };
 
 const isKept = ({ verified, reversed }: Entry, { oneStep }: Gateway): boolean =>
