@@ -18,7 +18,13 @@ export const setUp = async (
     webhookKeyRing,
     notificationKeyRing,
   }: Pick<Production, 'databaseUrl' | 'keyRing' | 'webhookKeyRing' | 'notificationKeyRing'>,
-  { gateways, receiver }: { gateways: Gateway[]; receiver: Receiver },
+  {
+    gateways,
+    receiver,
+  }: {
+    gateways: readonly Pick<Gateway, 'slug' | 'credentials'>[];
+    receiver: Pick<Receiver, 'url' | 'trust'>;
+  },
 ): Promise<string> => {
   const sql = connect(databaseUrl, { name: 'payments-chaos', max: 1 });
   try {
