@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { eventId, newPaymentId, newReplayId } from '../../../contract/ids.ts';
 import { createConsoleLoginQueries } from '../../../postgres/console-logins.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
+import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import { everyDelivery } from '../../../postgres/delivery-filter.ts';
@@ -37,7 +38,14 @@ const addGatewayRows = async (paymentId: string) => {
   ]);
   const money = { amount: 1250, currency: 'EUR' };
   const returnUrl = 'https://pay.example/return';
-  await createSandboxPayments(records.sql).open({ paymentId, ...money, returnUrl });
+  const opened = await createSandboxPayments(records.sql).open({ paymentId, ...money, returnUrl });
+  await createGatewayEntries(records.sql).recordEntries('sandbox', [
+    {
+      ...({ kind: 'payment', reference: opened.reference, refundId: null, fee: null } as const),
+      ...{ ...money, at: new Date() },
+      payment: { reference: null, trackingCode: null, id: paymentId },
+    },
+  ]);
 };
 
 const paymentTables = [
@@ -48,6 +56,7 @@ const paymentTables = [
   'late_payments',
   'sandbox_payments',
   'gateway_exchanges',
+  'gateway_entries',
 ];
 
 const operationsAfter = (days: number, paymentDays: number | null) =>
@@ -119,6 +128,9 @@ describe('the purge', () => {
       );
       expect([table, left.flat().length]).toEqual([table, 0]);
     }
+    // An accountant's books outlive the payment.
+    const [paid = ''] = done;
+    expect(await records.sql`select from movements where payment_id = ${paid}`).toHaveLength(1);
   });
 
   it('deletes old replays with their results, and keeps one that runs', async () => {
