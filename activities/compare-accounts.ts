@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, heartbeat } from '@temporalio/activity';
 import type { AdapterOf } from '../gateways/adapters.ts';
 import type { GatewayAdapter, GatewayStatus, OpenedPayment } from '../gateways/gateway.ts';
+import { findDriver } from '../gateways/registry.ts';
 import type {
   AccountComparison,
   AccountDay,
@@ -11,7 +12,7 @@ import type {
 import type { Answer, GatewayEntries, MovementToAsk } from '../postgres/gateway-entries.ts';
 import type { PaymentOutcomes } from '../postgres/payment-outcomes.ts';
 import { gatewayNotFound, gatewayUnavailable } from '../temporal/failures.ts';
-import { exchangeWith, orUnknown, toOpened, type Unanswered } from './gateway-calls.ts';
+import { exchangeWith, orUnknown, toOpened } from './gateway-calls.ts';
 import type { Log } from './log.ts';
 
 export interface Deps {
@@ -42,6 +43,7 @@ const partMs = 15_000;
 const pagePauseMs = 500;
 const askedAtOnce = 5;
 const askPauseMs = 500;
+const heartbeatMs = 5_000;
 /** A restored Postgres may have lost many payments: about so many the admin learns whether their workflow runs. */
 const workflowsAsked = 200;
 /** How often a part is tried before its silence is a difference. */
@@ -58,18 +60,19 @@ export const createCompareAccountsActivities = (deps: Deps) => {
     return found;
   };
 
-  const ask = async (movement: MovementToAsk): Promise<Answer> => {
+  /** @returns `silent` without a usable answer; undefined for a payment that a purge has deleted */
+  const ask = async (movement: MovementToAsk): Promise<Answer | 'silent' | undefined> => {
     const { id, paymentId } = movement;
     const payment = await paymentOutcomes.get(paymentId);
-    // A purge has deleted it.
-    if (!payment?.reference) return { id, result: 'unanswered' };
+    if (!payment?.reference) return undefined;
     const opened = toOpened(payment, payment.reference, publicBaseUrl);
+    const carriesOurId = findDriver(payment.driver)?.capabilities.refund?.keyed ?? false;
     const called = await exchangeWith(gatewayOf, payment, (gateway) =>
-      orUnknown(() => askGateway(gateway, opened, movement)),
+      orUnknown(() => askGateway(gateway, opened, { ...movement, carriesOurId })),
     );
     if ('fault' in called) throw called.fault;
     const { result: answer } = called;
-    return 'state' in answer ? { id, result: 'unanswered' } : { id, ...answer };
+    return 'state' in answer ? 'silent' : { id, ...answer };
   };
 
   const askTemporal = async (day: AccountDay): Promise<void> => {
@@ -78,6 +81,16 @@ export const createCompareAccountsActivities = (deps: Deps) => {
     const idsOf = (differences: readonly UnpaidDifference[]) => differences.map(({ id }) => id);
     const found = unpaid.filter(({ paymentId }) => running.has(paymentId));
     await accountComparison.recordWorkflows(idsOf(unpaid), idsOf(found));
+  };
+
+  const reportUnknown = (
+    day: AccountDay,
+    { gatewayKind, count }: Pick<DayOfAccount, 'gatewayKind'> & { count: number },
+  ): void => {
+    const facts = { ...day, count };
+    const message = "A gateway's book has money that is not paid here";
+    if (gatewayKind === 'sandbox') logger.warn(facts, message);
+    else logger.error({ ...facts, alert: 'unknown_money' }, message);
   };
 
   return {
@@ -119,11 +132,14 @@ export const createCompareAccountsActivities = (deps: Deps) => {
         const page = { after: position, limit: askedAtOnce };
         const movements = await gatewayEntries.listToAsk(day, page);
         const answers = await Promise.all(movements.map(ask));
-        const isSilent =
-          answers.length > 0 && answers.every(({ result }) => result === 'unanswered');
+        const isSilent = answers.length > 0 && answers.every((answer) => answer === 'silent');
         if (isSilent && activityInfo().attempt < triesWithoutAnswer)
           throw gatewayUnavailable(`${gateway} gave no usable answer`);
-        await gatewayEntries.recordAnswers(answers);
+        const recorded = movements.flatMap(({ id }, index) => {
+          const answer = answers[index];
+          return answer === 'silent' ? { id, result: 'unanswered' as const } : (answer ?? []);
+        });
+        await gatewayEntries.recordAnswers(recorded);
         const last = movements.at(-1);
         if (!last || movements.length < askedAtOnce) return null;
         position = last.id;
@@ -135,16 +151,18 @@ export const createCompareAccountsActivities = (deps: Deps) => {
     /** Names the differences of the day and closes it. Alerts admins about money that is not paid here. */
     async finishDay({ hasList, ...day }: AccountDay & { hasList: boolean }): Promise<number> {
       const { gatewayKind } = await findDay(day);
-      const { open, newUnknown } = await accountComparison.findDifferences(day);
-      await askTemporal(day);
-      await accountComparison.finishDay(day, hasList ? 'list' : 'each');
-      if (newUnknown > 0) {
-        const facts = { ...day, count: newUnknown };
-        const message = "A gateway's book has money that is not paid here";
-        if (gatewayKind === 'sandbox') logger.warn(facts, message);
-        else logger.error({ ...facts, alert: 'unknown_money' }, message);
+      // A day with many entries takes a while.
+      const beating = setInterval(heartbeat, heartbeatMs);
+      try {
+        const { open, newUnknown } = await accountComparison.findDifferences(day);
+        // Now, because a retry finds that they are not new.
+        if (newUnknown > 0) reportUnknown(day, { gatewayKind, count: newUnknown });
+        await askTemporal(day);
+        await accountComparison.finishDay(day, hasList ? 'list' : 'each');
+        return open;
+      } finally {
+        clearInterval(beating);
       }
-      return open;
     },
   };
 };
@@ -154,23 +172,33 @@ type Found = Pick<Answer, 'result' | 'amount' | 'currency'>;
 const askGateway = async (
   gateway: GatewayAdapter,
   payment: OpenedPayment,
-  { kind, refundId, reference }: MovementToAsk,
-): Promise<Found | Unanswered> => {
+  {
+    kind,
+    refundId,
+    reference,
+    hasReturned,
+    carriesOurId,
+  }: MovementToAsk & { carriesOurId: boolean },
+): Promise<Found> => {
   if (kind !== 'refund' && kind !== 'refund_returned') {
     const status = await gateway.inquire(payment);
     return kind === 'late_reversal' ? reversalIn(status) : captureIn(status);
   }
-  if (!gateway.refunds) return unanswered;
+  if (!gateway.refunds) return unclear;
   const known = await gateway.refunds(payment, reference === null ? [] : [reference]);
   const found = known.find((each) => each.refundId === refundId || each.reference === reference);
-  const state = kind === 'refund_returned' ? 'failed' : 'succeeded';
-  if (found?.state !== state) return { result: 'absent' };
+  // A person has settled it, and nothing leads to it at the gateway.
+  if (!found && reference === null && !carriesOurId) return unclear;
+  const isAsHere =
+    found?.state === (kind === 'refund_returned' ? 'failed' : 'succeeded') ||
+    (found?.state === 'failed' && hasReturned);
+  if (!found || !isAsHere) return { result: 'absent' };
   return { result: 'found', amount: found.amount, currency: found.currency };
 };
 
-const unanswered: Unanswered = { state: 'unknown', reason: 'The answer is not clear' };
+const unclear: Found = { result: 'unanswered' };
 
-const captureIn = (status: GatewayStatus): Found | Unanswered => {
+const captureIn = (status: GatewayStatus): Found => {
   switch (status.state) {
     case 'paid':
       return { result: 'found', amount: status.amount, currency: status.currency };
@@ -178,7 +206,7 @@ const captureIn = (status: GatewayStatus): Found | Unanswered => {
       // Captured, and all of it was given back since.
       return { result: status.failureCode === 'payment_reversed' ? 'found' : 'absent' };
     case 'processing':
-      return unanswered;
+      return unclear;
     case 'cancelled':
     case 'expired':
     case 'waiting':
@@ -187,7 +215,7 @@ const captureIn = (status: GatewayStatus): Found | Unanswered => {
 };
 
 /** The money is not there any more, so it went back. */
-const reversalIn = ({ state }: GatewayStatus): Found | Unanswered => {
-  if (state === 'processing') return unanswered;
+const reversalIn = ({ state }: GatewayStatus): Found => {
+  if (state === 'processing') return unclear;
   return { result: state === 'paid' ? 'absent' : 'found' };
 };

@@ -109,7 +109,11 @@ const accountCommand: CommandSpec = {
       ...(feeFixed !== undefined && { feeFixed: Number(feeFixed) }),
     };
     await operations.gateways.setAccount(slug, terms, reason);
-    return { text: `Set: ${slug}`, json: { slug, ...terms } };
+    const advice =
+      timeZone === null
+        ? ''
+        : '\nIts days have other hours now: compare the last closed one again (accounts compare).';
+    return { text: `Set: ${slug}${advice}`, json: { slug, ...terms } };
   },
 };
 

@@ -11,6 +11,7 @@ export const accountDifferences = {
   currency_differs: 'another currency at the gateway',
   day_differs: 'more than a day apart',
   refund_unknown: 'refunded at the gateway, not here',
+  refunded_twice: 'refunded twice at the gateway',
   refund_missing: 'refunded here, not at the gateway',
   reversal_unknown: 'reversed at the gateway, not here',
   reversal_missing: 'reversed here, not at the gateway',

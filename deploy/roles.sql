@@ -205,6 +205,17 @@ begin
     create policy audit_log__service on audit_log as restrictive for insert to payments_worker
       with check (actor = 'service');
   end if;
+  -- Payments and refunds become movements by triggers, which run as the owner.
+  if not (select relrowsecurity from pg_class where oid = 'movements'::regclass) then
+    alter table movements enable row level security;
+  end if;
+  if not exists (select from pg_policy where polname = 'movements__granted') then
+    create policy movements__granted on movements using (true);
+  end if;
+  if not exists (select from pg_policy where polname = 'movements__worker') then
+    create policy movements__worker on movements as restrictive for insert to payments_worker
+      with check (kind in ('fee', 'chargeback'));
+  end if;
   -- Only the console can write `console`: the person was logged in there.
   if not exists (select from pg_policy where polname = 'audit_log__console') then
     create policy audit_log__console on audit_log as restrictive for insert to payments_console

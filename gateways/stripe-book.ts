@@ -9,11 +9,12 @@ import { stripeCurrencies } from './stripe-currencies.ts';
 const pageSize = 100;
 
 const Currency = z.string().regex(/^[a-z]{3}$/);
-/** A charge or a refund, as far as both have the same fields. */
+/** A charge or a refund, as far as both have the same fields. A charge of a slow method is pending for days. */
 const Source = z.object({
   id: z.string().regex(/^[a-z]{2,5}_[A-Za-z0-9_]{1,200}$/),
   amount: z.int(),
   currency: Currency,
+  status: z.string().nullish(),
   payment_intent: z.string().nullish(),
   metadata: z.record(z.string(), z.string()).nullish(),
 });
@@ -29,7 +30,7 @@ const Transaction = z.object({
 });
 const List = z.object({ data: z.array(Transaction), has_more: z.boolean() });
 
-/** Types that are not here move no payer's money. */
+/** Types that are not here belong to no payer, or undo a payment that never succeeded. */
 const kinds: Readonly<Record<string, BookEntry['kind']>> = {
   charge: 'payment',
   payment: 'payment',
@@ -71,16 +72,18 @@ const toEntry = (transaction: z.output<typeof Transaction>): BookEntry | undefin
   if (!kind) return undefined;
   const source = Source.safeParse(transaction.source).data;
   // The balance may have another currency than the payer's, and then the fee has it, too.
-  const isPayers = source !== undefined && (kind === 'payment' || kind === 'refund');
-  const money = isPayers
-    ? { ...source, amount: Math.abs(source.amount) * Math.sign(amount) }
-    : transaction;
+  const isPayers = kind === 'payment' || kind === 'refund' || kind === 'refund_returned';
+  if (kind === 'payment' && source?.status && source.status !== 'succeeded') return undefined;
+  const money =
+    isPayers && source
+      ? { ...source, amount: Math.abs(source.amount) * Math.sign(amount) }
+      : transaction;
   const currency = money.currency.toUpperCase();
   const minor = (of: number) =>
     Math.round(fromWire({ currencies: stripeCurrencies }, { amount: of, currency }));
   return {
     // The money of a refund that came back has the refund as its source, too.
-    reference: isPayers ? source.id : id,
+    reference: source && (kind === 'payment' || kind === 'refund') ? source.id : id,
     kind,
     at: new Date(created * 1000),
     amount: minor(money.amount),

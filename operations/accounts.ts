@@ -17,6 +17,8 @@ import { csvLine } from './csv.ts';
 import type { Deps } from './deps.ts';
 import { needTemporal } from './need-temporal.ts';
 
+const dayMs = 24 * 3_600_000;
+
 /** The range of days of a list, YYYY-MM-DD, both included. */
 export interface DayRange {
   from: string;
@@ -26,13 +28,13 @@ export interface DayRange {
 }
 
 /** What can be done about a difference by the routine that exists. Null: only an explanation. */
-export const mendOf = ({ kind, paymentId }: AccountDifference): string | null =>
-  paymentId === null ? null : (mends[kind] ?? null);
+export const mendOf = ({ kind, paymentId, refundId: ours }: AccountDifference): string | null =>
+  // A refund of ours that has failed here stays so.
+  paymentId === null || ours !== null ? null : (mends[kind] ?? null);
 
 const mends: Partial<Record<AccountDifferenceKind, string>> = {
   captured_not_paid: 'ask the gateway about the payment, or look for late money if it has ended',
   refund_unknown: 'record the refund that the gateway has',
-  reversal_unknown: 'look for the late money again',
 };
 
 /** What admins and accountants do with movements, days and differences. */
@@ -82,10 +84,12 @@ export const createAccountOperations = ({
      * @throws Refusal for a day that has not begun, or without Temporal
      */
     async compare({ gateway, day }: AccountDay): Promise<void> {
-      if (!(await createGateways(sql).get(gateway)))
-        throw new NotFound(`There is no gateway "${gateway}".`);
+      const listed = (await createGateways(sql).list()).find(({ slug }) => slug === gateway);
+      if (!listed) throw new NotFound(`There is no gateway "${gateway}".`);
+      if (Date.parse(day) + 2 * dayMs < listed.createdAt.getTime())
+        throw new Refusal(`${day} is before the gateway "${gateway}" was added.`);
       // No time zone is more than 14 hours ahead.
-      if (Date.parse(day) - 14 * 3_600_000 > now().getTime())
+      if (Date.parse(day) - (14 / 24) * dayMs > now().getTime())
         throw new Refusal(`${day} has not begun.`);
       const workflows = await needTemporal(temporal);
       await needTemporal(() => workflows.compareAccountDay({ gateway, day }));

@@ -16,7 +16,7 @@ export interface DayOfAccount extends RecordedAccount {
 /** What a comparison found, in numbers. */
 export interface Findings {
   open: number;
-  /** New since the comparison before: money that was captured and is not paid here. */
+  /** New since the comparison before, or open again: money that was captured and is not paid here. */
   newUnknown: number;
 }
 
@@ -60,7 +60,11 @@ export const createAccountComparison = (sql: Sql) => ({
   /** Names what differs on the day. A difference that is no longer found is mended. */
   async findDifferences({ gateway, day }: AccountDay): Promise<Findings> {
     const [row] = await sql<Findings[]>`
-      with found as (${differencesOf(sql, { gateway, day })}), kept as (
+      with found as (
+        select distinct on (f.kind, f.subject) f.*, d.id is null or d.state = 'mended' as is_new
+        from (${differencesOf(sql, { gateway, day })}) f
+        left join account_differences d on d.gateway = ${gateway} and d.kind = f.kind and d.subject = f.subject
+      ), kept as (
         insert into account_differences as d (gateway, day, kind, subject, payment_id, refund_id, application,
           our_amount, our_currency, our_time, their_amount, their_currency, their_time)
         select ${gateway}, ${day}::date, f.kind, f.subject, f.payment_id, f.refund_id, p.application, f.our_amount,
@@ -71,14 +75,15 @@ export const createAccountComparison = (sql: Sql) => ({
           our_currency = excluded.our_currency, our_time = excluded.our_time, their_amount = excluded.their_amount,
           their_currency = excluded.their_currency, their_time = excluded.their_time,
           state = case when d.state = 'mended' then 'open' else d.state end
-        returning id, kind, state, xmax = 0 as is_new
+        returning id, state
       ), mended as (
         update account_differences set state = 'mended', changed_at = now()
-        where gateway = ${gateway} and day = ${day} and state = 'open' and id not in (select id from kept)
+        where gateway = ${gateway} and day = ${day} and state = 'open'
+          and not exists (select from kept where kept.id = account_differences.id)
       )
-      select count(*) filter (where state = 'open') as open,
-        count(*) filter (where is_new and kind in ('captured_unknown', 'captured_not_paid')) as "newUnknown"
-      from kept`;
+      select (select count(*) from kept where state = 'open') as open, (
+        select count(*) from found
+        where is_new and kind in ('captured_unknown', 'captured_not_paid')) as "newUnknown"`;
     return row ?? { open: 0, newUnknown: 0 };
   },
 
@@ -98,41 +103,66 @@ export const createAccountComparison = (sql: Sql) => ({
   },
 
   /**
-   * Records the comparison and closes the day, if it is over and the day before is closed: fees and chargebacks become
+   * Records the comparison and closes the day, if it is over and the next one to close: fees and chargebacks become
    * movements, and the day gets its hash. A closed day stays as it is.
    */
   async finishDay({ gateway, day }: AccountDay, method: 'list' | 'each'): Promise<void> {
     await sql.begin(async (tx) => {
+      // Another comparison of the account could close the day on which this one books a late fee.
+      await tx`select pg_advisory_xact_lock(hashtext('account ' || ${gateway}))`;
       await tx`
         insert into account_days (gateway, day, method, compared_at) values (${gateway}, ${day}, ${method}, now())
         on conflict (gateway, day) do update set method = excluded.method, compared_at = excluded.compared_at`;
-      await bookFees(tx, { gateway, day });
+      let last: string | null = '';
+      while (last !== null) last = await bookFees(tx, { gateway, day }, last);
       await tx`
         update account_days d set closed_at = now(), hash = account_day_hash(d.gateway, d.day),
           movements = (select count(*) from movements m where m.gateway = d.gateway and m.day = d.day)
         from gateways g
         where d.gateway = ${gateway} and d.day = ${day} and g.slug = d.gateway and d.closed_at is null
           and (d.day + 1)::timestamp at time zone g.time_zone <= now() - interval '1 hour'
-          and (d.day <= (g.created_at at time zone g.time_zone)::date or exists (
-            select from account_days b
-            where b.gateway = d.gateway and b.day = d.day - 1 and b.closed_at is not null))`;
+          and d.day = coalesce(
+            (select max(b.day) + 1 from account_days b where b.gateway = d.gateway and b.closed_at is not null),
+            (g.created_at at time zone g.time_zone)::date)`;
     });
   },
 });
 export type AccountComparison = ReturnType<typeof createAccountComparison>;
 
-/** What the gateway kept, as its book shows it. One that shows after its day was closed is one of a later day. */
-const bookFees = (tx: Queries, { gateway, day }: AccountDay) => tx`
+/** No statement may take longer than 10 s. */
+const feesAtOnce = 5_000;
+
+/**
+ * Books what the gateway kept, as some entries of its book show it. A fee that shows after its day was closed is one of a
+ * later day.
+ * @returns the last of the entries; null: there are no more
+ */
+const bookFees = async (
+  tx: Queries,
+  { gateway, day }: AccountDay,
+  after: string,
+): Promise<string | null> => {
+  const [page] = await tx<{ last: string | null }[]>`
+    with page as (
+      select * from gateway_entries
+      where gateway = ${gateway} and day = ${day} and reference > ${after}
+      order by reference limit ${feesAtOnce}
+    ), booked as (${insertFees(tx)})
+    select max(reference) as last from page`;
+  return page?.last ?? null;
+};
+
+const insertFees = (tx: Queries) => tx`
   insert into movements (id, kind, gateway, day, payment_id, application, test, order_id, amount, currency, reference,
     occurred_at)
   select moved.kind || ':' || e.gateway || ':' || e.reference, moved.kind, e.gateway,
     open_day(e.gateway, e.day::timestamp at time zone g.time_zone), e.payment_id, p.application,
     coalesce(p.test, g.kind = 'sandbox'), p.order_id, moved.amount, e.currency, e.reference, e.at
-  from gateway_entries e
+  from page e
   join gateways g on g.slug = e.gateway
   left join payments p on p.id = e.payment_id
   cross join lateral (values ('fee', -e.fee), (nullif(e.kind, 'payment'), e.amount)) as moved (kind, amount)
-  where e.gateway = ${gateway} and e.day = ${day} and moved.amount <> 0 and moved.kind in ('fee', 'chargeback')
+  where moved.amount <> 0 and moved.kind in ('fee', 'chargeback')
   on conflict (id) do nothing`;
 
 /** Each kind of contract/account-difference.ts, by what the two sides show of the day. */
@@ -148,9 +178,10 @@ const differencesOf = (sql: Queries, { gateway, day }: AccountDay) => sql`
     where e.gateway = ${gateway} and e.day = ${day}
   ), pair as (
     select e.*, m.id as movement, m.amount as our_amount, m.currency as our_currency, m.occurred_at as our_time,
-      e.kind = 'payment' and exists (
+      exists (
         select from gateway_entries o
-        where o.payment_id = e.payment_id and o.gateway = e.gateway and o.kind = 'payment'
+        where o.payment_id = e.payment_id and o.gateway = e.gateway and o.kind = e.kind
+          and (e.kind = 'payment' or o.refund_id = e.refund_id)
           and (o.at, o.reference) < (e.at, e.reference)) as again,
       -- A refund that has not ended here, or that failed without ever succeeding: its two entries come to nothing.
       e.refund_status = 'pending' or exists (
@@ -161,7 +192,8 @@ const differencesOf = (sql: Queries, { gateway, day }: AccountDay) => sql`
     from entry e left join movements m on m.id = any(e.movements)
     where e.movements is not null
   )
-  select case when again then 'captured_twice'
+  select case when again and kind = 'payment' then 'captured_twice'
+      when again then 'refunded_twice'
       when kind = 'payment' then case when payment_id is null then 'captured_unknown' else 'captured_not_paid' end
       when refund_id is null and status <> 'paid' then 'reversal_unknown'
       else 'refund_unknown' end as kind,

@@ -11,6 +11,8 @@ export interface BacklogMetrics {
   exhausted: number;
   /** Since the earliest due time of the pending deliveries, without tests and postponed ones: these page nobody. */
   deliveryOverdueSeconds: number;
+  /** Days that are over and not closed, of the live account that is furthest behind. */
+  accountDaysDue: number;
 }
 
 const maxCount = 10_000;
@@ -39,7 +41,11 @@ export const createBacklogMetrics = (sql: Queries) => ({
         ) as exhausted,
         ${since(sql`select next_attempt_at from deliveries
           where status = 'pending' and postponed_at is null and not test
-          order by next_attempt_at limit 1`)} as "deliveryOverdueSeconds"`;
+          order by next_attempt_at limit 1`)} as "deliveryOverdueSeconds",
+        (select coalesce(max(greatest((now() at time zone g.time_zone)::date - 1 - coalesce(
+            (select max(d.day) from account_days d where d.gateway = g.slug and d.closed_at is not null),
+            (g.created_at at time zone g.time_zone)::date - 1), 0)), 0)
+          from gateways g where g.kind = 'live' and g.enabled) as "accountDaysDue"`;
     if (!row) throw new Error('A select without a condition returned no row');
     return row;
   },

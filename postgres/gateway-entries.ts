@@ -22,6 +22,8 @@ export interface MovementToAsk {
   paymentId: string;
   refundId: string | null;
   reference: string | null;
+  /** The money of the refund came back later. */
+  hasReturned: boolean;
 }
 
 /** What the gateway said about a movement when it was asked. */
@@ -57,7 +59,9 @@ export const createGatewayEntries = (sql: Queries) => ({
         select e.*, g.time_zone, coalesce(
           (select p.id from payments p where p.gateway = g.slug and p.gateway_reference = e.session),
           (select p.id from payments p where p.gateway = g.slug and p.tracking_code = e.tracking_code limit 1),
-          (select p.id from payments p where p.gateway = g.slug and p.id = e.hint)) as payment_id
+          (select p.id from payments p where p.gateway = g.slug and p.id = e.hint),
+          -- A purge has deleted the payment.
+          (select m.payment_id from movements m where m.id = 'payment:' || e.hint and m.gateway = g.slug)) as payment_id
         from jsonb_to_recordset(${sql.json(given)}) as e (reference text, kind text, at timestamptz, amount bigint,
           currency text, fee bigint, session text, tracking_code text, hint text, refund_hint text)
         join gateways g on g.slug = ${gateway}
@@ -65,13 +69,14 @@ export const createGatewayEntries = (sql: Queries) => ({
         select e.*, (
           select r.id from refunds r
           where r.payment_id = e.payment_id and (r.id = e.refund_hint or r.gateway_reference = e.reference)
+          union all select m.refund_id from movements m where m.id = 'refund:' || e.refund_hint
           limit 1) as refund_id
         from given e
       ), listed as (
         -- An earlier comparison asked about it before the gateway listed it.
         delete from gateway_entries a using found e
         where a.gateway = ${gateway} and a.reference = any(array['asked:payment:' || e.payment_id,
-          'asked:late_payment:' || e.payment_id, 'asked:refund:' || e.refund_id,
+          'asked:late_payment:' || e.payment_id, 'asked:late_reversal:' || e.payment_id, 'asked:refund:' || e.refund_id,
           'asked:refund_returned:' || e.refund_id])
       )
       insert into gateway_entries (gateway, reference, kind, day, at, amount, currency, fee, payment_id, refund_id,
@@ -90,7 +95,8 @@ export const createGatewayEntries = (sql: Queries) => ({
     { after, limit }: { after: string; limit: number },
   ): Promise<MovementToAsk[]> {
     return sql<MovementToAsk[]>`
-      select m.id, m.kind, m.payment_id as "paymentId", m.refund_id as "refundId", m.reference
+      select m.id, m.kind, m.payment_id as "paymentId", m.refund_id as "refundId", m.reference,
+        exists (select from movements b where b.id = 'refund_returned:' || m.refund_id) as "hasReturned"
       from movements m
       where m.gateway = ${gateway} and m.day = ${day} and m.id > ${after}
         and m.kind in ('payment', 'refund', 'refund_returned', 'late_payment', 'late_reversal')

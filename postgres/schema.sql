@@ -733,6 +733,8 @@ begin
   return null;
 end
 $$;
+-- Whoever may create a trigger on a table of their own could otherwise book what they like. Firing needs no right.
+revoke execute on function record_movement() from public;
 -- The day of the account's time zone at a time, or the first one that is not closed.
 create function open_day(account text, at timestamptz) returns date stable
 return (
@@ -751,7 +753,8 @@ create trigger late_payments__movement after insert or update of result on late_
 create trigger late_payments__reversed after insert or update of result on late_payments
   for each row when (new.result = 'reversed') execute function record_movement('late_reversal', 'resolved_at', '-1');
 
-create function refuse_closed_day() returns trigger language plpgsql as $$
+create function refuse_closed_day() returns trigger language plpgsql
+  set search_path = pg_catalog, public, pg_temp as $$
 begin
   if exists (select from account_days d where d.gateway = new.gateway and d.day = new.day and d.closed_at is not null)
   then raise exception 'the day is closed' using errcode = 'insufficient_privilege';
@@ -774,9 +777,9 @@ return sha256(
   coalesce((select d.hash from account_days d where d.gateway = account and d.day = on_day - 1), '')
   || convert_to(account || ' ' || on_day, 'UTF8')
   || coalesce((
-    select string_agg(sha256(convert_to(jsonb_build_array(m.id, m.payment_id, m.refund_id, m.application, m.test,
+    select string_agg(sha256(convert_to(jsonb_build_array(m.id, m.kind, m.payment_id, m.refund_id, m.application, m.test,
       m.order_id, m.amount, m.currency, m.reference, extract(epoch from m.occurred_at),
-      extract(epoch from m.recorded_at))::text, 'UTF8')), '' order by m.id)
+      extract(epoch from m.recorded_at))::text, 'UTF8')), '' order by m.id collate "C")
     from movements m where m.gateway = account and m.day = on_day), ''));
 
 -- The people who may enter the web console, with the one role of each. The command line writes them. The console

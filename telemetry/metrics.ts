@@ -200,6 +200,10 @@ const backlogGauges: Record<keyof BacklogMetrics, { name: string; help: string }
     name: 'payments_webhooks_overdue_seconds',
     help: 'Time since the earliest pending attempt of a live payment was due, without postponed deliveries. 0 if none is overdue.',
   },
+  accountDaysDue: {
+    name: 'payments_account_days_due',
+    help: 'Days that are over and not closed, of the live account that is furthest behind in the comparison with its book.',
+  },
 };
 
 /** Shares the checks of the readiness probe. */

@@ -1,3 +1,4 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { continueAsNew, executeChild, workflowInfo } from '@temporalio/workflow';
 import type { AccountDayInput } from '../temporal/messages.ts';
 import { askAboutMovements, finishDay, listBook, listDueDays } from './activities.ts';
@@ -10,19 +11,31 @@ export async function compareAccounts(): Promise<void> {
   const due = Object.groupBy(await listDueDays(), ({ gateway }) => gateway);
   const compared = await Promise.allSettled(
     Object.values(due).map(async (days = []) => {
-      for (const { gateway, day } of days)
-        await executeChild(compareAccountDay, {
-          workflowId: `ACCOUNT_${gateway}_${day}`,
-          // A comparison by hand may run, or have run.
-          workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-          args: [{ gateway, day }],
-          staticSummary: `Comparison of ${day} with ${gateway}`,
-        });
+      for (const day of days) if (!(await compareDay(day))) return;
     }),
   );
   // The next run begins with the day that failed.
   for (const each of compared) if (each.status === 'rejected') throw each.reason;
 }
+
+/** @returns false if an admin has begun the comparison of the day, which still runs */
+const compareDay = async ({ gateway, day }: AccountDayInput): Promise<boolean> => {
+  try {
+    await executeChild(compareAccountDay, {
+      workflowId: `ACCOUNT_${gateway}_${day}`,
+      // It may have been compared before.
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      // Payers do not wait for it.
+      priority: { priorityKey: 5 },
+      args: [{ gateway, day }],
+      staticSummary: `Comparison of ${day} with ${gateway}`,
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+    throw error;
+  }
+};
 
 /** Compares a day of a gateway with the gateway's own book. May be repeated at any time. @returns its open differences */
 export async function compareAccountDay(input: AccountDayInput): Promise<number> {

@@ -575,6 +575,7 @@ begin
   return null;
 end
 $$;
+revoke execute on function record_movement() from public;
 create function open_day(account text, at timestamptz) returns date stable
 return (
   select greatest((at at time zone g.time_zone)::date,
@@ -592,7 +593,8 @@ create trigger late_payments__movement after insert or update of result on late_
 create trigger late_payments__reversed after insert or update of result on late_payments
   for each row when (new.result = 'reversed') execute function record_movement('late_reversal', 'resolved_at', '-1');
 
-create function refuse_closed_day() returns trigger language plpgsql as $$
+create function refuse_closed_day() returns trigger language plpgsql
+  set search_path = pg_catalog, public, pg_temp as $$
 begin
   if exists (select from account_days d where d.gateway = new.gateway and d.day = new.day and d.closed_at is not null)
   then raise exception 'the day is closed' using errcode = 'insufficient_privilege';
@@ -614,9 +616,9 @@ return sha256(
   coalesce((select d.hash from account_days d where d.gateway = account and d.day = on_day - 1), '')
   || convert_to(account || ' ' || on_day, 'UTF8')
   || coalesce((
-    select string_agg(sha256(convert_to(jsonb_build_array(m.id, m.payment_id, m.refund_id, m.application, m.test,
+    select string_agg(sha256(convert_to(jsonb_build_array(m.id, m.kind, m.payment_id, m.refund_id, m.application, m.test,
       m.order_id, m.amount, m.currency, m.reference, extract(epoch from m.occurred_at),
-      extract(epoch from m.recorded_at))::text, 'UTF8')), '' order by m.id)
+      extract(epoch from m.recorded_at))::text, 'UTF8')), '' order by m.id collate "C")
     from movements m where m.gateway = account and m.day = on_day), ''));
 
 create table console_people (

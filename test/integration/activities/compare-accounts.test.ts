@@ -209,7 +209,11 @@ const plantAll = async () => {
   stripe.book.set(foreign, { ...entry, trackingCode: 'pi_of_somebody' });
   Object.assign(stripe.add(foreign, { amount: 100 }), { createdAt: at('00:00:00') });
   await plantRefund({ theirs: null });
-  await plantRefund({ theirs: null, of: await plant() });
+  const repeated = await plant();
+  const refundId = await plantRefund({ of: repeated });
+  Object.assign(stripe.add(repeated.reference, { amount: 500, refundId }), {
+    createdAt: at('13:00:01'),
+  });
   await plantRefund({ ours: 500, theirs: 400 });
   await plantRefund({ returned: true });
   await plantLate({ ours: false, theirs: true });
@@ -234,7 +238,7 @@ const planted = [
   ...['captured_not_paid', 'captured_not_paid', 'captured_twice'],
   ...['captured_unknown', 'captured_unknown', 'currency_differs', 'day_differs', 'fee_differs'],
   ...['not_answered', 'payment_missing', 'payment_missing'],
-  ...['refund_missing', 'refund_missing', 'refund_unknown', 'refund_unknown', 'refund_unknown'],
+  ...['refund_missing', 'refund_unknown', 'refund_unknown', 'refund_unknown', 'refunded_twice'],
   ...['reversal_missing', 'reversal_unknown'],
 ];
 
@@ -401,7 +405,7 @@ describe('a gateway without a list', () => {
       next: null,
     });
     expect(await run(() => askAboutMovements({ ...account, after: null }))).toBeNull();
-    expect(most).toBe(5);
+    expect(most).toBeLessThanOrEqual(5);
     expect(await run(() => finishDay({ ...account, hasList: false }))).toBe(3);
     const found = await differences(day, other);
     expect(kindsOf(found)).toEqual(['amount_differs', 'not_answered', 'payment_missing']);

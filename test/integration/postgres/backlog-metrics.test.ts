@@ -16,6 +16,7 @@ const empty = {
   inquiryLagSeconds: 0,
   exhausted: 0,
   deliveryOverdueSeconds: 0,
+  accountDaysDue: 0,
 };
 
 /** Measures; rounds seconds down to hundreds. */
@@ -119,5 +120,17 @@ describe('backlogMetrics', () => {
     expect(await measure()).toEqual({ ...empty, exhausted: 1, deliveryOverdueSeconds: 300 });
     await records.sql`update deliveries set postponed_at = now()`;
     expect(await measure()).toEqual({ ...empty, exhausted: 1 });
+  });
+
+  it('counts the days of the account that is furthest behind', async () => {
+    const { sql } = records;
+    await sql`update gateways set created_at = now() - interval '5 days'`;
+    expect(await measure()).toMatchObject({ accountDaysDue: 5 });
+    await sql`
+      insert into account_days (gateway, day, method, movements, compared_at, closed_at, hash)
+      select slug, (now() at time zone 'UTC')::date - 3, 'list', 0, now(), now(), '' from gateways`;
+    expect(await measure()).toMatchObject({ accountDaysDue: 2 });
+    await sql`update gateways set enabled = false`;
+    expect(await measure()).toMatchObject({ accountDaysDue: 0 });
   });
 });

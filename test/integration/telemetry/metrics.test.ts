@@ -299,8 +299,8 @@ const checkedByAbsence = [
   'payments_sweeper_processed_total',
 ];
 
-/** Checked in test/integration/api/gateways/notifications.test.ts. */
-const checkedElsewhere = ['payments_notifications_total'];
+/** Checked in test/integration/api/gateways/notifications.test.ts and postgres/backlog-metrics.test.ts. */
+const checkedElsewhere = ['payments_notifications_total', 'payments_account_days_due'];
 
 describe('the metric', () => {
   it.each(Object.entries(checks))('the metric %s changes', async (_name, check) => {
