@@ -129,4 +129,3 @@ export const createAccountDays = (sql: Queries) => ({
     }
   },
 });
-export type AccountDays = ReturnType<typeof createAccountDays>;
