@@ -25,9 +25,11 @@ export const measureService = async (bench: Bench): Promise<Figure[]> => {
   using receiver = await startReceiver();
   const payers = await bench.payers({ slug: 'bench', receiver });
   let paid = 0;
+  let memory: Record<Part, number> | undefined;
   const pay = async () => {
     const waited = await payers.pay();
     paid += 1;
+    if (paid === paymentsForMemory) memory = memoryMb(pids);
     return waited;
   };
 
@@ -76,9 +78,9 @@ export const measureService = async (bench: Bench): Promise<Figure[]> => {
 
   say(`Paying until there are ${paymentsForMemory} payments …`);
   await closedLoop({ atOnce, count: paymentsForMemory - paid, limitMs: memoryTimeMs }, pay);
-  const memory = memoryMb(pids);
+  const measured = memory ?? memoryMb(pids);
 
-  // After the memory: 50 lists at once leave more garbage than 1,000 payments.
+  // At the end: 50 lists at once leave more garbage than 1,000 payments.
   const lists: Round[] = [];
   for (const round of rounds) {
     say(`Round ${round} of ${rounds.length}: lists …`);
@@ -93,8 +95,8 @@ export const measureService = async (bench: Bench): Promise<Figure[]> => {
       wholes.map(({ ceiling, ours }) => ({ ceiling: pick(ceiling), ours: pick(ours) })),
     );
   const ofMemory = (part: Part, limit?: Limit): Figure => {
-    const name = `memory of the ${part} after ${paid} payments`;
-    const figure = absolute({ name, unit: 'MB' }, memory[part], limit);
+    const name = `memory of the ${part} after ${Math.min(paid, paymentsForMemory)} payments`;
+    const figure = absolute({ name, unit: 'MB' }, measured[part], limit);
     // On a machine that is too busy for all payments the limit says nothing.
     return paid < paymentsForMemory ? { ...figure, holds: null } : figure;
   };
