@@ -1,4 +1,5 @@
 import type { RecordedAccount } from '../contract/gateway-account.ts';
+import { hashDay } from './account-hash.ts';
 import type { Queries, Sql } from './driver/sql.ts';
 
 /** A day of a gateway, `day` as YYYY-MM-DD in the time zone of its account. */
@@ -58,33 +59,22 @@ export const createAccountComparison = (sql: Sql) => ({
   },
 
   /** Names what differs on the day. A difference that is no longer found is mended. */
-  async findDifferences({ gateway, day }: AccountDay): Promise<Findings> {
-    const [row] = await sql<Findings[]>`
-      with found as (
-        select distinct on (f.kind, f.subject) f.*, d.id is null or d.state = 'mended' as is_new
-        from (${differencesOf(sql, { gateway, day })}) f
-        left join account_differences d on d.gateway = ${gateway} and d.kind = f.kind and d.subject = f.subject
-      ), kept as (
-        insert into account_differences as d (gateway, day, kind, subject, payment_id, refund_id, application,
-          our_amount, our_currency, our_time, their_amount, their_currency, their_time)
-        select ${gateway}, ${day}::date, f.kind, f.subject, f.payment_id, f.refund_id, p.application, f.our_amount,
-          f.our_currency, f.our_time, f.their_amount, f.their_currency, f.their_time
-        from found f left join payments p on p.id = f.payment_id
-        on conflict (gateway, kind, subject) do update set day = excluded.day, payment_id = excluded.payment_id,
-          refund_id = excluded.refund_id, application = excluded.application, our_amount = excluded.our_amount,
-          our_currency = excluded.our_currency, our_time = excluded.our_time, their_amount = excluded.their_amount,
-          their_currency = excluded.their_currency, their_time = excluded.their_time,
-          state = case when d.state = 'mended' then 'open' else d.state end
-        returning id, state
-      ), mended as (
-        update account_differences set state = 'mended', changed_at = now()
-        where gateway = ${gateway} and day = ${day} and state = 'open'
-          and not exists (select from kept where kept.id = account_differences.id)
-      )
-      select (select count(*) from kept where state = 'open') as open, (
-        select count(*) from found
-        where is_new and kind in ('captured_unknown', 'captured_not_paid')) as "newUnknown"`;
-    return row ?? { open: 0, newUnknown: 0 };
+  async findDifferences(account: AccountDay): Promise<Findings> {
+    const [start] = await sql<{ at: string }[]>`select clock_timestamp()::text as at`;
+    let newUnknown = 0;
+    for (let after: string | null = ''; after !== null;) {
+      const page: DifferencesPage = await recordDifferences(sql, account, after);
+      newUnknown += page.newUnknown;
+      after = page.last;
+    }
+    const { gateway, day } = account;
+    await sql`
+      update account_differences set state = 'mended', changed_at = now()
+      where gateway = ${gateway} and day = ${day} and state = 'open' and seen_at < ${start?.at ?? ''}::text::timestamptz`;
+    const [row] = await sql<{ open: number }[]>`
+      select count(*) as open from account_differences
+      where gateway = ${gateway} and day = ${day} and state = 'open'`;
+    return { open: row?.open ?? 0, newUnknown };
   },
 
   /** Open differences of the day about money that is not paid here, where the payment's id is known. */
@@ -115,9 +105,9 @@ export const createAccountComparison = (sql: Sql) => ({
         on conflict (gateway, day) do update set method = excluded.method, compared_at = excluded.compared_at`;
       let last: string | null = '';
       while (last !== null) last = await bookFees(tx, { gateway, day }, last);
+      const { hash, movements } = await hashDay(tx, { gateway, day });
       await tx`
-        update account_days d set closed_at = now(), hash = account_day_hash(d.gateway, d.day),
-          movements = (select count(*) from movements m where m.gateway = d.gateway and m.day = d.day)
+        update account_days d set closed_at = now(), hash = decode(${hash}, 'hex'), movements = ${movements}
         from gateways g
         where d.gateway = ${gateway} and d.day = ${day} and g.slug = d.gateway and d.closed_at is null
           and (d.day + 1)::timestamp at time zone g.time_zone <= now() - interval '1 hour'
@@ -130,7 +120,7 @@ export const createAccountComparison = (sql: Sql) => ({
 export type AccountComparison = ReturnType<typeof createAccountComparison>;
 
 /** No statement may take longer than 10 s. */
-const feesAtOnce = 5_000;
+const entriesAtOnce = 5_000;
 
 /**
  * Books what the gateway kept, as some entries of its book show it. A fee that shows after its day was closed is one of a
@@ -146,7 +136,7 @@ const bookFees = async (
     with page as (
       select * from gateway_entries
       where gateway = ${gateway} and day = ${day} and reference > ${after}
-      order by reference limit ${feesAtOnce}
+      order by reference limit ${entriesAtOnce}
     ), booked as (${insertFees(tx)})
     select max(reference) as last from page`;
   return page?.last ?? null;
@@ -165,17 +155,55 @@ const insertFees = (tx: Queries) => tx`
   where moved.amount <> 0 and moved.kind in ('fee', 'chargeback')
   on conflict (id) do nothing`;
 
+interface DifferencesPage {
+  /** The last of the entries; null: there are no more. */
+  last: string | null;
+  newUnknown: number;
+}
+
+/** Records what some entries of the day differ in. */
+const recordDifferences = async (
+  sql: Queries,
+  { gateway, day }: AccountDay,
+  after: string,
+): Promise<DifferencesPage> => {
+  const [row] = await sql<DifferencesPage[]>`
+    with page as (
+      select * from gateway_entries
+      where gateway = ${gateway} and day = ${day} and reference > ${after}
+      order by reference limit ${entriesAtOnce}
+    ), found as (
+      select distinct on (f.kind, f.subject) f.*, d.id is null or d.state = 'mended' as is_new
+      from (${differencesOf(sql)}) f
+      left join account_differences d on d.gateway = ${gateway} and d.kind = f.kind and d.subject = f.subject
+    ), kept as (
+      insert into account_differences as d (gateway, day, kind, subject, payment_id, refund_id, application,
+        our_amount, our_currency, our_time, their_amount, their_currency, their_time)
+      select ${gateway}, ${day}::date, f.kind, f.subject, f.payment_id, f.refund_id, p.application, f.our_amount,
+        f.our_currency, f.our_time, f.their_amount, f.their_currency, f.their_time
+      from found f left join payments p on p.id = f.payment_id
+      on conflict (gateway, kind, subject) do update set day = excluded.day, payment_id = excluded.payment_id,
+        refund_id = excluded.refund_id, application = excluded.application, our_amount = excluded.our_amount,
+        our_currency = excluded.our_currency, our_time = excluded.our_time, their_amount = excluded.their_amount,
+        their_currency = excluded.their_currency, their_time = excluded.their_time, seen_at = excluded.seen_at,
+        state = case when d.state = 'mended' then 'open' else d.state end
+    )
+    select (select max(reference) from page) as last, (
+      select count(*) from found
+      where is_new and kind in ('captured_unknown', 'captured_not_paid')) as "newUnknown"`;
+  return row ?? { last: null, newUnknown: 0 };
+};
+
 /** Each kind of contract/account-difference.ts, by what the two sides show of the day. */
-const differencesOf = (sql: Queries, { gateway, day }: AccountDay) => sql`
+const differencesOf = (sql: Queries) => sql`
   with entry as (
     select e.*, e.reference like 'asked:%' as asked, p.status, r.status as refund_status, case e.kind
       when 'payment' then array['payment:' || e.payment_id, 'late_payment:' || e.payment_id]
       when 'refund' then array[coalesce('refund:' || e.refund_id, 'late_reversal:' || e.payment_id)]
       when 'refund_returned' then array['refund_returned:' || e.refund_id] end as movements
-    from gateway_entries e
+    from page e
     left join payments p on p.id = e.payment_id
     left join refunds r on r.id = e.refund_id
-    where e.gateway = ${gateway} and e.day = ${day}
   ), pair as (
     select e.*, m.id as movement, m.amount as our_amount, m.currency as our_currency, m.occurred_at as our_time,
       exists (

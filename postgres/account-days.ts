@@ -3,6 +3,7 @@ import type {
   AccountDifferenceState,
 } from '../contract/account-difference.ts';
 import type { AccountDay } from './account-comparison.ts';
+import { hashDay } from './account-hash.ts';
 import type { Queries } from './driver/sql.ts';
 
 /** A day that was compared. */
@@ -113,18 +114,20 @@ export const createAccountDays = (sql: Queries) => ({
    * days, but days at the end: for them an admin notes the last hash elsewhere.
    */
   async *verify(): AsyncGenerator<ComparedDay & { whole: boolean }> {
-    let last = { gateway: '', day: '0001-01-01' };
+    let last = { gateway: '', day: '' };
     for (;;) {
-      const [day] = await sql<(ComparedDay & { whole: boolean })[]>`
+      const [day] = await sql<(ComparedDay & { isNext: boolean })[]>`
         select d.gateway, d.day::text, d.method, d.compared_at as "comparedAt", d.closed_at as "closedAt",
           d.movements, encode(d.hash, 'hex') as hash, 0 as open,
-          d.hash = account_day_hash(d.gateway, d.day)
-            and (d.gateway <> ${last.gateway} or d.day = ${last.day}::date + 1) as whole
+          d.gateway <> ${last.gateway} or d.day - 1 = nullif(${last.day}, '')::date as "isNext"
         from account_days d
-        where d.closed_at is not null and (d.gateway, d.day) > (${last.gateway}, ${last.day}::date)
+        where d.closed_at is not null
+          and (d.gateway, d.day) > (${last.gateway}, coalesce(nullif(${last.day}, '')::date, '-infinity'))
         order by d.gateway, d.day limit 1`;
       if (!day) return;
-      yield day;
+      const { hash, movements } = await hashDay(sql, day);
+      const whole = day.isNext && hash === day.hash && movements === day.movements;
+      yield { ...day, whole };
       last = day;
     }
   },

@@ -35,7 +35,7 @@ export interface MovementSum {
   amount: number;
 }
 
-const exportPage = 5_000;
+const exportPage = 1_000;
 
 const columns = (sql: Queries) => sql`
   m.id, m.kind, m.gateway, m.day::text, m.payment_id as "paymentId", m.refund_id as "refundId", m.application, m.test,

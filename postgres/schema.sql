@@ -611,8 +611,9 @@ create trigger audit_log__no_truncate before truncate on audit_log
 -- Accounts: what moved the money of a gateway's account. One row for each movement, written by triggers in the
 -- transaction of what moved it, and never changed. Rows outlive a purge of the payment.
 create table movements (
-  -- The kind and the payment, the refund, or the gateway's own entry: a movement is recorded once.
-  id text primary key,
+  -- The kind and the payment, the refund, or the gateway's own entry: a movement is recorded once. Its order is that of
+  -- the bytes, because the hash of a day must not depend on a language.
+  id text collate "C" primary key,
   kind text not null constraint movements__kind check (kind in ('payment', 'refund', 'refund_elsewhere',
     'refund_returned', 'late_payment', 'late_reversal', 'fee', 'chargeback')),
   gateway text not null references gateways,
@@ -647,7 +648,7 @@ create table account_days (
   movements int,
   compared_at timestamptz not null,
   closed_at timestamptz,
-  -- Covers the movements of the day and the hash of the day before, see account_day_hash.
+  -- Covers the movements of the day and the hash of the day before, see account-hash.ts.
   hash bytea,
   primary key (gateway, day),
   constraint account_days__closed check (
@@ -704,6 +705,8 @@ create table account_differences (
   -- An admin's own words.
   reason text,
   found_at timestamptz not null default now(),
+  -- When a comparison last found it.
+  seen_at timestamptz not null default clock_timestamp(),
   changed_at timestamptz,
   constraint account_differences__subject unique (gateway, kind, subject)
 );
@@ -771,16 +774,10 @@ create trigger movements__no_truncate before truncate on movements
 create trigger account_days__final before update of gateway, day, movements, closed_at, hash or delete on account_days
   for each row when (old.closed_at is not null) execute function refuse_change();
 
--- `accounts verify` calculates it again.
-create function account_day_hash(account text, on_day date) returns bytea stable
-return sha256(
-  coalesce((select d.hash from account_days d where d.gateway = account and d.day = on_day - 1), '')
-  || convert_to(account || ' ' || on_day, 'UTF8')
-  || coalesce((
-    select string_agg(sha256(convert_to(jsonb_build_array(m.id, m.kind, m.payment_id, m.refund_id, m.application, m.test,
-      m.order_id, m.amount, m.currency, m.reference, extract(epoch from m.occurred_at),
-      extract(epoch from m.recorded_at))::text, 'UTF8')), '' order by m.id collate "C")
-    from movements m where m.gateway = account and m.day = on_day), ''));
+-- The part of a movement in the hash of its day, see account-hash.ts. `accounts verify` calculates it again.
+create function movement_hash(m movements) returns bytea stable
+return sha256(convert_to(jsonb_build_array(m.id, m.kind, m.payment_id, m.refund_id, m.application, m.test, m.order_id,
+  m.amount, m.currency, m.reference, extract(epoch from m.occurred_at), extract(epoch from m.recorded_at))::text, 'UTF8'));
 
 -- The people who may enter the web console, with the one role of each. The command line writes them. The console
 -- writes only the account at the identity provider that a person has.

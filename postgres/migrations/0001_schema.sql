@@ -477,7 +477,7 @@ create trigger audit_log__no_truncate before truncate on audit_log
   for each statement execute function refuse_change();
 
 create table movements (
-  id text primary key,
+  id text collate "C" primary key,
   kind text not null constraint movements__kind check (kind in ('payment', 'refund', 'refund_elsewhere',
     'refund_returned', 'late_payment', 'late_reversal', 'fee', 'chargeback')),
   gateway text not null references gateways,
@@ -548,6 +548,7 @@ create table account_differences (
     constraint account_differences__state check (state in ('open', 'explained', 'mended')),
   reason text,
   found_at timestamptz not null default now(),
+  seen_at timestamptz not null default clock_timestamp(),
   changed_at timestamptz,
   constraint account_differences__subject unique (gateway, kind, subject)
 );
@@ -611,15 +612,9 @@ create trigger movements__no_truncate before truncate on movements
 create trigger account_days__final before update of gateway, day, movements, closed_at, hash or delete on account_days
   for each row when (old.closed_at is not null) execute function refuse_change();
 
-create function account_day_hash(account text, on_day date) returns bytea stable
-return sha256(
-  coalesce((select d.hash from account_days d where d.gateway = account and d.day = on_day - 1), '')
-  || convert_to(account || ' ' || on_day, 'UTF8')
-  || coalesce((
-    select string_agg(sha256(convert_to(jsonb_build_array(m.id, m.kind, m.payment_id, m.refund_id, m.application, m.test,
-      m.order_id, m.amount, m.currency, m.reference, extract(epoch from m.occurred_at),
-      extract(epoch from m.recorded_at))::text, 'UTF8')), '' order by m.id collate "C")
-    from movements m where m.gateway = account and m.day = on_day), ''));
+create function movement_hash(m movements) returns bytea stable
+return sha256(convert_to(jsonb_build_array(m.id, m.kind, m.payment_id, m.refund_id, m.application, m.test, m.order_id,
+  m.amount, m.currency, m.reference, extract(epoch from m.occurred_at), extract(epoch from m.recorded_at))::text, 'UTF8'));
 
 create table console_people (
   name text primary key,
