@@ -208,13 +208,13 @@ const differencesOf = (sql: Queries) => sql`
     select e.*, m.id as movement, m.amount as our_amount, m.currency as our_currency, m.occurred_at as our_time,
       exists (
         select from gateway_entries o
-        where o.payment_id = e.payment_id and o.gateway = e.gateway and o.kind = e.kind
+        where o.payment_id = e.payment_id and o.kind = e.kind
           and (e.kind = 'payment' or o.refund_id = e.refund_id)
           and (o.at, o.reference) < (e.at, e.reference)) as again,
       -- A refund that has not ended here, or that failed without ever succeeding: its two entries come to nothing.
       e.refund_status = 'pending' or exists (
         select from gateway_entries o
-        where o.payment_id = e.payment_id and o.refund_id = e.refund_id and o.gateway = e.gateway
+        where o.payment_id = e.payment_id and o.refund_id = e.refund_id
           and o.kind in ('refund', 'refund_returned') and o.kind <> e.kind
           and not exists (select from movements m where m.id = 'refund:' || e.refund_id)) as is_open
     from entry e left join movements m on m.id = any(e.movements)

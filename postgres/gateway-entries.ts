@@ -102,7 +102,7 @@ export const createGatewayEntries = (sql: Queries) => ({
         and m.kind in ('payment', 'refund', 'refund_returned', 'late_payment', 'late_reversal')
         and not exists (
           select from gateway_entries e
-          where e.gateway = m.gateway and e.payment_id = m.payment_id and case m.kind
+          where e.payment_id = m.payment_id and case m.kind
             when 'refund' then e.kind = 'refund' and e.refund_id = m.refund_id
             when 'refund_returned' then e.kind = 'refund_returned' and e.refund_id = m.refund_id
             when 'late_reversal' then e.kind = 'refund' and e.refund_id is null
