@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, heartbeat } from '@temporalio/activity';
+import type { AccountDay } from '../contract/movement.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
 import type { GatewayAdapter, GatewayStatus, OpenedPayment } from '../gateways/gateway.ts';
 import { findDriver } from '../gateways/registry.ts';
 import type {
   AccountComparison,
-  AccountDay,
   DayOfAccount,
   UnpaidDifference,
 } from '../postgres/account-comparison.ts';

@@ -16,6 +16,12 @@ export const movementKinds = [
 ] as const;
 export type MovementKind = (typeof movementKinds)[number];
 
+/** A day of a gateway, `day` as YYYY-MM-DD in the time zone of its account. */
+export interface AccountDay {
+  gateway: string;
+  day: string;
+}
+
 export interface Movement {
   /** Kind and subject, for example `refund:REFUND_…`. */
   id: string;

@@ -8,7 +8,7 @@ import {
   createAccountDays,
   type DifferenceFilter,
 } from '../postgres/account-days.ts';
-import type { AccountDay } from '../postgres/account-comparison.ts';
+import type { AccountDay } from '../contract/movement.ts';
 import { createAdminPayments } from '../postgres/admin-payments.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import { createMovements, type ExportedMovement, type MovementSum } from '../postgres/movements.ts';

@@ -1,12 +1,7 @@
 import type { RecordedAccount } from '../contract/gateway-account.ts';
+import type { AccountDay } from '../contract/movement.ts';
 import { hashDay } from './account-hash.ts';
 import type { Queries, Sql } from './driver/sql.ts';
-
-/** A day of a gateway, `day` as YYYY-MM-DD in the time zone of its account. */
-export interface AccountDay {
-  gateway: string;
-  day: string;
-}
 
 /** The account, and when its day begins and ends. */
 export interface DayOfAccount extends RecordedAccount {

@@ -2,7 +2,7 @@ import type {
   AccountDifferenceKind,
   AccountDifferenceState,
 } from '../contract/account-difference.ts';
-import type { AccountDay } from './account-comparison.ts';
+import type { AccountDay } from '../contract/movement.ts';
 import { hashDay } from './account-hash.ts';
 import type { Queries } from './driver/sql.ts';
 

@@ -1,5 +1,5 @@
 import type { MovementKind } from '../contract/movement.ts';
-import type { AccountDay } from './account-comparison.ts';
+import type { AccountDay } from '../contract/movement.ts';
 import type { Queries } from './driver/sql.ts';
 
 /** An entry of a gateway's book, with what leads to our records. See gateways/gateway.ts. */
