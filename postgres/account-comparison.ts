@@ -100,15 +100,18 @@ export const createAccountComparison = (sql: Sql) => ({
         on conflict (gateway, day) do update set method = excluded.method, compared_at = excluded.compared_at`;
       let last: string | null = '';
       while (last !== null) last = await bookFees(tx, { gateway, day }, last);
-      const { hash, movements } = await hashDay(tx, { gateway, day });
-      await tx`
-        update account_days d set closed_at = now(), hash = decode(${hash}, 'hex'), movements = ${movements}
-        from gateways g
-        where d.gateway = ${gateway} and d.day = ${day} and g.slug = d.gateway and d.closed_at is null
+      const closing = await tx`
+        select from account_days d join gateways g on g.slug = d.gateway
+        where d.gateway = ${gateway} and d.day = ${day} and d.closed_at is null
           and (d.day + 1)::timestamp at time zone g.time_zone <= now() - interval '1 hour'
           and d.day = coalesce(
             (select max(b.day) + 1 from account_days b where b.gateway = d.gateway and b.closed_at is not null),
             (g.created_at at time zone g.time_zone)::date)`;
+      if (closing.length === 0) return;
+      const { hash, movements } = await hashDay(tx, { gateway, day });
+      await tx`
+        update account_days set closed_at = now(), hash = decode(${hash}, 'hex'), movements = ${movements}
+        where gateway = ${gateway} and day = ${day}`;
     });
   },
 });
