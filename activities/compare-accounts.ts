@@ -13,7 +13,7 @@ import type { Answer, GatewayEntries, MovementToAsk } from '../postgres/gateway-
 import type { PaymentOutcomes } from '../postgres/payment-outcomes.ts';
 import { gatewayNotFound, gatewayUnavailable } from '../temporal/failures.ts';
 import { exchangeWith, orUnknown, toOpened } from './gateway-calls.ts';
-import type { Log } from './log.ts';
+import { alertUnlessSandbox, type Log } from './log.ts';
 
 export interface Deps {
   accountComparison: AccountComparison;
@@ -46,7 +46,7 @@ const askPauseMs = 500;
 const heartbeatMs = 5_000;
 /** A restored Postgres may have lost many payments: about so many the admin learns whether their workflow runs. */
 const workflowsAsked = 200;
-/** How often a part is tried before its silence is a difference. */
+/** A part is tried so often before its silence is a difference. */
 const triesWithoutAnswer = 10;
 
 /** Compares the days of accounts with the gateways' own books. */
@@ -81,16 +81,6 @@ export const createCompareAccountsActivities = (deps: Deps) => {
     const idsOf = (differences: readonly UnpaidDifference[]) => differences.map(({ id }) => id);
     const found = unpaid.filter(({ paymentId }) => running.has(paymentId));
     await accountComparison.recordWorkflows(idsOf(unpaid), idsOf(found));
-  };
-
-  const reportUnknown = (
-    day: AccountDay,
-    { gatewayKind, count }: Pick<DayOfAccount, 'gatewayKind'> & { count: number },
-  ): void => {
-    const facts = { ...day, count };
-    const message = "A gateway's book has money that is not paid here";
-    if (gatewayKind === 'sandbox') logger.warn(facts, message);
-    else logger.error({ ...facts, alert: 'unknown_money' }, message);
   };
 
   return {
@@ -156,7 +146,12 @@ export const createCompareAccountsActivities = (deps: Deps) => {
       try {
         const { open, newUnknown } = await accountComparison.findDifferences(day);
         // Now, because a retry finds that they are not new.
-        if (newUnknown > 0) reportUnknown(day, { gatewayKind, count: newUnknown });
+        if (newUnknown > 0)
+          alertUnlessSandbox(logger, gatewayKind, {
+            alert: 'unknown_money',
+            message: "A gateway's book has money that is not paid here",
+            facts: { ...day, count: newUnknown },
+          });
         await askTemporal(day);
         await accountComparison.finishDay(day, hasList ? 'list' : 'each');
         return open;

@@ -4,7 +4,12 @@ import type { GatewayAdapter, GatewayStatus, OpenedPayment } from '../gateways/g
 import { findDriver } from '../gateways/registry.ts';
 import type { AuditFacts } from '../postgres/audit-log.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
-import type { LatePayment, LatePaymentResult, LatePayments } from '../postgres/late-payments.ts';
+import type {
+  LatePayment,
+  LatePaymentChange,
+  LatePaymentResult,
+  LatePayments,
+} from '../postgres/late-payments.ts';
 import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payment-outcomes.ts';
 import type { Bulkhead } from './bulkhead.ts';
 import {
@@ -207,7 +212,7 @@ const moneyAt = ({
   }
 };
 
-type Captured = { amount: number; currency: string } | undefined;
+type Captured = LatePaymentChange['captured'];
 
 const capturedIn = (answer: GatewayStatus | Unanswered): Captured =>
   answer.state === 'paid' ? { amount: answer.amount, currency: answer.currency } : undefined;

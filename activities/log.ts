@@ -22,6 +22,15 @@ export const alertAbout = (
   { alert, message, facts = {} }: { alert: Alert; message: string; facts?: object },
 ): void => {
   const line = { payment_id: id, application, gateway, ...facts };
-  if (gatewayKind === 'sandbox') logger.warn(line, message);
-  else logger.error({ ...line, alert }, message);
+  alertUnlessSandbox(logger, gatewayKind, { alert, message, facts: line });
+};
+
+/** The same about something else of an account. */
+export const alertUnlessSandbox = (
+  logger: Alerting,
+  gatewayKind: OfAccount['gatewayKind'],
+  { alert, message, facts }: { alert: Alert; message: string; facts: object },
+): void => {
+  if (gatewayKind === 'sandbox') logger.warn(facts, message);
+  else logger.error({ ...facts, alert }, message);
 };

@@ -8,7 +8,7 @@ import { type Shape, startShape } from './shape.ts';
 
 /** Settings that might be faster than those of docker-compose.yml. */
 const candidates: Readonly<Record<string, ProductionSettings>> = {
-  // What the method itself makes of no change.
+  // A control: it shows the error of the method.
   'the same settings': {},
   'GOGC=1000': { serverEnv: { GOGC: '1000', GOMEMLIMIT: '1GiB' } },
   'no namespace workers': { dynamicConfig: { 'worker.perNamespaceWorkerCount': 0 } },

@@ -52,7 +52,7 @@ const isIn = (path: string, section: string) =>
     ? path === '/' || path.startsWith('/attention')
     : path === section || path.startsWith(`${section}/`);
 
-/** What people of some applications find there. */
+/** The sections for people of some applications. */
 const sectionsOfApplications = new Set([
   '/payments',
   '/refunds',

@@ -1,6 +1,6 @@
 import { boolean, integer, type Kind, nullable, text, time } from './fields.ts';
 
-/** What moves the money of a gateway's account. */
+/** The kinds of changes of a gateway's account. */
 export const movementKinds = [
   'payment',
   'refund',

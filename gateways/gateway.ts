@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { BookEntry } from '../contract/book-entry.ts';
 import type { FailureCode } from '../contract/failure-codes.ts';
 import type { GatewayKind } from '../contract/gateway-account.ts';
 import type { Redirect } from '../contract/payment.ts';
@@ -66,7 +67,7 @@ export interface GatewayRefund {
   /** Our id, and the idempotency key at a keyed gateway. */
   id: string;
   amount: number;
-  /** How often the gateway was told before, and when it was told first. */
+  /** The gateway was told so often before, and first at this time. */
   told: number;
   toldAt: Date | null;
   /** It is the whole amount, inside the time of `capabilities.reversal`: the gateway may undo the payment instead. */
@@ -98,23 +99,6 @@ export interface KnownRefund {
 /** `refused`: the gateway says for certain that it gives nothing back for this call. */
 export type RefundAnswer =
   { result: 'accepted'; refund: KnownRefund } | (Refused & { failureCode: RefundFailureCode });
-
-/** One entry of a gateway's own book. */
-export interface BookEntry {
-  /** The gateway's own id of it. */
-  reference: string;
-  kind: 'payment' | 'refund' | 'refund_returned' | 'chargeback' | 'fee' | 'payout';
-  at: Date;
-  /** In minor units, before the fee; negative for money that leaves the account. */
-  amount: number;
-  currency: string;
-  /** What the gateway kept of it, in the same currency; null where it does not say. */
-  fee: number | null;
-  /** What leads to the payment: the gateway's ids of it, and ours where the gateway carries it. Any may be null. */
-  payment: { reference: string | null; trackingCode: string | null; id: string | null };
-  /** Our id of the refund, where the gateway carries it. */
-  refundId: string | null;
-}
 
 /** A part of a gateway's book. `next` leads to the following part; null: this is the last one. */
 export interface BookPage {

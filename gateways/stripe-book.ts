@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import type { BookEntry } from '../contract/book-entry.ts';
 import { fromWire } from './amount.ts';
 import type { HttpResponse } from './call.ts';
 import { parseResponse } from './call.ts';
 import { GatewayUnavailable } from './errors.ts';
-import type { BookEntry, BookPage } from './gateway.ts';
+import type { BookPage } from './gateway.ts';
 import { stripeCurrencies } from './stripe-currencies.ts';
 
 const pageSize = 100;

@@ -1,19 +1,7 @@
+import type { BookEntry } from '../contract/book-entry.ts';
 import type { MovementKind } from '../contract/movement.ts';
 import type { AccountDay } from '../contract/movement.ts';
 import type { Queries } from './driver/sql.ts';
-
-/** An entry of a gateway's book, with what leads to our records. See gateways/gateway.ts. */
-export interface NewEntry {
-  reference: string;
-  kind: 'payment' | 'refund' | 'refund_returned' | 'chargeback' | 'fee' | 'payout';
-  at: Date;
-  /** Signed, as that of a movement. */
-  amount: number;
-  currency: string;
-  fee: number | null;
-  payment: { reference: string | null; trackingCode: string | null; id: string | null };
-  refundId: string | null;
-}
 
 /** A movement that the gateway's book does not show. */
 export interface MovementToAsk {
@@ -45,7 +33,7 @@ export const createGatewayEntries = (sql: Queries) => ({
   },
 
   /** Records entries of the book, with the payment and the refund that each belongs to. */
-  async recordEntries(gateway: string, entries: readonly NewEntry[]): Promise<void> {
+  async recordEntries(gateway: string, entries: readonly BookEntry[]): Promise<void> {
     if (entries.length === 0) return;
     const given = entries.map(({ payment, refundId, ...entry }) => ({
       ...entry,

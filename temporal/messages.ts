@@ -75,6 +75,10 @@ export interface WebhookTestInput {
   testId: string;
 }
 
+/** The workflow that compares a day of a gateway. */
+export const accountDayWorkflowId = ({ gateway, day }: AccountDayInput): string =>
+  `ACCOUNT_${gateway}_${day}`;
+
 /** A day of a gateway. The rest is where a continued run goes on. */
 export interface AccountDayInput {
   gateway: string;

@@ -3,6 +3,7 @@ import { formatMoney } from '../contract/money.ts';
 import type { RefundStart, WorkflowStart } from '../contract/payment.ts';
 import {
   type AccountDayInput,
+  accountDayWorkflowId,
   type LatePaymentInput,
   type PaymentInput,
   paymentsQueue,
@@ -135,10 +136,6 @@ export const webhookTestStartOptions = (testId: string, application: string) => 
 });
 
 const accountsFairnessKey = ':accounts';
-
-/** The workflow that compares a day of a gateway. Workflows repeat the name: they load no start options. */
-export const accountDayWorkflowId = ({ gateway, day }: AccountDayInput): string =>
-  `ACCOUNT_${gateway}_${day}`;
 
 /** Also compares a day again. */
 export const accountDayStartOptions = (input: AccountDayInput) => ({

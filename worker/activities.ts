@@ -97,7 +97,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     sql,
     accountComparison: createAccountComparison(sql),
     gatewayEntries: createGatewayEntries(sql),
-    runningWorkflows: (ids) => createTemporalAdmin(client).running(ids),
+    runningWorkflows: createTemporalAdmin(client).running,
     replays: createReplays(sql),
     webhookTests: createWebhookTests(sql),
     latePayments: createLatePayments(sql),

@@ -1,6 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { continueAsNew, executeChild, workflowInfo } from '@temporalio/workflow';
-import type { AccountDayInput } from '../temporal/messages.ts';
+import { type AccountDayInput, accountDayWorkflowId } from '../temporal/messages.ts';
 import { askAboutMovements, finishDay, listBook, listDueDays } from './activities.ts';
 
 /**
@@ -22,7 +22,7 @@ export async function compareAccounts(): Promise<void> {
 const compareDay = async ({ gateway, day }: AccountDayInput): Promise<boolean> => {
   try {
     await executeChild(compareAccountDay, {
-      workflowId: `ACCOUNT_${gateway}_${day}`,
+      workflowId: accountDayWorkflowId({ gateway, day }),
       // It may have been compared before.
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       // Payers do not wait for it.

@@ -130,7 +130,7 @@ export class Payments {
   };
 
   readonly movements = {
-    /** What moved money, newest first. */
+    /** The movements of money, newest first. */
     list: (query: api.ListMovements = {}, options?: RequestOptions) =>
       createList<api.Movement, api.MovementList, api.ListMovements>(query, (each) =>
         this.#get(['movements'], each, options),

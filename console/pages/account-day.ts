@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { accountDifferenceStates } from '../../contract/account-difference.ts';
 import { formatMoney } from '../../contract/money.ts';
-import { NotFound, Refusal } from '../../operations/change.ts';
+import { NotFound } from '../../operations/change.ts';
 import type { ComparedDay } from '../../postgres/account-days.ts';
 import { isQueryCanceled } from '../../postgres/driver/error-codes.ts';
 import type { MovementSum } from '../../postgres/movements.ts';
@@ -162,7 +162,6 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
   /** It changes no movement and no difference that an admin has explained, so it asks nothing and leaves no record. */
   const compare = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { gateway, day } = await findDay(request);
-    if (day > lastBegunDay(now())) throw new Refusal('The day has not begun.');
     await request.operations.accounts.compare({ gateway, day });
     return redirect(
       `/accounts/${gateway}/${day}`,

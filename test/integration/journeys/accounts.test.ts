@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
-import { accountDayWorkflowId } from '../../../temporal/start-options.ts';
+import { accountDayWorkflowId } from '../../../temporal/messages.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
 import { runLine } from '../../support/service/admin-line.ts';
 import { refund, refundBecomes } from '../../support/service/refunds.ts';

@@ -5,7 +5,7 @@ import type { Operations } from '../../../operations/operations.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
-import { accountDayWorkflowId } from '../../../temporal/start-options.ts';
+import { accountDayWorkflowId } from '../../../temporal/messages.ts';
 import { belongsTo } from '../../support/data/rows-of-payment.ts';
 import { aDatabase } from '../../support/data/database.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
