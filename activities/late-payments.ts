@@ -79,7 +79,7 @@ export const createLatePaymentActivities = (deps: Deps) => {
   const record = async (
     payment: PaymentWithAccount,
     result: LatePaymentResult | null,
-    { captured, details }: { captured?: Captured; details?: AuditFacts },
+    { captured, details }: { captured?: Captured; details?: AuditFacts | undefined },
   ) => {
     const { id, application, gateway, status, amount, currency } = payment;
     const logged = { payment_id: id, application, gateway };
@@ -101,7 +101,7 @@ export const createLatePaymentActivities = (deps: Deps) => {
     result: LatePaymentResult,
     details?: AuditFacts,
   ): Promise<'done'> => {
-    await record(payment, result, details ? { details } : {});
+    await record(payment, result, { details });
     return 'done';
   };
 

@@ -118,10 +118,7 @@ export const createAccountOperations = ({
       );
       await needTemporal(() => {
         if (kind === 'refund_unknown')
-          return workflows.recheck({
-            ...payment,
-            refundId: difference.refundId ?? refundId([gateway, subject]),
-          });
+          return workflows.recheck({ ...payment, refundId: refundId([gateway, subject]) });
         return isTerminal(payment.status)
           ? workflows.startLatePayment(paymentId)
           : workflows.recheck(payment);
