@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { readStackConfig } from '../../../config.ts';
 import type { ConnectionFile } from '../../../stack/connection-file.ts';
 import { call } from '../../support/service/console.ts';
-import { aFolder, portsOf, runStack } from '../../support/stack/support.ts';
+import { aFolder, killAll, portsOf, runStack } from '../../support/stack/support.ts';
 import { until } from '../../support/until.ts';
 
 const entry = 'stack/main.ts';
@@ -53,7 +53,7 @@ it('npm start serves whole purchases, before and after a kill -9 of everything',
   await buy(dataDir);
   await logIn(first.output());
   const id = await create(first.output());
-  for (const pid of [first.pid, ...first.survivors()]) process.kill(pid, 'SIGKILL');
+  killAll([first.pid, ...first.survivors()]);
   await first.exited;
 
   const second = runStack({ dataDir, entry, env: portsOf(connection) });

@@ -56,6 +56,17 @@ export const freePorts = {
 /** The processes that the stack on this folder has started and that still run. */
 export const processesIn = (dataDir: string) => readProcessTable(join(dataDir, 'processes.json'));
 
+/** Kills processes of a stack. One that ends by itself, because another was killed, is no error. */
+export const killAll = (pids: number[]): void => {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
+};
+
 export interface StackSettings {
   dataDir: string;
   env?: Record<string, string>;
@@ -103,7 +114,7 @@ export const runStack = ({
   onTestFinished(async () => {
     child.kill('SIGTERM');
     await exited;
-    for (const pid of survivors()) process.kill(pid, 'SIGKILL');
+    killAll(survivors());
   });
   return {
     pid: child.pid ?? 0,
