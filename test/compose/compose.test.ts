@@ -9,6 +9,7 @@ import { createShape, type Shape } from '../../tools/compose/shape.ts';
 import { readProjectFile } from '../support/checks/project-files.ts';
 import { signed, webhookSecret } from '../support/service/stripe-account.ts';
 import { until } from '../support/until.ts';
+import { createCardShop } from './card-shop.ts';
 
 const reason = whyNoEngine();
 if (reason) console.log(`The Compose shape is not tested here: ${reason}`);
@@ -315,7 +316,7 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     await expectOnePurchase();
   });
 
-  it('restores a backup that is older than what was revoked, removed and captured', async () => {
+  it('restores a backup that is older than what was revoked, removed, captured and refunded', async () => {
     const admin = (line: string, input = '') =>
       shape.sh(`printf %s "$INPUT" | docker compose run --rm -T admin ${line} --as tests`, {
         INPUT: input,
@@ -324,8 +325,21 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
       (await shape.call('/api/v1/me', { headers: { authorization: `Bearer ${bearer}` } })).status;
     await admin(
       'gateways add cards --driver stripe --kind live',
-      JSON.stringify({ secretKey: 'sk_live_0123456789abcdef', webhookSecrets: [webhookSecret] }),
+      JSON.stringify({
+        secretKey: 'sk_live_0123456789abcdef',
+        webhookSecrets: [webhookSecret],
+        baseUrl: 'http://127.0.0.1:9101',
+      }),
     );
+    await admin(
+      'applications create cards --gateway cards --callback-url http://localhost:9100/thanks --webhook-url http://localhost:9100/webhook',
+    );
+    const ofCards = await admin(
+      'tokens issue cards --mode live --name cards --scopes create,read,refund',
+    );
+    const shop = createCardShop(shape, /svc_live_\w{43}/.exec(ofCards)?.[0] ?? '');
+    const bought = await shop.buy();
+    const opened = await shop.open();
     const leaked = /svc_test_\w{43}/.exec(
       await admin('tokens issue load --mode test --name leaked'),
     )?.[0];
@@ -346,7 +360,13 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     };
     await revoke();
     expect(await statusOf(leaked ?? '')).toBe(401);
-    const captured = JSON.parse((await create()).body) as { payment_id: string };
+    await shop.pay(opened);
+    const captured = await shop.buy();
+    await shop.buy();
+    for (const purchase of [bought, captured]) {
+      expect(await shop.refund(purchase)).toBe(201);
+      await shop.waitUntilRefunded(purchase);
+    }
 
     expect(await failing(`deploy/restore.sh ${file}`)).toContain('There is data');
     const commands = guide('Restore').map((command) =>
@@ -368,7 +388,7 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     expect(await pay(id)).toBe('paid');
     const notice = JSON.stringify({
       ...{ id: 'evt_1', object: 'event', livemode: true, type: 'checkout.session.completed' },
-      data: { object: { id: 'cs_live_1', client_reference_id: captured.payment_id } },
+      data: { object: { id: captured.reference, client_reference_id: captured.id } },
     });
     const { status } = await shape.call('/api/v1/gateways/cards/notifications', {
       ...{ method: 'POST', headers: signed(notice), body: notice },
@@ -378,6 +398,32 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     await until('the alert is in the log', async () =>
       (await compose('logs --no-log-prefix api')).includes('"alert":"unknown_reference"'),
     );
+
+    await shop.waitUntilPaid(opened);
+    expect(await shop.refund(bought)).toBe(201);
+    await shop.waitUntilRefunded(bought);
+    expect(await shop.refund(captured)).toBe(404);
+    expect(shape.stripe.refunds).toHaveLength(2);
+    const { charges, refunds } = shape.stripe;
+    const times = [
+      ...charges.map(({ created }) => new Date(created * 1000)),
+      ...refunds.map(({ createdAt }) => createdAt),
+    ];
+    const days = new Set(times.map((time) => time.toISOString().slice(0, 10)));
+    for (const day of days) await admin(`accounts compare cards ${day}`);
+    const listed = async (what: string) =>
+      JSON.parse(await admin(`accounts ${what} --gateway cards --json`)) as {
+        kind: string;
+        subject: string;
+      }[];
+    await until('all is compared', async () => (await listed('days')).length === days.size);
+    const differences = await listed('differences');
+    // All that Stripe's book has and the restored records do not have: no charge of `bought` and `opened`.
+    expect(differences.map(({ kind, subject }) => `${kind} ${subject}`).toSorted()).toEqual([
+      'captured_unknown ch_3',
+      'captured_unknown ch_4',
+      'refund_unknown re_2',
+    ]);
   });
 
   it('loses and doubles no payment while every container is killed in turn', async () => {

@@ -57,8 +57,14 @@ const applyFault = (fault: Fault, response: FakeResponse): FakeResponse => {
   return status === undefined ? (otherResponses[fault] ?? response) : { ...response, status };
 };
 
-/** Serves a provider's protocol on loopback. `handle` is the provider; undefined is a 404. */
-export const startFakeProvider = async (handle: (call: Call) => FakeResponse | undefined) => {
+/**
+ * Serves a provider's protocol. `handle` is the provider; undefined is a 404.
+ * @param host an address of this machine
+ */
+export const startFakeProvider = async (
+  handle: (call: Call) => FakeResponse | undefined,
+  host = '127.0.0.1',
+) => {
   const calls: Call[] = [];
   const planned: { fault: Fault; path: RegExp; body: RegExp | undefined }[] = [];
   const server = createServer((req, res) => {
@@ -88,11 +94,11 @@ export const startFakeProvider = async (handle: (call: Call) => FakeResponse | u
       return undefined;
     });
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo; // It listens on a TCP port.
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${host}:${port}`,
     calls,
     /** The next call to this path, with this in its body, fails. */
     fail(fault: Fault, path = /./, body?: RegExp) {

@@ -11,10 +11,12 @@ import {
 
 export interface Options {
   mode?: 'test' | 'live';
+  /** An address of this machine. */
+  host?: string;
 }
 
 /** Stripe Checkout: one step, form-encoded, with idempotency keys, expiry and refunds. */
-export const startStripe = async ({ mode = 'test' }: Options = {}) => {
+export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
   const book = new Map<string, Entry>();
   const responses = new Map<string, { text: string; reply: FakeResponse }>();
   /** Refusals of the next calls, by the end of the path. */
@@ -219,7 +221,7 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     const isKept = !next || next.status >= 500;
     if (typeof key === 'string' && reply && isKept) responses.set(key, { text: call.text, reply });
     return reply;
-  });
+  }, host);
 
   return {
     ...server,

@@ -1,7 +1,8 @@
-// In a worker: port 9100 of its loopback address is the receiver of the test.
+// In a worker: a port of its loopback address leads to a server of the test.
 import { connect, createServer } from 'node:net';
 
-const { hostname, port } = new URL(new URL(import.meta.url).searchParams.get('receiver'));
+const { searchParams } = new URL(import.meta.url);
+const { hostname, port } = new URL(searchParams.get('to'));
 createServer((from) => {
   const to = connect(Number(port), hostname);
   from.pipe(to).pipe(from);
@@ -12,5 +13,5 @@ createServer((from) => {
     });
 })
   .on('error', () => {}) // A second process in the container, which sends nothing.
-  .listen(9100, '127.0.0.1')
+  .listen(Number(searchParams.get('port')), '127.0.0.1')
   .unref();

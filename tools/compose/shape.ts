@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
+import { startStripe } from '../../test/fakes/stripe.ts';
 import { startEngine } from './engine.ts';
 import { loadBaseImages } from './images.ts';
 
@@ -45,8 +46,10 @@ export const createShape = async () => {
   const engine = await startEngine();
   const folder = mkdtempSync(join(tmpdir(), 'payments-shape-'));
   const receiver = await startReceiver(engine.hostAddress);
+  const stripe = await startStripe({ host: engine.hostAddress, mode: 'live' });
   const stop = async () => {
     await receiver.stop();
+    await stripe.stop();
     await engine.stop();
     rmSync(folder, { recursive: true, force: true });
   };
@@ -62,6 +65,7 @@ export const createShape = async () => {
     ...engine.env,
     COMPOSE_FILE: composeFile,
     RECEIVER: receiver.url,
+    STRIPE: stripe.url,
     // This machine's engine may be an older one, and has no neighbours.
     ALLOW_OLD_DOCKER: 'true',
     // The file's own is what the guide writes into .env: a trial has no public address.
@@ -82,6 +86,7 @@ export const createShape = async () => {
     composeFile,
     sh,
     receiver,
+    stripe,
     clientAddresses: engine.clientAddresses,
     /** Over TLS, at the proxy's published port. */
     call: (path: string, call: Call = {}) => callProxy(engine.address, path, call),
