@@ -1,3 +1,7 @@
+import { eventId } from '../contract/ids.ts';
+import { createDeliveries } from '../postgres/deliveries.ts';
+import { connect } from '../postgres/driver/connection.ts';
+import { createPaymentOutcomes } from '../postgres/payment-outcomes.ts';
 import type { ProductionSettings } from '../tools/production/production.ts';
 import type { Bench } from './environment.ts';
 import { absolute, compared, type Figure, formatTable } from './figure.ts';
@@ -5,6 +9,13 @@ import { closedLoop, median } from './load.ts';
 import { sample, type Sample, sumCpu } from './processes.ts';
 import { startReceiver } from './receiver.ts';
 import { type Shape, startShape } from './shape.ts';
+
+/** The worker's options of the SDK. */
+const sdk = (options: object): ProductionSettings => {
+  const url = new URL('worker-options.mjs', import.meta.url);
+  url.searchParams.set('options', JSON.stringify(options));
+  return { workerFlags: [`--import=${url.href}`] };
+};
 
 /** Settings that might be faster than those of docker-compose.yml. */
 const candidates: Readonly<Record<string, ProductionSettings>> = {
@@ -26,6 +37,12 @@ const candidates: Readonly<Record<string, ProductionSettings>> = {
   },
   'four writes a shard': { dynamicConfig: { 'history.shardIOConcurrency': 4 } },
   'semi-space 32 MB': { workerFlags: ['--max-semi-space-size=32'] },
+  'four pollers': sdk({ maxConcurrentWorkflowTaskPolls: 4, maxConcurrentActivityTaskPolls: 4 }),
+  'as many pollers as needed': sdk({
+    workflowTaskPollerBehavior: { type: 'autoscaling' },
+    activityTaskPollerBehavior: { type: 'autoscaling' },
+  }),
+  'cache of 1,000 workflows': sdk({ maxCachedWorkflows: 1_000 }),
 };
 
 const whole = { atOnce: 20, count: 150, limitMs: 20_000 };
@@ -35,13 +52,19 @@ const rounds = [1, 2, 3, 4, 5];
 export const measureSettings = async (bench: Bench): Promise<Figure[]> => {
   using receiver = await startReceiver();
   const figures: Figure[] = [];
-  await using usual = await startShape(bench, { name: 'Usual settings', processes: 1, receiver });
+  const add = (more: Figure[]) => {
+    bench.say(formatTable(more));
+    figures.push(...more);
+  };
   for (const [name, settings] of Object.entries(candidates)) {
+    // Both are new: a server that has run for longer has more closed workflows.
+    const usualName = `Beside ${name}`;
+    await using usual = await startShape(bench, { name: usualName, processes: 1, receiver });
     await using changed = await startShape(bench, { name, processes: 1, settings, receiver });
-    const ofCandidate = await compareShapes(name, { usual, changed });
-    bench.say(formatTable(ofCandidate));
-    figures.push(...ofCandidate);
+    add(await compareShapes(name, { usual, changed }));
   }
+  await using shape = await startShape(bench, { name: 'Two reads', processes: 1, receiver });
+  add(await measureReads(shape));
   return figures;
 };
 
@@ -73,4 +96,34 @@ const compareShapes = async (
     figure('  of Postgres', ({ cpu }) => cpu.postgres),
     absolute({ name: `${name}: bare workflow`, unit: 'ms' }, median(bares)),
   ];
+};
+
+/** The worker's reads by key before a verification and before an attempt, beside a whole paid payment. */
+const measureReads = async ({ databaseUrl, pids, pay }: Shape): Promise<Figure[]> => {
+  const sql = connect(databaseUrl, { name: 'bench-reads', max: whole.atOnce });
+  try {
+    const ids = await sql<
+      { id: string }[]
+    >`select id from payments where status = 'paid' limit 200`;
+    const outcomes = createPaymentOutcomes(sql);
+    const deliveries = createDeliveries(sql);
+    const read = async () => {
+      const { id = '' } = ids[Math.floor(Math.random() * ids.length)] ?? {};
+      const found = [await outcomes.get(id), await deliveries.get(eventId(id))];
+      if (found.includes(undefined)) throw new Error(`${id} is not there`);
+    };
+    const samples: { ours: number; ceiling: number }[] = [];
+    for (const _ of rounds) {
+      const paying = await sample(pids, () => closedLoop(whole, pay));
+      const before = process.cpuUsage();
+      const reading = await sample(pids, () => closedLoop({ ...whole, count: 2_000 }, read));
+      const { user, system } = process.cpuUsage(before);
+      const ours = reading.cpu.postgres + (user + system) / 1_000 / 2_000;
+      samples.push({ ours, ceiling: sumCpu(paying.cpu) });
+    }
+    const what = 'CPU of the two reads by key, beside a paid payment';
+    return [compared({ name: what, unit: 'ms', ceilingName: 'payment' }, samples)];
+  } finally {
+    await sql.end();
+  }
 };

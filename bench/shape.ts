@@ -22,6 +22,7 @@ const warmUp = { atOnce: 20, count: 300, limitMs: 30_000 };
 export interface Shape extends AsyncDisposable {
   /** The first process of each part. */
   pids: Pids;
+  databaseUrl: string;
   pay: () => Promise<unknown>;
   bare: Bare;
 }
@@ -59,6 +60,7 @@ export const startShape = async (
   await closedLoop(warmUp, pay);
   return {
     bare,
+    databaseUrl,
     pay,
     pids: pidsOf(production),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
