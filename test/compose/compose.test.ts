@@ -460,6 +460,7 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
 
   it('deletes what is old, and leaves nothing behind when it is removed', async () => {
     await run(guide('Every day'));
+    await run(guide('Every week'));
     const [remove = ''] = guide('A first purchase', 1);
     await shape.sh(remove);
     expect(await shape.sh('docker ps --all --quiet && docker volume ls --quiet')).toBe('');
