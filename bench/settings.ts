@@ -109,18 +109,21 @@ const measureReads = async ({ databaseUrl, pids, pay }: Shape): Promise<Figure[]
     >`select id from payments where status = 'paid' limit 200`;
     const outcomes = createPaymentOutcomes(sql);
     const deliveries = createDeliveries(sql);
+    let done = 0;
     const read = async () => {
       const { id = '' } = ids[Math.floor(Math.random() * ids.length)] ?? {};
       const found = [await outcomes.get(id), await deliveries.get(eventId(id))];
       if (found.includes(undefined)) throw new Error(`${id} is not there`);
+      done += 1;
     };
     const samples: { ours: number; ceiling: number }[] = [];
     for (const _ of rounds) {
       const paying = await sample(pids, () => closedLoop(whole, pay));
+      done = 0;
       const before = process.cpuUsage();
       const reading = await sample(pids, () => closedLoop({ ...whole, count: 2_000 }, read));
       const { user, system } = process.cpuUsage(before);
-      const ours = reading.cpu.postgres + (user + system) / 1_000 / 2_000;
+      const ours = reading.cpu.postgres + (user + system) / 1_000 / done;
       samples.push({ ours, ceiling: sumCpu(paying.cpu) });
     }
     const what = 'CPU of the two reads by key, beside a paid payment';

@@ -46,6 +46,15 @@ export const readBook = ({ charges, refunds }: Pick<Stripe, 'charges' | 'refunds
   })),
 ];
 
+/** The days of UTC on which money moved at the gateway. */
+export const daysOf = ({ charges, refunds }: Pick<Stripe, 'charges' | 'refunds'>): string[] => {
+  const times = [
+    ...charges.map(({ created }) => new Date(created * 1000)),
+    ...refunds.map(({ createdAt }) => createdAt),
+  ];
+  return [...new Set(times.map((time) => time.toISOString().slice(0, 10)))];
+};
+
 export const readKnown = async (databaseUrl: string): Promise<Known> => {
   const sql = connect(databaseUrl, { name: 'payments-restore-drill', max: 1 });
   try {

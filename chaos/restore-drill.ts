@@ -7,7 +7,14 @@ import { ApiError, Payments } from '../client/src/index.ts';
 import { startStripe } from '../test/fakes/stripe.ts';
 import { startProduction } from '../tools/production/production.ts';
 import { compareDays } from './accounts.ts';
-import { account, findRepeated, formatAccounts, readBook, readKnown } from './restore-checks.ts';
+import {
+  account,
+  daysOf,
+  findRepeated,
+  formatAccounts,
+  readBook,
+  readKnown,
+} from './restore-checks.ts';
 import { backUp } from './restore-copy.ts';
 import type { RunOptions } from './run.ts';
 import { setUp } from './setup.ts';
@@ -106,7 +113,8 @@ export const runRestoreDrill = async (
     steps.push({ name, seconds: (performance.now() - startedAt) / 1000 });
   };
   const compare = async (when: string, { isMoving = false } = {}) => {
-    await compareDays(production.temporal, daysOf(stripe));
+    const days = daysOf(stripe).map((day) => ({ gateway, day }));
+    await compareDays(production.temporal, days);
     const known = await readKnown(production.databaseUrl);
     const accounts = account(readBook(stripe), known, { isMoving });
     tables.push(`${when}:\n${formatAccounts(accounts)}`);
@@ -204,15 +212,6 @@ const orGone =
 /** A backup that is a day old leaves two days to compare. */
 const dateBack = (charges: Stripe['charges']): void => {
   for (const charge of charges) charge.created -= daySeconds;
-};
-
-const daysOf = ({ charges, refunds }: Stripe) => {
-  const times = [
-    ...charges.map(({ created }) => new Date(created * 1000)),
-    ...refunds.map(({ createdAt }) => createdAt),
-  ];
-  const days = new Set(times.map((time) => time.toISOString().slice(0, 10)));
-  return [...days].map((day) => ({ gateway, day }));
 };
 
 const lanes = 20;

@@ -7,7 +7,7 @@ export interface BookEntry {
   /** In minor units, before the fee; negative for money that leaves the account. */
   amount: number;
   currency: string;
-  /** What the gateway kept of it, in the same currency; null where it does not say. */
+  /** The gateway kept this much of it, in the same currency; null where it does not say. */
   fee: number | null;
   /** The gateway's ids of the payment, and ours where the gateway carries it. Any may be null. */
   payment: { reference: string | null; trackingCode: string | null; id: string | null };

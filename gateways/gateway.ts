@@ -74,7 +74,7 @@ export interface GatewayRefund {
   isReversible: boolean;
 }
 
-/** What a gateway knows of one refund of a payment. */
+/** A gateway's record of one refund of a payment. */
 export interface KnownRefund {
   /** The gateway's own id. */
   reference: string;
@@ -157,7 +157,7 @@ export interface GatewayAdapter {
   refunds?(payment: OpenedPayment, references: readonly string[]): Promise<KnownRefund[]>;
   /** References of payments that are paid and not verified. `complete: false`: there may be more. */
   listUnverified?(): Promise<{ references: string[]; complete: boolean }>;
-  /** What moved the account's money from a time until before another, in pages. Without it each payment is asked about. */
+  /** Lists the movements of the account's money from a time until before another, in pages. Without it each payment is asked about. */
   book?(period: { from: Date; to: Date }, after: string | null): Promise<BookPage>;
 }
 
@@ -179,7 +179,7 @@ export interface Capabilities extends PaymentBounds {
 export interface RefundTerms {
   /** False: the whole amount only. */
   partial: boolean;
-  /** How many refunds a payment can have. `one_at_a_time`: the next one when the one before has an answer. */
+  /** The refunds that a payment can have. `one_at_a_time`: the next one when the one before has an answer. */
   several: 'parallel' | 'one_at_a_time' | 'once';
   /** The least amount, in minor units. */
   least: number;

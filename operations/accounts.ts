@@ -27,7 +27,7 @@ export interface DayRange {
   gateway: string | null;
 }
 
-/** What can be done about a difference by the routine that exists. Null: only an explanation. */
+/** The routine that can mend a difference. Null: an admin can only explain it. */
 export const mendOf = ({ kind, paymentId, refundId: ours }: AccountDifference): string | null =>
   // A refund of ours that has failed here stays so.
   paymentId === null || ours !== null ? null : (mends[kind] ?? null);
@@ -37,7 +37,7 @@ const mends: Partial<Record<AccountDifferenceKind, string>> = {
   refund_unknown: 'record the refund that the gateway has',
 };
 
-/** What admins and accountants do with movements, days and differences. */
+/** The operations of admins and accountants on movements, days and differences. */
 export const createAccountOperations = ({
   sql,
   change,

@@ -9,7 +9,7 @@ export interface DayOfAccount extends RecordedAccount {
   to: Date;
 }
 
-/** What a comparison found, in numbers. */
+/** The counts of a comparison. */
 export interface Findings {
   open: number;
   /** New since the comparison before, or open again: money that was captured and is not paid here. */

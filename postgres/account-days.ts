@@ -28,7 +28,7 @@ export interface AccountDifference extends AccountDay {
   paymentId: string | null;
   refundId: string | null;
   application: string | null;
-  /** Of money that is not paid here: whether the workflow of its payment runs. Null: not asked. */
+  /** The workflow of a payment whose money is not paid here runs. Null: Temporal was not asked. */
   workflowRuns: boolean | null;
   /** Null on the side that has nothing. Minor units. */
   ourAmount: number | null;

@@ -14,11 +14,11 @@ export interface MovementToAsk {
   hasReturned: boolean;
 }
 
-/** What the gateway said about a movement when it was asked. */
+/** The gateway's answer about a movement. */
 export interface Answer {
   id: string;
   result: 'found' | 'absent' | 'unanswered';
-  /** Of what was found: minor units, never negative. Otherwise those of the movement. */
+  /** The amount that was found, in minor units, never negative. Otherwise that of the movement. */
   amount?: number;
   currency?: string;
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { killContainersInTurn } from '../../chaos/compose.ts';
+import { daysOf } from '../../chaos/restore-checks.ts';
 import { whyNoEngine } from '../../tools/compose/engine.ts';
 import { createShape, type Shape } from '../../tools/compose/shape.ts';
 import { readProjectFile } from '../support/checks/project-files.ts';
@@ -404,19 +405,14 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     await shop.waitUntilRefunded(bought);
     expect(await shop.refund(captured)).toBe(404);
     expect(shape.stripe.refunds).toHaveLength(2);
-    const { charges, refunds } = shape.stripe;
-    const times = [
-      ...charges.map(({ created }) => new Date(created * 1000)),
-      ...refunds.map(({ createdAt }) => createdAt),
-    ];
-    const days = new Set(times.map((time) => time.toISOString().slice(0, 10)));
+    const days = daysOf(shape.stripe);
     for (const day of days) await admin(`accounts compare cards ${day}`);
     const listed = async (what: string) =>
       JSON.parse(await admin(`accounts ${what} --gateway cards --json`)) as {
         kind: string;
         subject: string;
       }[];
-    await until('all is compared', async () => (await listed('days')).length === days.size);
+    await until('all is compared', async () => (await listed('days')).length === days.length);
     const differences = await listed('differences');
     // All that Stripe's book has and the restored records do not have: no charge of `bought` and `opened`.
     expect(differences.map(({ kind, subject }) => `${kind} ${subject}`).toSorted()).toEqual([
