@@ -11,7 +11,7 @@ import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { waitForFirstAttempt } from '../../support/service/first-attempt.ts';
-import { terminate } from '../../support/service/terminate.ts';
+import { terminate, untilListedAsClosed } from '../../support/service/terminate.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
 
@@ -142,6 +142,7 @@ describe('reconcile', () => {
     await service.worker.start();
     // It fails by itself, and is still found among the closed workflows.
     await until('it fails', async () => (await statusOfWorkflow(id)) === 'FAILED');
+    await untilListedAsClosed(service.client, id);
     expect(await differencesOf(id)).toEqual([]);
     expect(await differencesOf(id, { since: new Date(Date.now() - 60_000) })).toEqual([
       'workflow_without_payment',
