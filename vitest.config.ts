@@ -25,8 +25,8 @@ const project = (name: string, { maxWorkers, groupOrder, isolate = true }: Proje
     sequence: { groupOrder },
     include: [`test/${name}/**/*.test.ts`],
     // Whole journeys on a real Temporal server, on a slow machine too.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
   },
 });
 

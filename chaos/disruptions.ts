@@ -57,8 +57,8 @@ const findOutages = (members: readonly Member[], part: Part): Outage[] =>
 const nextReadyAt = (lives: readonly Life[], index: number): number | undefined =>
   lives.slice(index + 1).find(({ readyAt }) => readyAt !== undefined)?.readyAt;
 
-/** A killed process ends within this time. */
-const dyingMs = 1_000;
+/** The end of a killed process is seen within this time. */
+const dyingMs = 5_000;
 
 /** Temporal's server ends by itself when Postgres goes down while it starts. */
 const ourParts: readonly Part[] = ['api', 'worker'];

@@ -42,7 +42,7 @@ const deliver = async (options: Options, payment?: { id: string }, isReset = fal
   await setUrl(webhookUrl);
   const dispatcher = createWebhookDispatcher({
     allowLoopback: true,
-    timeoutMs: 1_000,
+    timeoutMs: 10_000,
     ...(resolve && { resolve }),
   });
   const activities = createDeliveryActivities({
@@ -158,7 +158,7 @@ describe('deliverWebhook', () => {
     expect(early.result).toMatchObject({
       message: expect.stringContaining('delay is not over'),
     });
-    expect((early.result as { nextRetryDelay: number }).nextRetryDelay).toBeGreaterThan(55_000);
+    expect((early.result as { nextRetryDelay: number }).nextRetryDelay).toBeGreaterThan(30_000);
     expect(await ledgerOf(id)).toHaveLength(1);
   });
 
@@ -169,7 +169,7 @@ describe('deliverWebhook', () => {
     expect(early.result).toMatchObject({
       message: expect.stringContaining('delay is not over'),
     });
-    expect((early.result as { nextRetryDelay: number }).nextRetryDelay).toBeGreaterThan(55_000);
+    expect((early.result as { nextRetryDelay: number }).nextRetryDelay).toBeGreaterThan(30_000);
     expect(await ledgerOf(id)).toHaveLength(1);
     await deliver({ ...due, startedInMs: 61_000 }, { id });
     expect(await ledgerOf(id)).toHaveLength(2);

@@ -181,7 +181,7 @@ describe.each(['stopped', 'frozen'])('while Postgres is %s', (how) => {
             const startedAt = performance.now();
             const answer = await send();
             // The query timeout is 1.5 s; a busy machine needs more.
-            expect(performance.now() - startedAt, name).toBeLessThan(8_000);
+            expect(performance.now() - startedAt, name).toBeLessThan(25_000);
             expect(answer.status, `${name}: ${answer.text}`).toBe(503);
             expect(answer.headers.get('retry-after'), name).toMatch(/^[1-9]\d*$/);
             if (name in forPayers) expect(answer.text).toMatch(/^<!doctype html>/);

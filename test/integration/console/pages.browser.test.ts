@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { eventId, newReplayId } from '../../../contract/ids.ts';
 import { everyDelivery } from '../../../postgres/delivery-filter.ts';
@@ -46,6 +46,12 @@ const logIn = async (context: BrowserContext): Promise<Page> => {
   await page.getByRole('button', { name: 'Log in' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   return page;
+};
+
+/** Clicks what leads to another page, and waits until that page is there. */
+const follow = async (link: Locator) => {
+  await link.click();
+  await link.page().waitForLoadState();
 };
 
 const aContext = async (options: Parameters<Browser['newContext']>[0] = {}) => {
@@ -205,6 +211,7 @@ it('the keyboard alone replays two selected webhooks', async () => {
   await page.keyboard.type('by keyboard');
   await press('Tab', 'Enter');
   await page.getByRole('heading', { name: /^Replay RPL_/ }).waitFor();
+  await page.waitForLoadState();
   expect(await page.getByText('0 of 2').isVisible()).toBe(true);
 });
 
@@ -212,20 +219,20 @@ it('without JavaScript all that match are replayed, watched by reloading, and st
   const page = await logIn(await aContext({ javaScriptEnabled: false }));
   await page.goto(`${console.baseUrl}/deliveries`);
   await page.getByLabel('Application').selectOption('tickets');
-  await page.getByRole('button', { name: 'Filter' }).click();
-  await page.getByRole('button', { name: 'Replay all that match' }).click();
+  await follow(page.getByRole('button', { name: 'Filter' }));
+  await follow(page.getByRole('button', { name: 'Replay all that match' }));
   await page.getByLabel('Rounds a second, at most').selectOption('20');
   await page.getByLabel('Reason').fill('the receiver is back');
-  await page.getByRole('button', { name: 'Replay' }).click();
+  await follow(page.getByRole('button', { name: 'Replay' }));
   await page.getByRole('heading', { name: /^Replay RPL_/ }).waitFor();
   expect(await page.getByText('at most 20 a second').isVisible()).toBe(true);
   const id = page.url().split('/').at(-1) ?? '';
   await recordReplayResult(console.sql, id, { paymentId: ids.exhausted, begun: true });
-  await page.getByRole('link', { name: 'Refresh' }).click();
+  await follow(page.getByRole('link', { name: 'Refresh' }));
   expect(await page.getByText(/^1 of /).isVisible()).toBe(true);
-  await page.getByRole('link', { name: 'Stop' }).click();
+  await follow(page.getByRole('link', { name: 'Stop' }));
   await page.getByLabel('Reason').fill('enough');
-  await page.getByRole('button', { name: 'Stop' }).click();
+  await follow(page.getByRole('button', { name: 'Stop' }));
   expect(await page.getByText('stopping').isVisible()).toBe(true);
 });
 
@@ -248,11 +255,11 @@ it('an address holds only what was asked for, with the zone of exact times', asy
   const page = await logIn(await aContext());
   await page.goto(`${console.baseUrl}/payments`);
   await page.locator('select[name=gateway]').selectOption('zarinpal');
-  await page.getByRole('button', { name: 'Filter' }).click();
+  await follow(page.getByRole('button', { name: 'Filter' }));
   expect(new URL(page.url()).search).toBe('?gateway=zarinpal');
   await page.getByText('Exact times').click();
   await page.locator('input[name=from]').fill('2026-11-01T00:00:00');
-  await page.getByRole('button', { name: 'Filter' }).click();
+  await follow(page.getByRole('button', { name: 'Filter' }));
   expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
     gateway: 'zarinpal',
     from: '2026-11-01T00:00',
@@ -263,12 +270,12 @@ it('an address holds only what was asked for, with the zone of exact times', asy
 
 it('a filter stays in the address, over pages and without JavaScript', async () => {
   const page = await logIn(await aContext({ javaScriptEnabled: false }));
-  await page.getByRole('link', { name: 'Payments', exact: true }).click();
+  await follow(page.getByRole('link', { name: 'Payments', exact: true }));
   await page.getByLabel('Status').selectOption('paid');
-  await page.getByRole('button', { name: 'Filter' }).click();
+  await follow(page.getByRole('button', { name: 'Filter' }));
   expect(new URL(page.url()).searchParams.get('status')).toBe('paid');
   const first = await page.locator('tbody .id').allTextContents();
-  await page.getByRole('link', { name: 'Older' }).click();
+  await follow(page.getByRole('link', { name: 'Older' }));
   const second = await page.locator('tbody .id').allTextContents();
   expect(new URL(page.url()).searchParams.get('status')).toBe('paid');
   expect([first.length, second.filter((id) => first.includes(id))]).toEqual([50, []]);

@@ -47,7 +47,7 @@ beforeEach(async () => {
   if (page) return;
   page = await browser().newPage({ viewport: { width: 1440, height: 900 } });
   await page.route('**/api/v1/**', hideMachine);
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
 });
 
 afterAll(async () => {

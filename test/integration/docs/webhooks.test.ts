@@ -24,7 +24,7 @@ const sample = readProjectFile('docs/webhook-receiver.ts');
 
 const program = join(import.meta.dirname, '../../../docs/webhook-receiver.ts');
 const secret = `whsec_${'s'.repeat(43)}`;
-const dispatcher = createWebhookDispatcher({ allowLoopback: true, timeoutMs: 2_000 });
+const dispatcher = createWebhookDispatcher({ allowLoopback: true, timeoutMs: 10_000 });
 const folder = mkdtempSync(join(tmpdir(), 'payments-receiver-'));
 const lines: string[] = [];
 let url = '';
@@ -80,7 +80,7 @@ describe('the receiver of docs/webhooks.md', () => {
   it.each(['', '\n', 's'.repeat(43)])('does not start with the secret %j', async (held) => {
     const file = join(folder, 'no-secret');
     writeFileSync(file, held);
-    const child = spawn(process.execPath, [program, file, '0'], { env: {}, timeout: 20_000 });
+    const child = spawn(process.execPath, [program, file, '0'], { env: {}, timeout: 60_000 });
     const [stderr, [code]] = await Promise.all([readText(child.stderr), once(child, 'exit')]);
     expect(code).toBe(1);
     expect(stderr).toContain('holds no whsec_… secret');

@@ -47,24 +47,14 @@ describe('kill -9 of the worker', () => {
 
   beforeAll(async () => {
     journey = await aJourney();
-    const [atGateway, verifying] = [await journey.atGateway(), await journey.atGateway()];
-    for (const id of [atGateway, verifying]) await journey.choose(id, 'pay');
+    const ids = [];
+    for (let nth = 0; nth < 4; nth += 1) ids.push(await journey.atGateway());
+    const [atGateway, verifying, sending, storing] = ids as [string, string, string, string];
+    for (const id of ids) await journey.choose(id, 'pay');
     await until('the workflow waits in the cache of the worker', async () => {
       const { events } = await service.client.workflow.getHandle(atGateway).fetchHistory();
       return events?.at(-1)?.timerStartedEventAttributes;
     });
-
-    // The first POST of two deliveries hangs. One of them answers once its row is locked.
-    let answer = () => {};
-    service.receiver.behave((nth, res) => {
-      if (nth > 1) return 204;
-      answer = () => res.writeHead(500).end();
-      return undefined;
-    });
-    const sending = await journey.finish('pay');
-    await until('the first POST', () => service.receiver.of(sending)[0]);
-    const storing = await journey.finish('pay');
-    await until('the first POST', () => service.receiver.of(storing)[0]);
 
     const gatewayRow = await holdLock(
       service.sql,
@@ -72,6 +62,18 @@ describe('kill -9 of the worker', () => {
     );
     verified = journey.comeBack(verifying);
     await gatewayRow.blocked('the verification', byWorker);
+
+    // The first POST of two deliveries hangs, for less than 10 seconds. One answers once its row is locked.
+    let answer = () => {};
+    service.receiver.behave((nth, res) => {
+      if (nth > 1) return 204;
+      answer = () => res.writeHead(500).end();
+      return undefined;
+    });
+    for (const id of [sending, storing]) {
+      await journey.comeBack(id);
+      await until('the first POST', () => service.receiver.of(id)[0]);
+    }
 
     const exchanges = await holdLock(
       service.sql,
@@ -100,7 +102,9 @@ describe('kill -9 of the worker', () => {
 
   it('while the payer is at the gateway: a payer who comes back at once gets the outcome', async () => {
     const { atGateway } = payments;
-    expect((await journey.comeBack(atGateway)).headers.get('location')).toContain('status=paid');
+    const isPaid = async () =>
+      (await journey.comeBack(atGateway)).headers.get('location')?.includes('status=paid');
+    await until('the outcome', isPaid, 20_000);
     await expectOneEvent(atGateway, 'paid');
   });
 
@@ -158,7 +162,7 @@ it('kill -9 of the API between the create and the start of the workflow: the swe
     const rows = await service.sql`select from workflow_outbox where payment_id = ${id}`;
     return rows.length === 0;
   });
-  await journey.checkout(id);
+  await until('it is opened', async () => (await journey.checkout(id)).status === 302);
   await journey.choose(id, 'pay');
   await journey.comeBack(id);
   await expectOneEvent(id, 'paid');
@@ -175,7 +179,7 @@ it('kill -9 of Temporal makes it hand out a waiting attempt too early, which is 
   await until('it waits for its next attempt', async () => (await tries()) === 2);
   await service.engine.kill();
   await service.engine.start();
-  await until('the early attempt is over', async () => (await tries()) === 3, 30_000);
+  await until('the early attempt is over', async () => (await tries()) === 3, 45_000);
   expect(service.receiver.of(id)).toHaveLength(1);
 
   await skipAllTime(service.client, id);

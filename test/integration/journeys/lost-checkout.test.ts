@@ -65,6 +65,7 @@ describe('a payment whose recorded checkout is lost', () => {
     Object.assign(entry, { state: 'complete paid succeeded', charged: 1 });
     await give(payment);
     await until('the money is returned', () => entry.reversed === 1);
+    await service.client.workflow.getHandle(`LATE_${payment.id}`).result();
     expect(await statusOf(payment.id)).toBe('expired');
   });
 

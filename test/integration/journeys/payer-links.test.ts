@@ -51,11 +51,17 @@ const pay = async () => {
   const headers = { 'x-forwarded-for': `192.0.2.${payers}` };
   const id = await journey.create();
   const base = `/api/v1/payments/${id}`;
-  expect((await journey.call('GET', `${base}/checkout`, { headers })).status).toBe(302);
+  // Beside the storm an answer may take longer than a request waits.
+  await until('it is opened', async () => {
+    const { status } = await journey.call('GET', `${base}/checkout`, { headers });
+    return status === 302;
+  });
   const body = new URLSearchParams({ action: 'pay' });
   await journey.call('POST', `/api/v1/sandbox/${id}`, { headers, body });
-  const back = await journey.call('GET', `${base}/return`, { headers });
-  expect(back.headers.get('location')).toContain('status=paid');
+  await until('it is paid', async () => {
+    const back = await journey.call('GET', `${base}/return`, { headers });
+    return back.headers.get('location')?.includes('status=paid');
+  });
   await until('the webhook', () => service.receiver.of(id)[0]);
 };
 

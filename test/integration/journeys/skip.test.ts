@@ -4,6 +4,7 @@ import { forFile } from '../../support/for-file.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import { useService } from '../../support/service/service.ts';
+import { untilListedAsClosed } from '../../support/service/terminate.ts';
 import { until } from '../../support/until.ts';
 
 const service = await forFile(useService());
@@ -38,6 +39,7 @@ it('a test payment skips to its deadline, and then to the money that comes after
     return payment.latePaymentResult === 'returns';
   });
   await service.client.workflow.getHandle(`LATE_${id}`).result();
+  await untilListedAsClosed(service.client, `LATE_${id}`);
   await expect(skip(id)).rejects.toThrow(`${id} waits for nothing.`);
 });
 
@@ -49,6 +51,10 @@ it('an attempt that is due later comes now, six in all', async () => {
     await until(`attempt ${attempt} has failed`, async () => {
       const { attempts, nextAttemptAt } = await state();
       return attempts.length === attempt && nextAttemptAt !== null && attempts.at(-1)?.completedAt;
+    });
+    await until('Temporal waits for the next one', async () => {
+      const { raw } = await service.client.workflow.getHandle(id).describe();
+      return raw.pendingActivities?.[0]?.attempt === attempt + 1;
     });
     await skip(id);
   }

@@ -78,7 +78,11 @@ const writePaidPayment = async (n: number) => {
 
 /** The bytes of live rows per payment: Postgres reuses the space of old row versions. */
 const bytesPerPayment = async () => {
-  await records.sql`vacuum full`;
+  // Without names it would lock the tables that all databases of the server share.
+  for (const { name } of await records.sql<{ name: string }[]>`
+    select relname as name from pg_class
+    where relnamespace = 'public'::regnamespace and relkind = 'r' and pg_table_size(oid) > 100000`)
+    await records.sql`vacuum full ${records.sql(name)}`;
   const rows = await records.sql<{ name: string; table: number; indexes: number }[]>`
     select relname as name, pg_table_size(oid) / ${count}::float8 as table,
       pg_indexes_size(oid) / ${count}::float8 as indexes
@@ -102,5 +106,5 @@ it('a paid payment takes less than 3,500 bytes of disk, its movement included', 
   await Promise.all(Array.from({ length: parallel }, write));
   expect(await createIdempotencyKeys(records.sql).deleteExpired(1)).toBe(0);
   // The snapshot of an autovacuum makes `vacuum full` keep old row versions, so a second one may be needed.
-  await until('less than 3,500 bytes', async () => (await bytesPerPayment()) < 3_500, 20_000);
+  await until('less than 3,500 bytes', async () => (await bytesPerPayment()) < 3_500, 60_000);
 });

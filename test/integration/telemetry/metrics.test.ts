@@ -107,11 +107,9 @@ const checks: Record<string, () => Promise<void>> = {
     expect(await watch.valueOf('api', 'payments_created_total', labels)).toBe(count);
   },
   payments_clock_offset_seconds: async () => {
+    // Half of a slow question to Postgres counts as offset.
     for (const part of ['api', 'worker'] as const)
-      expect(
-        Math.abs(await watch.valueOf(part, 'payments_clock_offset_seconds')),
-        part,
-      ).toBeLessThan(1);
+      await watch.isNow(part, 'payments_clock_offset_seconds', {}, (value) => Math.abs(value) < 1);
   },
   payments_database_connections_max: async () => {
     expect(await watch.valueOf('api', 'payments_database_connections_max')).toBe(8);

@@ -76,6 +76,7 @@ describe('the metrics port', () => {
         return readiness.http === 503 && readiness;
       }),
     ).toEqual({ http: 503, status: 'not_ready', missing: ['temporal'] });
+    await until('the API misses it', async () => (await ready('api')).missing[0] === 'temporal');
     expect(await ready('api')).toEqual({ http: 200, status: 'ready', missing: ['temporal'] });
     expect(
       (await scrape(service.metricsUrls.api)).value('payments_dependency_up', {
@@ -101,7 +102,7 @@ describe('the metrics port', () => {
         withoutPostgres,
         withoutPostgres,
       ]);
-      expect(performance.now() - began).toBeLessThan(10_000);
+      expect(performance.now() - began).toBeLessThan(30_000);
       expect(await samplesOf()).toBeUndefined();
     } finally {
       unfreeze();

@@ -144,7 +144,7 @@ describe('the late-payment workflow', () => {
       defaultPayloadConverter.fromPayload<LatePaymentInput>(payload),
     );
     const givesUpAfterMs = continued!.giveUpAt! - first.startTime.getTime();
-    expect(Math.abs(givesUpAfterMs - 24 * hourMs)).toBeLessThan(5_000);
+    expect(Math.abs(givesUpAfterMs - 24 * hourMs)).toBeLessThan(30_000);
     expect(lasts).not.toContain(true);
     await newest.terminate();
 

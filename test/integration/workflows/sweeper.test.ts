@@ -49,7 +49,7 @@ describe('the sweeper workflow', () => {
     const waitMs = tsToMs(sweep.nextAttemptScheduleTime) - Date.parse(String(startedAt));
     // From the end of the sweep, which takes a moment on a busy machine.
     expect(waitMs).toBeGreaterThanOrEqual(29_900);
-    expect(waitMs).toBeLessThan(40_000);
+    expect(waitMs).toBeLessThan(60_000);
   });
 
   it('sweeps again and again in one run, without an event in its history', async () => {

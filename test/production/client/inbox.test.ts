@@ -20,6 +20,9 @@ const offline = 20;
 
 const service = await forFile(startService());
 
+/** The shop asks again after pauses, and each replay may take seconds. */
+const waitMs = 300_000;
+
 /** The demo shop, that can be killed, and its application at the service. */
 const aShop = async () => {
   const { port } = await choosePorts({ port: 0 });
@@ -101,16 +104,20 @@ it(
       await shop.kill();
     }
     await shop.start();
-    await until('every payment has an order', () => shop.orders().length === ids.length);
+    await until('every payment has an order', () => shop.orders().length === ids.length, waitMs);
     // Now comes each event whose webhook was missed, and that the feed has brought.
-    await until('every event is delivered', async () => {
-      const missed = [
-        ...(await eventsOf(client, 'exhausted')),
-        ...(await eventsOf(client, 'pending')),
-      ];
-      for (const id of missed) await client.events.replay(id);
-      return missed.length === 0;
-    });
+    await until(
+      'every event is delivered',
+      async () => {
+        const missed = [
+          ...(await eventsOf(client, 'exhausted')),
+          ...(await eventsOf(client, 'pending')),
+        ];
+        for (const id of missed) await client.events.replay(id);
+        return missed.length === 0;
+      },
+      waitMs,
+    );
 
     const expected = ids.toSorted().map((id) => ({ payment_id: id, status: 'paid', changes: 1 }));
     expect(shop.orders()).toEqual(expected.map((order) => expect.objectContaining(order)));

@@ -7,7 +7,7 @@ import { startStack } from '../../support/demo/stack.ts';
 const browser = useBrowser();
 const stack = await forFile(startStack());
 
-const waitMs = 15_000;
+const waitMs = 60_000;
 
 /** A browser context that collects console errors, and requests to anything but the shop and the API. */
 const aPayer = async (options: Parameters<Browser['newContext']>[0] = {}) => {

@@ -14,6 +14,8 @@ export const aDatabase = async ({ template = 'payments' } = {}): Promise<Databas
   const server = inject('postgresUrl');
   const name = `t_${randomUUID().replaceAll('-', '')}`;
   const admin = connect(server.replace(/payments$/, 'postgres'), { name: 'tests-admin', max: 1 });
+  // It waits for a checkpoint, which a busy disk makes long.
+  await admin`set statement_timeout = 0`;
   // A copy of the files takes half of the CPU of the log of their pages.
   await admin`create database ${admin(name)} template ${admin(template)} strategy file_copy`;
   const url = server.replace(/payments$/, name);

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
+import { removeFolder } from '../remove-folder.ts';
 import { readStackConfig } from '../../../config.ts';
 import type { ConnectionFile } from '../../../stack/connection-file.ts';
 import { prepare, freePorts } from '../stack/support.ts';
@@ -56,7 +57,7 @@ export const startStack = async (): Promise<StartedStack> => {
   const end = async () => {
     command.signal('SIGTERM');
     await command.exited;
-    rmSync(dataDir, { recursive: true, force: true });
+    removeFolder(dataDir);
   };
   const isReady = () => {
     if (command.hasExited()) throw new Error(`npm start ended:\n${command.output()}`);

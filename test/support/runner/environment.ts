@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { removeFolder } from '../remove-folder.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { migrate } from '../../../postgres/migrate.ts';
 import { openLog } from '../../../stack/logs.ts';
@@ -36,7 +37,7 @@ export default async ({ config, provide, vitest }: TestProject) => {
   // Stops what has started when the rest fails.
   await using started = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'payments-tests-'));
-  started.defer(() => rmSync(folder, { recursive: true, force: true }));
+  started.defer(() => removeFolder(folder));
   chmodSync(folder, 0o711);
   const program = await findTemporal(thisMachine());
   const bundling = bundleWorkflows({

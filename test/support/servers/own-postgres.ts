@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { inject } from 'vitest';
+import { removeFolder } from '../remove-folder.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { migrate } from '../../../postgres/migrate.ts';
 import { freePort } from '../../../stack/ports.ts';
@@ -36,7 +37,7 @@ export const startOwnPostgres = async (settings: Record<string, string> = {}) =>
   const drop = async () => {
     await sql.end({ timeout: 1 });
     await running?.stop();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   };
   if (!isTest) await migrate(sql);
   return {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
+import { removeFolder } from '../remove-folder.ts';
 import { choosePorts } from '../../../stack/ports.ts';
 import { startTemporal, type RunningTemporal } from '../../../stack/temporal/server.ts';
 import { timeSkipping } from '../../../temporal/skip-time.ts';
@@ -34,7 +35,7 @@ export const startOwnTemporal = async ({ withUi = false } = {}) => {
     forget: () => rmSync(dbFile, { force: true }),
     async drop() {
       await running?.stop();
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
   try {

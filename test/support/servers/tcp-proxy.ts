@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 const readyPollMs = 200;
@@ -15,13 +16,18 @@ export const startTcpProxy = async (
 ) => {
   const ports = targets.map((url) => Number(new URL(url).port));
   const ready = targets.map(() => true);
-  const poll = setInterval(() => {
-    for (const [index, url] of readyUrls.entries())
-      void fetch(url).then(
-        ({ ok }) => (ready[index] = ok),
-        () => (ready[index] = false),
+  const stopped = new AbortController();
+  // One after the other: a late answer would hide a newer one.
+  const poll = async (index: number, url: string) => {
+    while (!stopped.signal.aborted) {
+      ready[index] = await fetch(url).then(
+        ({ ok }) => ok,
+        () => false,
       );
-  }, readyPollMs);
+      await sleep(readyPollMs);
+    }
+  };
+  for (const [index, url] of readyUrls.entries()) void poll(index, url);
   const sockets = new Set<Socket>();
   const cuts: string[] = [];
   let turns = 0;
@@ -65,7 +71,7 @@ export const startTcpProxy = async (
       for (const socket of sockets) socket.unpipe().pause();
     },
     async stop() {
-      clearInterval(poll);
+      stopped.abort();
       for (const socket of sockets) socket.destroy();
       server.close();
       await once(server, 'close');

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { contractProblems } from '../checks/contract-problems.ts';
+import { until } from '../until.ts';
 
 /** A response of the API with its body. */
 export interface Answer {
@@ -70,15 +71,22 @@ export const createJourney = ({ url: base }: { url: string }, token: string) => 
     /** Creates a payment and sends its payer to the sandbox gateway's page. */
     async atGateway(fields: Record<string, unknown> = {}): Promise<string> {
       const id = await journey.create(fields);
-      const sent = await journey.checkout(id);
+      // On a busy machine the opening takes longer than a checkout waits.
+      const sent = await until('an answer', async () => {
+        const answer = await journey.checkout(id);
+        return answer.status !== 503 && answer;
+      });
       expect(sent.status, sent.text).toBe(302);
       return id;
     },
-    /** Creates a payment whose payer chooses and comes back. */
+    /** Creates a payment whose payer chooses and comes back, until the outcome is there. */
     async finish(action: string, fields: Record<string, string> = {}): Promise<string> {
       const id = await journey.atGateway();
       await journey.choose(id, action, fields);
-      await journey.comeBack(id);
+      await until('the outcome', async () => {
+        const { headers } = await journey.comeBack(id);
+        return !headers.get('location')?.includes('status=processing');
+      });
       return id;
     },
   };

@@ -34,7 +34,7 @@ it('excuses by the death of a worker, and by outages of Postgres and of the link
 });
 
 it('names a process of ours that was ready and ended without a kill', () => {
-  const ended = { readyAt: 1_000, endedAt: 5_000 };
+  const ended = { readyAt: 1_000, endedAt: 10_000 };
   const api = aMember('api', [ended]);
   const others = [
     aMember('postgres', [ended]),
@@ -44,8 +44,8 @@ it('names a process of ours that was ready and ended without a kill', () => {
   const worker = aMember('worker', [ended]);
   expect(findUnexplainedEnds([...others, api, worker], [])).toEqual(['api-1', 'worker-1']);
   const afterKill = (at: number, member = api) => findUnexplainedEnds([api], [{ at, member }]);
-  expect([afterKill(5_000), afterKill(4_100)]).toEqual([[], []]);
-  expect([afterKill(3_900), afterKill(5_100), afterKill(5_000, worker)]).toEqual([
+  expect([afterKill(10_000), afterKill(5_100)]).toEqual([[], []]);
+  expect([afterKill(4_900), afterKill(10_100), afterKill(10_000, worker)]).toEqual([
     ['api-1'],
     ['api-1'],
     ['api-1'],

