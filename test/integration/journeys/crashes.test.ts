@@ -105,6 +105,7 @@ describe('kill -9 of the worker', () => {
     const isPaid = async () =>
       (await journey.comeBack(atGateway)).headers.get('location')?.includes('status=paid');
     await until('the outcome', isPaid, 20_000);
+    expect((await journey.get(atGateway)).json['status']).toBe('paid');
     await expectOneEvent(atGateway, 'paid');
   });
 
