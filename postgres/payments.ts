@@ -38,7 +38,8 @@ export type PaymentRef = WorkflowStart & Pick<StoredPayment, 'status' | 'sent'>;
 /** A payment for the payer's pages. */
 export interface PayerPayment extends StoredPayment {
   driver: string;
-  inOutbox: boolean;
+  /** Its workflow has not been started for a second, which the API process that created it did not manage. */
+  isUnstarted: boolean;
   /** The trace id of the create request, if it had one; only while the payment is in the outbox. */
   traceId: string | null;
 }
@@ -75,7 +76,7 @@ const progress = (sql: Queries) =>
 
 const payerColumns = (sql: Queries) => sql`
   ${selectPayment(sql)}, g.driver, ${progress(sql)},
-  o.payment_id is not null as "inOutbox", o.trace_id as "traceId"`;
+  coalesce(o.created_at < now() - interval '1 second', false) as "isUnstarted", o.trace_id as "traceId"`;
 const fromPayers = (sql: Queries) => sql`
   from payments p join gateways g on g.slug = p.gateway
   left join workflow_outbox o on o.payment_id = p.id`;

@@ -58,9 +58,13 @@ export const checkoutHandler =
     const deadline = Date.now() + limits.checkoutSeconds * 1000;
     let payment = await findByPaymentId(request, (id) => payments.sendToGateway(id, now()));
     if (!payment) return unknownPaymentPage();
-    if (mustWait(payment) && payment.inOutbox) await starter.startNow(payment);
     const { id } = payment;
+    let isStarted = false;
     for (let pauseMs = 0; mustWait(payment);) {
+      if (payment.isUnstarted && !isStarted) {
+        isStarted = true;
+        await starter.startNow(payment);
+      }
       if (Date.now() + pauseMs > deadline)
         return retryingPage(503, 'Your payment is being prepared.', reloadSeconds);
       await sleep(pauseMs, undefined, { signal });

@@ -1,4 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createPayments } from '../../../../postgres/payments.ts';
+import { aPayment } from '../../../support/data/payments.ts';
 import { forFile } from '../../../support/for-file.ts';
 import { expectPage, expectRedirect, originOnly } from '../../../support/service/payer-page.ts';
 import { useService } from '../../../support/service/service.ts';
@@ -6,7 +8,7 @@ import { addStripe } from '../../../support/service/stripe-account.ts';
 import { until } from '../../../support/until.ts';
 
 const service = await forFile(useService());
-const { journey } = await service.anApplication();
+const { journey, application } = await service.anApplication();
 
 describe('checkout', () => {
   it('redirects to the gateway while the payment is pending, repeatedly', async () => {
@@ -47,6 +49,13 @@ describe('checkout', () => {
     expect(answer.status).toBe(503);
     expectPage(answer);
     expect(answer.headers.get('refresh')).toBe('3');
+  });
+
+  it('starts the workflow of a payment whose API process has not done it for a second', async () => {
+    const payment = aPayment({ application });
+    await createPayments(service.sql).insert(payment, null);
+    expect((await journey.checkout(payment.id)).status).toBe(302);
+    expect(Date.now() - payment.createdAt.getTime()).toBeGreaterThanOrEqual(1_000);
   });
 
   it('shows a form for a gateway that needs POST', async () => {

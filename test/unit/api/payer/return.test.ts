@@ -11,7 +11,7 @@ const aPayerPayment = (): PayerPayment => ({
   opened: true,
   sent: true,
   verifyWindow: 1,
-  inOutbox: false,
+  isUnstarted: false,
   traceId: null,
 });
 
