@@ -199,7 +199,7 @@ it('compares and closes by a schedule the days that are over', async () => {
   const slug = 'stripe-of-last-week';
   const stripe = await addStripe(service, slug);
   onTestFinished(stripe.stop);
-  await service.sql`update gateways set created_at = now() - interval '3 days' where slug = ${slug}`;
+  await service.sql`update gateways set created_at = now() - interval '3 days 1 hour' where slug = ${slug}`;
   await service.client.schedule.getHandle(comparisonsScheduleId).trigger();
   const accountDays = createAccountDays(service.sql);
   const range = { gateway: slug, from: '2026-01-01', to: '9999-12-31' };
