@@ -4,6 +4,7 @@ import { limits } from '../../../contract/limits.ts';
 import { createReplays } from '../../../postgres/replays.ts';
 import { createJourney, type Answer, type Journey } from '../../support/service/journey.ts';
 import { startService, type Service } from '../../support/service/service.ts';
+import { sweepNow } from '../../support/service/sweep-now.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
@@ -268,6 +269,12 @@ describe('POST /api/v1/replays', () => {
 
       await service.sql`
       update deliveries set round_began_at = null where payment_id = any(${ids})`;
+      // A kill between the record of a round and the signal to its workflow leaves it to the sweeper, as if five minutes
+      // had passed.
+      await service.sql`
+        update deliveries set next_attempt_at = now() - interval '6 minutes'
+        where payment_id = any(${ids}) and status = 'pending' and error_class is null`;
+      await sweepNow(service.client);
       const areDelivered = async () => {
         const open = await service.sql<{ id: string; errorClass: string | null }[]>`
           select payment_id as id, error_class as "errorClass" from deliveries
