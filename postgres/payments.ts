@@ -206,7 +206,7 @@ export const createPayments = (sql: Queries) => ({
 
   /**
    * Claims the next search for late money of an ended payment: at once, then after a pause of 1, 2, 4 … at most
-   * 60 minutes. None 48 hours after the end: no gateway lets a payer pay so late.
+   * 60 minutes. The searches stop 48 hours after the end, because no gateway lets a payer pay so late.
    * @returns when it may ask the gateway; undefined if nothing is to be found, or if a claimed search is
    *   still to come, which also serves this payer
    */

@@ -304,7 +304,7 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
       // One webhook secret of each of three applications, and the account at Zarinpal.
       expect(await shape.sh(rotate)).toContain('Encrypted with the first key: 4');
       expect(names.map((name) => keysIn(name).split(',')[1])).toEqual(old);
-      // Nothing is removed while a process has not got the new key.
+      // A key stays while a process has not got the new one.
       await failing(rotate, { PUBLIC_BASE_URL: 'no address' });
       await failing(retire, { PUBLIC_BASE_URL: 'no address' });
       expect(names.map((name) => keysIn(name).split(',')[2])).toEqual(old);

@@ -20,7 +20,7 @@ beforeAll(async () => {
   replayId = await addReplay();
 });
 
-/** One that is half done. */
+/** A replay that is half done. */
 const addReplay = async (): Promise<string> => {
   const id = newReplayId();
   const filter = {
@@ -133,44 +133,40 @@ const views = [
   { colorScheme: 'dark', width: 390 },
 ] as const;
 
-it(
-  'every page passes axe, keeps to the policy and fits its width, light and wide, dark and narrow',
-  { timeout: 300_000 },
-  async () => {
-    const page = await logIn(await aContext());
-    const refused: string[] = [];
-    page.on('console', (message) => {
-      // Pages that say that something is not there, or not possible.
-      if (message.type() === 'error' && !/status of (404|409|410|502)/.test(message.text()))
-        refused.push(message.text());
-    });
-    page.on('pageerror', (error) => refused.push(String(error)));
-    for (const [name, path] of Object.entries(paths())) {
-      await page.goto(`${console.baseUrl}${path}`);
-      // By its own channel: the policy of the page admits no script but ours.
-      await page.evaluate(axe);
-      for (const { colorScheme, width } of views) {
-        await page.emulateMedia({ colorScheme });
-        await page.setViewportSize({ width, height: 900 });
-        const violations = await page.evaluate(async () => {
-          const loaded = globalThis as unknown as {
-            axe: { run(options: object): Promise<{ violations: Violation[] }> };
-          };
-          return (await loaded.axe.run({ resultTypes: ['violations'] })).violations;
-        });
-        const found = violations.flatMap(({ id, nodes }) =>
-          nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
-        );
-        expect(found, `${name}, ${colorScheme}, ${width}`).toEqual([]);
-        const overflow = await page.evaluate(
-          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-        );
-        expect(overflow, `${name}, ${width}`).toBeLessThanOrEqual(0);
-      }
+it('every page passes axe, keeps to the policy and fits its width, light and wide, dark and narrow', async () => {
+  const page = await logIn(await aContext());
+  const refused: string[] = [];
+  page.on('console', (message) => {
+    // Pages that say that something is not there, or not possible.
+    if (message.type() === 'error' && !/status of (404|409|410|502)/.test(message.text()))
+      refused.push(message.text());
+  });
+  page.on('pageerror', (error) => refused.push(String(error)));
+  for (const [name, path] of Object.entries(paths())) {
+    await page.goto(`${console.baseUrl}${path}`);
+    // By its own channel: the policy of the page admits no script but ours.
+    await page.evaluate(axe);
+    for (const { colorScheme, width } of views) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 900 });
+      const violations = await page.evaluate(async () => {
+        const loaded = globalThis as unknown as {
+          axe: { run(options: object): Promise<{ violations: Violation[] }> };
+        };
+        return (await loaded.axe.run({ resultTypes: ['violations'] })).violations;
+      });
+      const found = violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+      );
+      expect(found, `${name}, ${colorScheme}, ${width}`).toEqual([]);
+      const overflow = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      );
+      expect(overflow, `${name}, ${width}`).toBeLessThanOrEqual(0);
     }
-    expect(refused).toEqual([]);
-  },
-);
+  }
+  expect(refused).toEqual([]);
+});
 
 it('the keyboard alone reaches the content, a filter and a payment', async () => {
   const page = await logIn(await aContext());

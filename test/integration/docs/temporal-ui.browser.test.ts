@@ -80,7 +80,7 @@ const textOfFrames = async () => {
   return (await Promise.all(texts.map((text) => text.catch(() => '')))).join();
 };
 
-/** Where this checkout lies, and on which machine, does not belong into a picture. */
+/** A picture must not show the folder and the name of this machine. */
 const hideMachine = async (route: Route) => {
   // A long poll outlives the page.
   if (route.request().url().includes('waitNewEvent')) return route.continue();

@@ -223,7 +223,7 @@ describe('a restore of Postgres from an older backup', () => {
     });
     const after = await until('the webhook again', () => service.receiver.of(paidSince)[1]);
     expect(after.json['event_id']).toBe(before.json['event_id']);
-    // Nobody asks about the other one, whose workflow has waited all the time, until its deadline.
+    // The workflow of the other one has waited all the time, and asks at its deadline.
     await skipAllTime(service.client, closedSince);
     const atDeadline = await until('its webhook', () => service.receiver.of(closedSince)[0]);
     expect(atDeadline.json['event']).toBe('payment.paid');

@@ -33,7 +33,7 @@ const sumsOf = async (journey: Journey, id: string) => {
   const { status, amount_refunded, amount_refund_pending, refundable } = json;
   return [status, amount_refunded, amount_refund_pending, refundable];
 };
-/** What the sandbox itself says that it gave back. */
+/** The sum that the sandbox itself has given back. */
 const givenBack = async (paymentId: string) => {
   const [row] = await service.sql<{ reference: string }[]>`
     select reference from sandbox_payments where payment_id = ${paymentId}`;

@@ -240,70 +240,64 @@ describe('POST /api/v1/replays', () => {
     expect(numbersOf(ids[4] ?? '')).toEqual([1]);
   });
 
-  // An attempt that the kill has cut off is repeated after its timeout and a pause, on a busy machine later.
-  const timeout = 300_000;
-  it(
-    'runs once at a time, stops when asked to, and survives the kill of its worker',
-    { timeout },
-    async () => {
-      const { journey } = await aJourney();
-      const ids = await Promise.all(Array.from({ length: 60 }, () => deliveredPayment(journey)));
-      const created = await start(journey, { delivery: 'delivered' });
-      const id = created.json['replay_id'];
-      const twin = await start(journey, { delivery: 'delivered' });
-      expect(codeOf(twin)).toEqual([409, 'REPLAY_NOT_POSSIBLE']);
-      expect(twin.json).toMatchObject({ error: { details: { replay_id: id } } });
-      const begun = async (least: number) =>
-        until(`${least} have begun`, async () => {
-          const { json } = await get(journey, id);
-          return Number(json['begun']) >= least && json;
-        });
-      await begun(5);
-      await service.worker.kill();
-      await service.worker.start();
-      const stopped = await journey.request('POST', `/api/v1/replays/${String(id)}/stop`);
-      expect(stopped.status).toBe(202);
-      const { begun: count, status } = await ended(journey, id);
-      expect(status).toBe('stopped');
-      expect(Number(count)).toBeLessThan(60);
+  it('runs once at a time, stops when asked to, and survives the kill of its worker', async () => {
+    const { journey } = await aJourney();
+    const ids = await Promise.all(Array.from({ length: 60 }, () => deliveredPayment(journey)));
+    const created = await start(journey, { delivery: 'delivered' });
+    const id = created.json['replay_id'];
+    const twin = await start(journey, { delivery: 'delivered' });
+    expect(codeOf(twin)).toEqual([409, 'REPLAY_NOT_POSSIBLE']);
+    expect(twin.json).toMatchObject({ error: { details: { replay_id: id } } });
+    const begun = async (least: number) =>
+      until(`${least} have begun`, async () => {
+        const { json } = await get(journey, id);
+        return Number(json['begun']) >= least && json;
+      });
+    await begun(5);
+    await service.worker.kill();
+    await service.worker.start();
+    const stopped = await journey.request('POST', `/api/v1/replays/${String(id)}/stop`);
+    expect(stopped.status).toBe(202);
+    const { begun: count, status } = await ended(journey, id);
+    expect(status).toBe('stopped');
+    expect(Number(count)).toBeLessThan(60);
 
-      await service.sql`
+    await service.sql`
       update deliveries set round_began_at = null where payment_id = any(${ids})`;
-      // A kill between the record of a round and the signal to its workflow leaves it to the sweeper, as if five minutes
-      // had passed.
-      await service.sql`
+    // A kill between the record of a round and the signal to its workflow leaves it to the sweeper, as if five minutes
+    // had passed.
+    await service.sql`
         update deliveries set next_attempt_at = now() - interval '6 minutes'
         where payment_id = any(${ids}) and status = 'pending' and error_class is null`;
-      await sweepNow(service.client);
-      const areDelivered = async () => {
-        const open = await service.sql<{ id: string; errorClass: string | null }[]>`
+    await sweepNow(service.client);
+    const areDelivered = async () => {
+      const open = await service.sql<{ id: string; errorClass: string | null }[]>`
           select payment_id as id, error_class as "errorClass" from deliveries
           where payment_id = any(${ids}) and status <> 'delivered'`;
-        // A busy machine may have been too slow for an attempt. The next one would be five minutes later.
-        for (const { id: late, errorClass } of open)
-          if (errorClass !== null) await skipAllTime(service.client, late);
-        return open.length === 0;
-      };
-      await until('all are delivered', areDelivered, 150_000);
-      const again = await start(journey, { delivery: 'delivered' });
-      await service.worker.kill();
-      await service.worker.start();
-      const result = await until(
-        'it has ended',
-        async () => {
-          const { json } = await get(journey, again.json['replay_id']);
-          return json['status'] === 'done' && json;
-        },
-        100_000,
-      );
-      expect(Number(result['begun']) + Number(result['refused'])).toBeGreaterThanOrEqual(59);
-      // Nobody got a round that no replay began.
-      for (const each of ids) {
-        const { delivery } = await getEvent(journey, each);
-        expect(delivery?.round).toBeLessThanOrEqual(3);
-      }
-    },
-  );
+      // A busy machine may have been too slow for an attempt. The next one would be five minutes later.
+      for (const { id: late, errorClass } of open)
+        if (errorClass !== null) await skipAllTime(service.client, late);
+      return open.length === 0;
+    };
+    await until('all are delivered', areDelivered, 150_000);
+    const again = await start(journey, { delivery: 'delivered' });
+    await service.worker.kill();
+    await service.worker.start();
+    const result = await until(
+      'it has ended',
+      async () => {
+        const { json } = await get(journey, again.json['replay_id']);
+        return json['status'] === 'done' && json;
+      },
+      100_000,
+    );
+    expect(Number(result['begun']) + Number(result['refused'])).toBeGreaterThanOrEqual(59);
+    // Each round was begun by a replay.
+    for (const each of ids) {
+      const { delivery } = await getEvent(journey, each);
+      expect(delivery?.round).toBeLessThanOrEqual(3);
+    }
+  });
 
   it('shares the pace of the worker with those of all applications, and payments go on', async () => {
     const replayers = await Promise.all(Array.from({ length: 10 }, () => aJourney()));

@@ -19,7 +19,7 @@ const createMany = (sandbox: object, fields: object = {}) =>
   Promise.all(Array.from({ length: times }, () => create(sandbox, fields)));
 const statusOf = async (id: string) => (await journey.get(id)).json['status'];
 
-/** What an application can see of the end of a payment. */
+/** The end of a payment as an application sees it. */
 const endOf = async (id: string) => {
   const { json: payment } = await journey.get(id);
   const event = await until(

@@ -7,7 +7,7 @@ const readyPollMs = 200;
 /**
  * A plain TCP proxy in front of several processes. It distributes connections in turn and tries the next
  * process when one refuses a connection. It does not parse HTTP.
- * @param readyUrls where each process says whether it is ready. One that is not gets no new connections,
+ * @param readyUrls where each process says whether it is ready. A process that is not gets no new connections,
  * unless none is ready: the kernel may reset a connection that a stopping process has not accepted yet.
  */
 export const startTcpProxy = async (
@@ -16,10 +16,10 @@ export const startTcpProxy = async (
 ) => {
   const ports = targets.map((url) => Number(new URL(url).port));
   const ready = targets.map(() => true);
-  const stopped = new AbortController();
+  let isStopped = false;
   // One after the other: a late answer would hide a newer one.
   const poll = async (index: number, url: string) => {
-    while (!stopped.signal.aborted) {
+    while (!isStopped) {
       ready[index] = await fetch(url).then(
         ({ ok }) => ok,
         () => false,
@@ -71,7 +71,7 @@ export const startTcpProxy = async (
       for (const socket of sockets) socket.unpipe().pause();
     },
     async stop() {
-      stopped.abort();
+      isStopped = true;
       for (const socket of sockets) socket.destroy();
       server.close();
       await once(server, 'close');

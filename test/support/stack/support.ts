@@ -49,7 +49,7 @@ export const freePorts = {
 /** The processes that the stack on this folder has started and that still run. */
 export const processesIn = (dataDir: string) => readProcessTable(join(dataDir, 'processes.json'));
 
-/** Kills processes of a stack. One that ends by itself, because another was killed, is no error. */
+/** Kills processes of a stack. A process may have ended by itself, because another was killed. */
 export const killAll = (pids: number[]): void => {
   for (const pid of pids) {
     try {

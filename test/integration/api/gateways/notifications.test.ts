@@ -15,7 +15,7 @@ const stripe = await forFile(addStripe(service, account));
 const journey = createJourney(service, (await service.anApplication()).token);
 /** The gateway's reference of a payment that was sent to Stripe. */
 const reference = stripe.referenceOf(await journey.atGateway({ gateway: account }));
-/** That of a payment about which no notification is accepted. */
+/** The reference of a payment about which no notification is accepted. */
 const quiet = stripe.referenceOf(await journey.atGateway({ gateway: account }));
 const callsAboutQuiet = () => stripe.calls.filter((call) => call.path.includes(quiet)).length;
 

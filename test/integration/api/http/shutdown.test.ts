@@ -77,7 +77,7 @@ describe('a rolling restart', () => {
   let second: Awaited<ReturnType<Service['anotherApi']>>;
   let proxy: Awaited<ReturnType<typeof startTcpProxy>>;
   beforeAll(async () => {
-    // Nobody waits for the payments, and opening them would keep the machine busy.
+    // A worker would keep the machine busy with the opening of payments for which nobody waits.
     const apiEnv = { SHUTDOWN_GRACE_SECONDS: '20' };
     service = await startService({ apiEnv, withoutWorker: true });
     second = await service.anotherApi();
