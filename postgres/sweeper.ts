@@ -211,7 +211,7 @@ export const createSweeperQueries = (sql: Queries) => {
     },
 
     /**
-     * Claims refunds that are a minute overdue. A refund can be claimed again after 5 minutes; never-claimed ones come
+     * Claims refunds that are 10 seconds overdue. A refund can be claimed again after 5 minutes; never-claimed ones come
      * first.
      */
     async claimOverdueRefunds(limit: number): Promise<RefundStart[]> {

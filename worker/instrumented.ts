@@ -44,13 +44,13 @@ export const instrumentDeliveries = (
   { attempts, attemptLateness }: Pick<WorkerMetrics, 'attempts' | 'attemptLateness'>,
 ): Deliveries => ({
   ...deliveries,
-  async beginAttempt(paymentId, attempt) {
-    const begun = await deliveries.beginAttempt(paymentId, attempt);
+  async beginAttempt(eventId, attempt) {
+    const begun = await deliveries.beginAttempt(eventId, attempt);
     if (begun?.dueAt) attemptLateness.observe(secondsBetween(begun.dueAt, attempt.startedAt));
     return begun;
   },
-  async completeAttempt(paymentId, number, completion) {
-    if (!(await deliveries.completeAttempt(paymentId, number, completion))) return false;
+  async completeAttempt(eventId, number, completion) {
+    if (!(await deliveries.completeAttempt(eventId, number, completion))) return false;
     const { result, consequence } = completion;
     const error_class = result.errorClass ?? 'none';
     attempts.inc({ result: attemptResults[consequence.status], error_class });

@@ -70,7 +70,7 @@ const books = proxyActivities<Activities>({
   scheduleToCloseTimeout: '5h',
   retry: { initialInterval: '5s', maximumInterval: '10m' },
 });
-/** Retries also while the gateway is unavailable, as do the next ones. */
+/** They retry also while the gateway is unavailable. */
 export const { listDueDays, listBook, askAboutMovements, finishDay } = books;
 
 /** One POST: a sample that is sent twice would confuse who tests a receiver. */

@@ -5,7 +5,7 @@ import { askAboutMovements, finishDay, listBook, listDueDays } from './activitie
 
 /**
  * Compares the days that are over and not closed, those of a gateway one after the other: each day's hash covers the hash
- * of the day before. A schedule starts it once a day.
+ * of the day before. A schedule starts it; `temporal/comparisons.ts` has the times.
  */
 export async function compareAccounts(): Promise<void> {
   const due = Object.groupBy(await listDueDays(), ({ gateway }) => gateway);

@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { readProjectFile } from '../../support/checks/project-files.ts';
+import { forFile } from '../../support/for-file.ts';
+import { useService } from '../../support/service/service.ts';
+import { until } from '../../support/until.ts';
+
+const service = await forFile(useService());
+const readme = readProjectFile('README.md');
+const [, request = ''] = /-d '(\{.*\})'/.exec(readme) ?? [];
+const [, response = ''] = /```json\n(\{[^`]*\})\n```/.exec(readme) ?? [];
+const [, head = '', event = ''] = /```http\n([^`]*?)\n\n(\{[^`]*\})\n```/.exec(readme) ?? [];
+
+/** Ids, times, addresses and names differ from payment to payment. All else is the same, and so is the order. */
+const shapeOf = (text: string): string =>
+  text
+    .replaceAll(/PAY_\w{26}/g, 'PAY_')
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00/g, 'TIME')
+    .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'HOST')
+    .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UUID')
+    .replaceAll(/("application":)"[^"]*"/g, '$1"NAME"')
+    .replaceAll(/("tracking_code":)"\d+"/g, '$1"CODE"')
+    .replaceAll(/(timestamp: |t=)\d{10}/g, '$1SECONDS')
+    .replaceAll(/v1=[0-9a-f]{64}/g, 'v1=DIGEST')
+    .replaceAll('\n', '');
+
+it('the README shows the response and the webhook of a payment as they are', async () => {
+  const { journey } = await service.anApplication();
+  const created = await journey.request('POST', '/api/v1/payments', request);
+  expect(created.status, created.text).toBe(201);
+  expect(shapeOf(response)).toBe(shapeOf(created.text));
+
+  const id = String(created.json['payment_id']);
+  await until('the checkout', async () => (await journey.checkout(id)).status === 302);
+  await journey.choose(id, 'pay');
+  await journey.verify(id);
+  const { headers, body } = await until('the webhook', () => service.receiver.of(id)[0]);
+  expect(shapeOf(event)).toBe(shapeOf(body.toString()));
+  const [, ...lines] = head.split('\n');
+  const shown = lines.map((line) => [line.split(': ', 1)[0]!, line.replace(/^[\w-]+: /, '')]);
+  for (const [name = '', value = ''] of shown)
+    expect(shapeOf(`${name}: ${value}`)).toBe(shapeOf(`${name}: ${String(headers[name])}`));
+  expect(shown.map(([name]) => name)).toEqual([
+    ...['content-type', 'user-agent'],
+    ...Object.keys(headers).filter((name) => name.startsWith('x-service-')),
+  ]);
+});
