@@ -127,17 +127,18 @@ const handle = async (
   }
   const query = readQuery?.(ctx.querystring);
   // A handler sees `caller` and `query` only if its row declares them, and then both are set.
-  return handler({ ...requestParts(ctx), params, address, caller, query } as AnyRequest);
+  return handler({ ...requestParts(ctx, route), params, address, caller, query } as AnyRequest);
 };
 
 const requestParts = (
   ctx: Koa.Context,
+  { body }: Route,
 ): Omit<AnyRequest, 'params' | 'address' | 'caller' | 'query'> => ({
   search: () => new URLSearchParams(ctx.querystring),
   refuse: (code, message, options) => new PaymentError(code, message, options),
   header: (name) => (ctx.req.headers[name] === undefined ? undefined : ctx.get(name)),
   headerLines: (name) => ctx.req.headersDistinct[name] ?? [],
-  readJson: () => readJson(ctx.req),
+  readJson: () => readJson(ctx.req, { optional: body && 'optional' in body && body.optional }),
   readForm: () => readForm(ctx.req),
   readBytes: () => readBytes(ctx.req),
   disconnectSignal: () => disconnectSignal(ctx.res),

@@ -12,6 +12,9 @@ export type JsonNode =
   | { kind: 'number'; text: string }
   | { kind: 'literal'; text: string; value: boolean | null };
 
+/** An object without a member. */
+export const nothing: JsonNode = { kind: 'object', text: '{}', members: new Map() };
+
 /** The text is not acceptable JSON. The message says what is wrong and where, without quoting the text. */
 export class JsonError extends Error {}
 

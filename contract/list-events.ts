@@ -2,7 +2,7 @@ import { v5 } from 'uuid';
 import { z } from 'zod';
 import { eventKinds } from './event.ts';
 import { eventIdPattern, paymentIdPattern } from './ids.ts';
-import { createCursors, orderIdFilter, perPage, timeRange } from './list.ts';
+import { createCursors, laterThanFrom, orderIdFilter, perPage, timeRange } from './list.ts';
 import { deliveryStatuses } from './status.ts';
 
 const invalidCursor = 'must be the next_cursor of an earlier response with the same filters';
@@ -56,6 +56,7 @@ export const ListEvents = z
       description: 'The `next_cursor` of an earlier page. Send the same filters with it.',
     }),
   })
+  .refine(...laterThanFrom)
   .refine(({ cursor, ...filters }) => !cursor || cursor.filters === hashFilters(filters), {
     path: ['cursor'],
     error: invalidCursor,

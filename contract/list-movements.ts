@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { movementIdPattern, paymentIdPattern } from './ids.ts';
-import { createCursors, perPage, timeRange } from './list.ts';
+import { createCursors, laterThanFrom, perPage, timeRange } from './list.ts';
 import { movementKinds } from './movement.ts';
 
 export const movementCursors = createCursors('m1', {
@@ -10,20 +10,22 @@ export const movementCursors = createCursors('m1', {
 });
 
 /** The query of a list of movements. Values out of range are rejected, not clamped. */
-export const ListMovements = z.object({
-  kind: z
-    .enum(movementKinds, { error: `must be one of ${movementKinds.join(', ')}` })
-    .optional()
-    .meta({ description: 'The kind of the movement.' }),
-  payment_id: z
-    .string()
-    .regex(paymentIdPattern, { error: 'must be the id of a payment' })
-    .optional()
-    .meta({ description: 'The movements of one payment.' }),
-  ...timeRange('Movements recorded'),
-  per_page: perPage,
-  cursor: movementCursors.parameter.optional().meta({
-    description: 'The `next_cursor` of the previous page. Send the same filters with it.',
-  }),
-});
+export const ListMovements = z
+  .object({
+    kind: z
+      .enum(movementKinds, { error: `must be one of ${movementKinds.join(', ')}` })
+      .optional()
+      .meta({ description: 'The kind of the movement.' }),
+    payment_id: z
+      .string()
+      .regex(paymentIdPattern, { error: 'must be the id of a payment' })
+      .optional()
+      .meta({ description: 'The movements of one payment.' }),
+    ...timeRange('Movements recorded'),
+    per_page: perPage,
+    cursor: movementCursors.parameter.optional().meta({
+      description: 'The `next_cursor` of the previous page. Send the same filters with it.',
+    }),
+  })
+  .refine(...laterThanFrom);
 export type ListMovements = z.output<typeof ListMovements>;

@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { paymentIdPattern } from './ids.ts';
 import { limits } from './limits.ts';
-import { asInteger, count, createCursors, orderIdFilter, perPage, timeRange } from './list.ts';
+import {
+  asInteger,
+  count,
+  createCursors,
+  laterThanFrom,
+  orderIdFilter,
+  perPage,
+  timeRange,
+} from './list.ts';
 import { statuses } from './status.ts';
 
 export const paymentCursors = createCursors('1', {
@@ -36,6 +44,7 @@ export const ListPayments = z
       description: `The \`next_cursor\` of the previous page, instead of \`page\`. ${sameWithCursor}`,
     }),
   })
+  .refine(...laterThanFrom)
   .refine(({ page, cursor }) => page === undefined || cursor === undefined, {
     path: ['page'],
     error: 'must not be given together with cursor',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { refundIdPattern } from './ids.ts';
-import { createCursors, orderIdFilter, perPage, timeRange } from './list.ts';
+import { createCursors, laterThanFrom, orderIdFilter, perPage, timeRange } from './list.ts';
 import { refundStatuses } from './refund.ts';
 
 export const refundCursors = createCursors('r1', {
@@ -17,14 +17,16 @@ const pages = {
 };
 
 /** The query of a list of refunds. Values out of range are rejected, not clamped. */
-export const ListRefunds = z.object({
-  order_id: orderIdFilter,
-  status: z
-    .enum(refundStatuses, { error: `must be one of ${refundStatuses.join(', ')}` })
-    .optional(),
-  ...timeRange('Refunds created'),
-  ...pages,
-});
+export const ListRefunds = z
+  .object({
+    order_id: orderIdFilter,
+    status: z
+      .enum(refundStatuses, { error: `must be one of ${refundStatuses.join(', ')}` })
+      .optional(),
+    ...timeRange('Refunds created'),
+    ...pages,
+  })
+  .refine(...laterThanFrom);
 export type ListRefunds = z.output<typeof ListRefunds>;
 
 export const ListRefundsOfPayment = z.object(pages);

@@ -6,11 +6,14 @@ export const dayMs = 24 * 60 * 60 * 1000;
 /** Postgres reads years of more than four digits differently. */
 const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 const date = /^\d{4}-\d{2}-\d{2}$/;
-/** A date or an RFC 3339 time. The document shows it, so it has what every language's expressions know. */
+/**
+ * A date or a time. Languages also write RFC 3339's time without seconds, or its offset without colon. The document shows
+ * it, so it has what every language's expressions know.
+ */
 const dateOrTime =
-  /^\d{4}-\d{2}-\d{2}([Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2}))?$/;
+  /^\d{4}-\d{2}-\d{2}([Tt]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?([Zz]|[+-]\d{2}:?\d{2}))?$/;
 
-/** @returns undefined unless the text is a date or an RFC 3339 time from 1970 to 9999 */
+/** @returns undefined unless the text is a date or a time from 1970 to 9999 */
 const parseInstant = (text: string): number | undefined => {
   if (date.test(text)) {
     const parsed = new Date(`${text}T00:00:00Z`);
@@ -20,8 +23,8 @@ const parseInstant = (text: string): number | undefined => {
       : undefined;
   }
   const match = dateOrTime.exec(text);
-  const fraction = match?.[3] ?? '';
-  const instant = match ? Date.parse(text.toUpperCase()) : NaN;
+  const fraction = match?.[4] ?? '';
+  const instant = match ? Date.parse(text.toUpperCase().replace(/(\d\d)(\d\d)$/, '$1:$2')) : NaN;
   if (!(instant >= 0 && instant <= latestMs) || parseInstant(text.slice(0, 10)) === undefined)
     return undefined;
   // Payments are stored to the millisecond, so a time within a millisecond means the next one.
@@ -63,6 +66,12 @@ export const timeRange = (inRange: string) => ({
       description: `${inRange} before this time; a date includes its whole day in UTC. ${timeRule}`,
     }),
 });
+
+/** The rule of a range that holds nothing, for `refine`: a mistake that would otherwise read as an empty list. */
+export const laterThanFrom = [
+  ({ from, to }: { from?: Date | undefined; to?: Date | undefined }) => !from || !to || from < to,
+  { path: ['to'], error: 'must be later than from', params: { rule: 'too_small' } },
+] satisfies Parameters<z.ZodObject['refine']>;
 
 export const orderIdFilter = CreatePayment.shape.order_id
   .refine((text) => !text.includes('\0'), {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { eventKinds } from './event.ts';
 import { replayIdPattern } from './ids.ts';
 import { limits } from './limits.ts';
-import { dayMs, timeBound, timeRule } from './list.ts';
+import { dayMs, laterThanFrom, timeBound, timeRule } from './list.ts';
 import { openEnum } from './open-enum.ts';
 import { time } from './responses.ts';
 
@@ -29,11 +29,7 @@ export const CreateReplay = z
     },
     { error: 'must be an object' },
   )
-  .refine(({ from, to }) => from < to, {
-    path: ['to'],
-    error: 'must be later than from',
-    params: { rule: 'too_small' },
-  })
+  .refine(...laterThanFrom)
   .refine(({ from, to }) => to.getTime() - from.getTime() <= limits.replayDays * dayMs, {
     path: ['to'],
     error: `must be at most ${limits.replayDays} days after from`,

@@ -10,7 +10,10 @@ export interface Outgoing {
   now: Date;
 }
 
-/** The headers of one attempt. Source: service interface, section 6.2. */
+/**
+ * The headers of one attempt, spelt as in the service interface, section 6.2: some receivers keep the case. Firewalls
+ * count a request without `Accept` against its sender (OWASP core rule set, 920300).
+ */
 export const createHeaders = ({
   event,
   attempt,
@@ -19,13 +22,14 @@ export const createHeaders = ({
 }: Outgoing): Record<string, string> => {
   const timestamp = Math.floor(now.getTime() / 1000);
   return {
-    'content-type': 'application/json',
-    'user-agent': 'Service-Webhook/1.0',
-    'x-service-event': event.kind,
-    'x-service-event-id': event.id,
-    'x-service-timestamp': String(timestamp),
-    'x-service-delivery-attempt': String(attempt),
-    'x-service-signature': sign(event.body, secrets, timestamp),
+    Accept: '*/*',
+    'Content-Type': 'application/json',
+    'User-Agent': 'Service-Webhook/1.0',
+    'X-Service-Event': event.kind,
+    'X-Service-Event-Id': event.id,
+    'X-Service-Timestamp': String(timestamp),
+    'X-Service-Delivery-Attempt': String(attempt),
+    'X-Service-Signature': sign(event.body, secrets, timestamp),
   };
 };
 

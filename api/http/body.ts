@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PaymentError } from '../../contract/errors.ts';
 import type { JsonNode } from '../../contract/json.ts';
-import { JsonError, parseJson } from '../../contract/json.ts';
+import { JsonError, nothing, parseJson } from '../../contract/json.ts';
 import { limits } from '../../contract/limits.ts';
 
 const maxBytes = limits.requestBodyKb * 1024;
 const firstBufferBytes = 1024;
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+/** Leaves out a byte order mark, which some languages write before every text. */
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 const empty = Buffer.alloc(0);
 
@@ -65,8 +66,7 @@ const enlarged = (buffer: Buffer, needed: number): Buffer => {
 
 /** The bytes as sent. @throws PaymentError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_JSON */
 export const readBytes = async (req: IncomingMessage): Promise<Buffer> => {
-  const encoding = req.headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity')
+  if (isCompressed(req))
     throw new PaymentError('UNSUPPORTED_MEDIA_TYPE', 'The body must not be compressed.');
   const announced = Number(req.headers['content-length'] ?? 0);
   try {
@@ -80,6 +80,17 @@ export const readBytes = async (req: IncomingMessage): Promise<Buffer> => {
     });
   }
 };
+
+/** Names of codings ignore case, and an empty list has none (RFC 9110 8.4, RFC 9112 6.1). */
+const isCompressed = ({ headers }: IncomingMessage): boolean =>
+  codingsIn(headers['content-encoding']).some((name) => name !== 'identity') ||
+  codingsIn(headers['transfer-encoding']).some((name) => name !== 'chunked');
+
+const codingsIn = (header = ''): string[] =>
+  header
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '');
 
 /** Whether reading a body threw this because the connection had ended. */
 export const isBodyCut = (error: unknown): boolean =>
@@ -98,12 +109,33 @@ const readText = async (req: IncomingMessage): Promise<string> => {
 const mediaType = (req: IncomingMessage): string =>
   (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
-/** @throws PaymentError like `readBytes` */
-export const readJson = async (req: IncomingMessage): Promise<JsonNode> => {
-  const charset = /;\s*charset="?([^";\s]+)/i.exec(req.headers['content-type'] ?? '')?.[1];
-  if (mediaType(req) !== 'application/json' || (charset && charset.toLowerCase() !== 'utf-8'))
+/** Whether the text is UTF-8: ASCII is, and UTF-8 has other names (WHATWG Encoding, 4.2). */
+const isUtf8 = (req: IncomingMessage): boolean => {
+  const parameter = /;\s*charset\s*=\s*["']?([^"';\s]+)/i.exec(req.headers['content-type'] ?? '');
+  const [, label = 'utf-8'] = parameter ?? [];
+  if (/^(us-)?ascii$/i.test(label)) return true;
+  try {
+    return new TextDecoder(label).encoding === 'utf-8';
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * @param options.optional an empty body means no field, whatever its headers say: proxies and streaming clients send
+ *   one in chunks, without a media type
+ * @throws PaymentError like `readBytes`
+ */
+export const readJson = async (
+  req: IncomingMessage,
+  { optional = false }: { optional?: boolean | undefined } = {},
+): Promise<JsonNode> => {
+  if (optional && (await readBytes(req)).length === 0) return nothing;
+  if (mediaType(req) !== 'application/json' || !isUtf8(req))
     throw new PaymentError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json in UTF-8.');
   const text = await readText(req);
+  if (text === '')
+    throw new PaymentError('MALFORMED_JSON', 'The body is empty. Without any field it is {}.');
   try {
     return parseJson(text);
   } catch (error) {

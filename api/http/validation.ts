@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { fieldErrors } from '../../contract/create-payment.ts';
 import type { FieldError, PaymentError } from '../../contract/errors.ts';
-import { type JsonNode, toPlainValue } from '../../contract/json.ts';
+import { type JsonNode, nothing, toPlainValue } from '../../contract/json.ts';
 import type { Refuse } from './route.ts';
 
 export const invalidMessage = (part: 'body' | 'query'): string =>
@@ -13,13 +13,30 @@ export const invalidBody = (
   fields: readonly FieldError[],
 ): PaymentError => refuse('VALIDATION_FAILED', invalidMessage('body'), { details: { fields } });
 
+/**
+ * Reads what other languages' clients send for nothing: `null` as an optional field that is absent, and `[]` as `{}`,
+ * since PHP writes both alike.
+ */
+export const asFields = (schema: z.ZodObject, body: JsonNode): JsonNode => {
+  if (isEmptyList(body)) return nothing;
+  if (body.kind !== 'object') return body;
+  const members = [...body.members].flatMap(([name, value]): [string, JsonNode][] => {
+    const field = schema.shape[name] as z.ZodType | undefined;
+    if (value.text === 'null' && field?.safeParse(undefined).success) return [];
+    return [[name, isEmptyList(value) && field?.safeParse({}).success ? nothing : value]];
+  });
+  return { ...body, members: new Map(members) };
+};
+
+const isEmptyList = (node: JsonNode): boolean => node.kind === 'array' && node.items.length === 0;
+
 /** Parses a body by its schema. @throws PaymentError VALIDATION_FAILED with every problem at once */
-export const parseBody = <Schema extends z.ZodType>(
+export const parseBody = <Schema extends z.ZodObject>(
   schema: Schema,
   body: JsonNode,
   refuse: Refuse<'VALIDATION_FAILED'>,
 ): z.output<Schema> => {
-  const parsed = schema.safeParse(toPlainValue(body));
+  const parsed = schema.safeParse(toPlainValue(asFields(schema, body)));
   if (parsed.success) return parsed.data;
   throw invalidBody(refuse, fieldErrors(parsed.error));
 };

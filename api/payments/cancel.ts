@@ -1,6 +1,4 @@
 import { CancelPayment } from '../../contract/cancel-payment.ts';
-import { fieldErrors } from '../../contract/create-payment.ts';
-import { toPlainValue } from '../../contract/json.ts';
 import { presentPayment } from '../../contract/payment.ts';
 import { PaymentResponse } from '../../contract/responses.ts';
 import { isTerminal } from '../../contract/status.ts';
@@ -9,7 +7,7 @@ import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
 import { findOwnPayment } from '../http/own.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { orUnavailable } from '../http/temporal-needed.ts';
-import { invalidBody } from '../http/validation.ts';
+import { parseBody } from '../http/validation.ts';
 import { paymentExamples } from './payment-examples.ts';
 import { paymentParams } from './payment-id.ts';
 
@@ -53,12 +51,7 @@ export const cancelPaymentHandler =
   }: Deps): Handler<'application', typeof cancelPaymentRoute> =>
   async (request) => {
     const { refuse } = request;
-    const hasBody =
-      (request.header('content-length') ?? '0') !== '0' ||
-      request.header('transfer-encoding') !== undefined;
-    const parsed = CancelPayment.safeParse(hasBody ? toPlainValue(await request.readJson()) : {});
-    if (!parsed.success) throw invalidBody(refuse, fieldErrors(parsed.error));
-    const { reason = null } = parsed.data;
+    const { reason = null } = parseBody(CancelPayment, await request.readJson(), refuse);
 
     const payment = await findOwnPayment(payments, request);
     const result = isTerminal(payment.status)

@@ -15,7 +15,7 @@ import type { Gateway, Gateways } from '../../postgres/gateways.ts';
 import type { Caller } from '../../postgres/tokens.ts';
 import { ownerOf } from '../http/own.ts';
 import type { Refuse } from '../http/route.ts';
-import { invalidBody } from '../http/validation.ts';
+import { asFields, invalidBody } from '../http/validation.ts';
 
 export interface Deps {
   gateways: Pick<Gateways, 'get' | 'sandboxSlugs'>;
@@ -34,8 +34,9 @@ interface CreateRequest {
 export const newPayment = async (
   { gateways, now }: Deps,
   { caller, refuse }: CreateRequest,
-  body: JsonNode,
+  sent: JsonNode,
 ): Promise<{ payment: Payment; plan: SandboxPlan | undefined }> => {
+  const body = asFields(CreatePayment, sent);
   const value = toPlainValue(body);
   const parsed = CreatePayment.safeParse(value);
   const members = body.kind === 'object' ? body.members : new Map<string, JsonNode>();

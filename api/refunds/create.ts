@@ -15,7 +15,7 @@ import type { Logger } from '../../telemetry/log.ts';
 import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
 import { ownerOf } from '../http/own.ts';
 import type { Handler, Refuse, RouteSpec } from '../http/route.ts';
-import { invalidBody } from '../http/validation.ts';
+import { asFields, invalidBody } from '../http/validation.ts';
 import { fingerprintOf, readIdempotencyKey, replay } from '../payments/idempotency.ts';
 import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';
 import { refundExamples } from './refund-examples.ts';
@@ -93,11 +93,12 @@ export const createRefundHandler =
     const { caller, refuse } = request;
     const key = readIdempotencyKey(request);
     if (key === undefined) throw refuse('IDEMPOTENCY_KEY_REQUIRED');
-    const body = await request.readJson();
+    const sent = await request.readJson();
+    const body = asFields(CreateRefund, sent);
     const paymentId = request.params['payment_id'] ?? '';
     const owner = ownerOf(caller);
     const id = refundId([owner.application, String(owner.test), key]);
-    const fingerprint = fingerprintOf(body, paymentId);
+    const fingerprint = fingerprintOf(sent, paymentId);
     const location = `${publicBaseUrl}/api/v1/refunds/${id}`;
 
     const findStored = async () => {

@@ -68,7 +68,7 @@ const send = async (
   const headers = createHeaders({ event, attempt: 1, secrets, now });
   const signal = new AbortController().signal;
   const { responseStatus } = await post({ url, headers, body: sent, dispatcher, signal });
-  return { status: responseStatus, signature: headers['x-service-signature'] ?? '' };
+  return { status: responseStatus, signature: headers['X-Service-Signature'] ?? '' };
 };
 
 describe('the receiver of docs/webhooks.md', () => {

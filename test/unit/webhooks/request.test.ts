@@ -12,7 +12,7 @@ afterAll(() => dispatcher.destroy());
 
 const send = (url: string, options: Partial<WebhookRequest> = {}) =>
   attempt(url, {
-    headers: { 'content-type': 'application/json', 'x-service-delivery-attempt': '1' },
+    headers: { 'Content-Type': 'application/json', 'X-Service-Delivery-Attempt': '1' },
     body: Buffer.from('{"note":"grüße 😀"}'),
     dispatcher,
     ...options,
@@ -53,6 +53,12 @@ describe('a receiver that responds', () => {
       responseTruncated: false,
     });
     expect(server.requests).toHaveLength(1);
+  });
+
+  it('gets the names of the headers in the documented case', async () => {
+    await using server = await startRawServer(responding('HTTP/1.1 204 No Content\r\n\r\n'));
+    await send(server.url);
+    expect(server.requests[0]).toContain('\r\nX-Service-Delivery-Attempt: 1\r\n');
   });
 
   it.each([301, 302, 303, 307, 308])(

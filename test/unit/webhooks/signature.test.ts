@@ -15,18 +15,19 @@ const digestWith = (secret: string) =>
 
 it('has the documented headers', () => {
   expect(headersWith(['whsec_a'])).toEqual({
-    'content-type': 'application/json',
-    'user-agent': 'Service-Webhook/1.0',
-    'x-service-event': 'payment.paid',
-    'x-service-event-id': 'EVT_1',
-    'x-service-timestamp': '1700000000',
-    'x-service-delivery-attempt': '2',
-    'x-service-signature': `t=1700000000,v1=${digestWith('whsec_a')}`,
+    Accept: '*/*',
+    'Content-Type': 'application/json',
+    'User-Agent': 'Service-Webhook/1.0',
+    'X-Service-Event': 'payment.paid',
+    'X-Service-Event-Id': 'EVT_1',
+    'X-Service-Timestamp': '1700000000',
+    'X-Service-Delivery-Attempt': '2',
+    'X-Service-Signature': `t=1700000000,v1=${digestWith('whsec_a')}`,
   });
 });
 
 it('signs with every secret, in their order', () => {
-  expect(headersWith(['whsec_new', 'whsec_old'])['x-service-signature']).toBe(
+  expect(headersWith(['whsec_new', 'whsec_old'])['X-Service-Signature']).toBe(
     `t=1700000000,v1=${digestWith('whsec_new')},v1=${digestWith('whsec_old')}`,
   );
 });

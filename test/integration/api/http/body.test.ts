@@ -47,7 +47,21 @@ describe('a request body', () => {
     ['as JSON', { headers: json }],
     ['with a charset', { headers: { 'content-type': 'application/json; charset=UTF-8' } }],
     ['with a quoted charset', { headers: { 'content-type': 'Application/JSON;charset="utf-8"' } }],
-    ['with the encoding identity', { headers: { ...json, 'content-encoding': 'identity' } }],
+    ...['utf8', "'utf-8'", 'unicode-1-1-utf-8', 'us-ascii', ''].map(
+      (name): [string, RawRequest] => [
+        `with the charset ${name}`,
+        { headers: { 'content-type': `application/json; charset=${name}` } },
+      ],
+    ),
+    ...['identity', 'Identity', ''].map((name): [string, RawRequest] => [
+      `with the encoding ${name}`,
+      { headers: { ...json, 'content-encoding': name } },
+    ]),
+    ['with a BOM', { body: bytes([0xef, 0xbb, 0xbf], text) }],
+    ['with an empty list as its metadata', { body: withField('metadata', '[]') }],
+    ...['description', 'callback_url', 'gateway', 'metadata', 'expires_in', 'sandbox'].map(
+      (name): [string, RawRequest] => [`with null as ${name}`, { body: withField(name, 'null') }],
+    ),
     ['in pieces', { body: [text.slice(0, 9), text.slice(9)] }],
     ['of exactly 64 KB', { body: padded(65_536) }],
     [
@@ -79,9 +93,22 @@ describe('a request body', () => {
       'UNSUPPORTED_MEDIA_TYPE',
       { headers: { ...json, 'content-encoding': name }, body: gzipSync(text) },
     ]),
+    [
+      'transferred as gzip',
+      'UNSUPPORTED_MEDIA_TYPE',
+      { headers: { ...json, 'transfer-encoding': 'gzip, chunked' }, body: gzipSync(text) },
+    ],
     ['that is empty', 'MALFORMED_JSON', { body: '' }],
     ['that is cut', 'MALFORMED_JSON', { body: text.slice(0, -1) }],
-    ['with a BOM', 'MALFORMED_JSON', { body: bytes([0xef, 0xbb, 0xbf], text) }],
+    ['with a BOM in UTF-16', 'MALFORMED_JSON', { body: bytes([0xff, 0xfe], text) }],
+    [
+      'with two BOMs',
+      'MALFORMED_JSON',
+      { body: bytes([0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf], text) },
+    ],
+    ['with null as an unknown field', 'VALIDATION_FAILED', { body: withField('amuont', 'null') }],
+    ['with null as the order', 'VALIDATION_FAILED', { body: withField('order_id', 'null') }],
+    ['with a list as its metadata', 'VALIDATION_FAILED', { body: withField('metadata', '[1]') }],
     ['in UTF-16', 'MALFORMED_JSON', { body: Buffer.from(text, 'utf16le') }],
     ['of invalid UTF-8', 'MALFORMED_JSON', { body: bytes('{"order_id":"', [0xff, 0xfe], '"}') }],
     ['of overlong UTF-8', 'MALFORMED_JSON', { body: bytes('{"order_id":"', [0xc0, 0xaf], '"}') }],
@@ -122,7 +149,7 @@ describe('a request body', () => {
         'VALIDATION_FAILED',
         { body: withField('amount', written) },
       ]),
-    ...['1800.0', '18e2', '59', '86401', 'null'].map((written): [string, string, RawRequest] => [
+    ...['1800.0', '18e2', '59', '86401'].map((written): [string, string, RawRequest] => [
       `with the lifetime ${written}`,
       'VALIDATION_FAILED',
       { body: withField('expires_in', written) },

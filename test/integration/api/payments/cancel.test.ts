@@ -90,15 +90,28 @@ describe('POST /api/v1/payments/{payment_id}/cancel', () => {
       expect((await cancel(id, body)).status).toBe(422);
   });
 
-  it('takes a body that is announced as empty', async () => {
+  it.each<[string, Record<string, string>]>([
+    ['that is absent', {}],
+    ['of length 0', { 'content-length': '0' }],
+    ['of length 0 as JSON', { 'content-length': '0', 'content-type': 'application/json' }],
+    ['in chunks', { 'transfer-encoding': 'chunked' }],
+    ['in chunks as JSON', { 'transfer-encoding': 'chunked', 'content-type': 'application/json' }],
+    [
+      'in chunks as bytes',
+      { 'transfer-encoding': 'chunked', 'content-type': 'application/octet-stream' },
+    ],
+  ])('takes an empty body %s', async (_, headers) => {
     const id = await journey.create();
     const answer = await rawRequest(`${service.url}/api/v1/payments/${id}/cancel`, {
-      headers: {
-        authorization: `Bearer ${token}`,
-        'content-type': 'application/json',
-        'content-length': '0',
-      },
+      headers: { authorization: `Bearer ${token}`, ...headers },
+      body: [],
     });
+    expect(answer.status, answer.text).toBe(200);
+  });
+
+  it.each(['[]', '{"reason":null}'])('takes %s for a body without a reason', async (text) => {
+    const id = await journey.create();
+    const answer = await journey.request('POST', `/api/v1/payments/${id}/cancel`, text);
     expect(answer.status, answer.text).toBe(200);
   });
 });
