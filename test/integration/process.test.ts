@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
@@ -79,8 +80,8 @@ it('exits with 0 when the API stops while neither Temporal nor Postgres responds
     });
     const stderr = text(child.stderr);
     const metricsPort = await new Promise<number>((resolve) =>
-      child.stdout.on('data', (data: Buffer) => {
-        const [, port] = /"metrics_port":(\d+)/.exec(data.toString()) ?? [];
+      createInterface(child.stdout).on('line', (line) => {
+        const [, port] = /"metrics_port":(\d+)/.exec(line) ?? [];
         if (port) resolve(Number(port));
       }),
     );

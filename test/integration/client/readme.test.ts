@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventExamples } from '../../../api/payments/payment-examples.ts';
 import { sign } from '../../../client/src/webhooks.ts';
@@ -86,7 +87,7 @@ describe('the receivers of the README', () => {
     });
     const ended = once(child, 'close');
     let errors = '';
-    child.stdout.on('data', (chunk: Buffer) => lines.push(...chunk.toString().trim().split('\n')));
+    createInterface(child.stdout).on('line', (line) => lines.push(line));
     child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
     stop = async () => {
       child.kill();

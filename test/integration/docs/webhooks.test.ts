@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { text as readText } from 'node:stream/consumers';
 import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -35,7 +36,7 @@ beforeAll(async () => {
   writeFileSync(secretFile, `${secret}\n`);
   const child = spawn(process.execPath, [program, secretFile, '0'], { env: {} });
   const exited = once(child, 'exit');
-  child.stdout.on('data', (chunk: Buffer) => lines.push(...chunk.toString().trim().split('\n')));
+  createInterface(child.stdout).on('line', (line) => lines.push(line));
   const port = await until('it listens', () => lines[0]?.match(/port (\d+)/)?.[1]);
   url = `http://127.0.0.1:${port}/webhook`;
   stop = async () => {
