@@ -2,8 +2,6 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { compileCache } from './test/support/runner/compile-cache.ts';
-import { closingLine } from './test/support/runner/closing-line.ts';
-import { everyDeclaredResponse } from './test/support/runner/every-declared-response.ts';
 import { MixedOrder } from './test/support/runner/mixed-order.ts';
 import { onFewCores } from './test/support/runner/on-few-cores.ts';
 
@@ -44,7 +42,7 @@ export default defineConfig({
     sequence: { sequencer: MixedOrder },
     // Once for the whole run. With the unit tests alone it starts nothing.
     globalSetup: 'test/support/runner/environment.ts',
-    // The last reporter prints the closing line of the run, so it stays the last.
-    reporters: ['default', everyDeclaredResponse(), closingLine()],
+    // Also where Vitest would choose another one by itself.
+    reporters: ['default'],
   },
 });

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { closingLine } from '../support/runner/closing-line.ts';
 
 /** `npm run test:compose`: it needs a Docker Engine of its own, so it is no part of `npm test`. */
 export default defineConfig({
@@ -13,6 +12,6 @@ export default defineConfig({
     hookTimeout: 20 * 60_000,
     // Each test begins where the one before left the installation.
     bail: 1,
-    reporters: ['verbose', closingLine({ label: 'compose' })],
+    reporters: ['verbose'],
   },
 });

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
-import type { Reporter, TestModule, Vitest } from 'vitest/node';
+import { readFileSync } from 'node:fs';
+import type { TestSpecification, Vitest } from 'vitest/node';
 import { declaredResponseNames } from '../checks/contract-problems.ts';
+import { hasPassed } from './failures.ts';
 
 /** Declared, but impossible to provoke. */
 const unreachable = new Set(
@@ -12,46 +13,28 @@ const unreachable = new Set(
 );
 
 /**
- * Fails a complete run of the integration tests if they have not seen every response that the contract
- * declares: each operation with each status and code.
+ * Whether a complete run of the integration tests has seen every response that the contract declares: each
+ * operation with each status and code. Says which are missing, or why it does not know.
  */
-export const everyDeclaredResponse = (): Reporter => {
-  let vitest: Vitest | undefined;
-  return {
-    onInit(given) {
-      vitest = given;
-    },
-    async onTestRunEnd(modules, _errors, reason) {
-      if (!modules.some(({ project }) => project.name === 'integration')) return;
-      const specifications = (await vitest?.globTestSpecifications()) ?? [];
-      const isComplete =
-        modules.length === specifications.length && !vitest?.config.testNamePattern;
-      if (!isComplete || reason !== 'passed') {
-        const why = isComplete ? 'a test failed' : 'not all tests ran';
-        process.stdout.write(`Did not check that every declared response was seen: ${why}\n`);
-        return;
-      }
-      const seen = new Set(
-        recordsOf(modules).flatMap((file) => readFileSync(file, 'utf8').split('\n')),
-      );
-      const missing = declaredResponseNames().filter(
-        (name) => !seen.has(name) && !unreachable.has(name),
-      );
-      if (missing.length === 0) return;
-      process.exitCode = 1;
-      process.stdout.write(
-        `Declared responses that no test has seen:\n  ${missing.join('\n  ')}\n`,
-      );
-    },
-  };
+export const hasEveryResponse = async (
+  vitest: Vitest,
+  specifications: readonly TestSpecification[],
+): Promise<boolean> => {
+  const project = specifications.find((each) => each.project.name === 'integration')?.project;
+  if (!project) return true;
+  const all = await vitest.globTestSpecifications();
+  const isComplete = specifications.length === all.length && !vitest.config.testNamePattern;
+  if (!isComplete || !specifications.every((each) => hasPassed(each, []))) {
+    const why = isComplete ? 'a test failed' : 'not all tests ran';
+    process.stdout.write(`Did not check that every declared response was seen: ${why}\n`);
+    return true;
+  }
+  const { answersFile } = project.getProvidedContext();
+  const seen = new Set(readFileSync(answersFile, 'utf8').split('\n'));
+  const missing = declaredResponseNames().filter(
+    (name) => !seen.has(name) && !unreachable.has(name),
+  );
+  if (missing.length > 0)
+    process.stdout.write(`Declared responses that no test has seen:\n  ${missing.join('\n  ')}\n`);
+  return missing.length === 0;
 };
-
-/** The files in which the projects of a run record the responses they see. */
-const recordsOf = (modules: readonly TestModule[]): string[] => [
-  ...new Set(
-    modules.flatMap(({ project }) => {
-      const { answersFile } = project.getProvidedContext();
-      return answersFile !== undefined && existsSync(answersFile) ? [answersFile] : [];
-    }),
-  ),
-];

@@ -82,13 +82,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
   docs: { value: service },
   test: { value: `${service} protocol docs chaos tools` },
   'vitest.config.ts': {
-    value: [
-      'closing-line',
-      'compile-cache',
-      'every-declared-response',
-      'mixed-order',
-      'on-few-cores',
-    ]
+    value: ['compile-cache', 'mixed-order', 'on-few-cores']
       .map((name) => `test/support/runner/${name}.ts`)
       .join(' '),
   },

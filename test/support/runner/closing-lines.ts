@@ -1,0 +1,58 @@
+import type { TestSpecification } from 'vitest/node';
+import { hasPassed, type OuterError } from './failures.ts';
+
+export interface Outcome {
+  /** Stands in the last line. The machine may lack what the tests of a run with one need: all may be skipped. */
+  label?: string | undefined;
+  /** The files of the run. */
+  specifications: readonly TestSpecification[];
+  /** Those outside of tests. */
+  errors: OuterError[];
+  /** The first failure of each file that passed only on its second run. */
+  passedSecond: string[];
+}
+
+/** The type of an annotation that a test adds when it takes its result from a cache. */
+export const keptResult = 'kept result';
+
+/**
+ * The end of the output: why tests were skipped, which results were taken from a cache, which files passed only on
+ * their second run, and `N passed, N failed` as the last line. Each test counts once. A file that does not
+ * load, an error outside of the tests and a run that breaks count as failures, and so does a run without any test.
+ */
+export const closingLines = (
+  { label, specifications, errors, passedSecond }: Outcome,
+  isBroken: boolean,
+): { lines: string[]; isRed: boolean } => {
+  const count = { passed: 0, failed: errors.length, skipped: 0 };
+  const missing = new Set<string>();
+  const kept = new Map<string, number>();
+  for (const specification of specifications) {
+    const failedBefore = count.failed;
+    for (const test of specification.testModule?.children.allTests() ?? []) {
+      const result = test.result();
+      if (result.state === 'passed' || result.state === 'failed') count[result.state] += 1;
+      else count.skipped += 1;
+      if (result.state === 'skipped' && result.note) missing.add(result.note);
+      for (const { type, message } of test.annotations())
+        if (type === keptResult) kept.set(message, (kept.get(message) ?? 0) + 1);
+    }
+    if (!hasPassed(specification, []) && count.failed === failedBefore) count.failed += 1;
+  }
+  const mayHaveNone = Boolean(label) && count.skipped > 0;
+  const hasNone = count.passed + count.failed === 0 && !mayHaveNone;
+  if (count.failed === 0 && (isBroken || hasNone)) count.failed = 1;
+  const files = passedSecond.length;
+  const onTheir = files === 1 ? 'file passed only on its' : 'files passed only on their';
+  const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : '';
+  const last = `${count.passed} passed, ${count.failed} failed${skipped}`;
+  return {
+    lines: [
+      ...[...missing].map((note) => `Skipped tests: ${note}`),
+      ...[...kept].map(([note, tests]) => `${tests} passed by a kept result: ${note}`),
+      ...(files > 0 ? [`${files} ${onTheir} second run: ${passedSecond.join('; ')}`] : []),
+      label ? `${label}: ${last}` : last,
+    ],
+    isRed: count.failed > 0,
+  };
+};

@@ -1,0 +1,67 @@
+import { createVitest, parseCLI, type TestSpecification, TestsNotFoundError } from 'vitest/node';
+import { closingLines, type Outcome } from './closing-lines.ts';
+import { hasEveryResponse } from './every-declared-response.ts';
+import { firstFailureOf, hasPassed, isOf, isOfLostWorker, type OuterError } from './failures.ts';
+
+/**
+ * Runs Vitest with the given arguments: `npm test`. A file that fails runs once more, alone, after all others: the
+ * machine may have been too busy for it. The closing lines name it when it passes then.
+ */
+const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
+
+/** More files do not fail by chance. */
+const mostAgain = 3;
+
+const outcome: Outcome = { specifications: [], errors: [], passedSecond: [] };
+process.once('exit', (code) => {
+  const { lines, isRed } = closingLines(outcome, code !== 0);
+  if (isRed) process.exitCode = code || 1;
+  process.stdout.write(`${lines.join('\n')}\n`);
+});
+
+// Vitest's own command does it, too. Otherwise Vite sets another one.
+// oxlint-disable-next-line node/no-process-env -- It is no setting of the service.
+process.env['NODE_ENV'] ??= 'test';
+const vitest = await createVitest({ ...options, run: true, watch: false });
+outcome.label = vitest.config.name;
+
+/** The files that run again, or why none does. */
+const chooseAgain = (): readonly TestSpecification[] | string => {
+  const { specifications, errors } = outcome;
+  const failed = specifications.filter((each) => !hasPassed(each, errors));
+  // The first failure has cut all others off.
+  const again = vitest.config.bail && failed.length > 0 ? specifications : failed;
+  if (again.length > mostAgain) return `${again.length} files failed`;
+  const hasFile = (error: OuterError) => again.some((each) => isOf(error, each));
+  const isEachOfFile = errors.every((error) => isOfLostWorker(error) || hasFile(error));
+  return isEachOfFile ? again : 'an error belongs to no file';
+};
+
+const runAgain = async (again: readonly TestSpecification[]) => {
+  const failures = again.map((each) => firstFailureOf(each, outcome.errors));
+  process.exitCode = undefined;
+  outcome.errors = [];
+  for (const [index, specification] of again.entries()) {
+    const failure = failures[index]!;
+    process.stdout.write(`Runs again, alone: ${failure}\n`);
+    const { unhandledErrors } = await vitest.runTestSpecifications([specification]);
+    outcome.errors.push(...(unhandledErrors as OuterError[]));
+    if (hasPassed(specification, outcome.errors)) outcome.passedSecond.push(failure);
+  }
+};
+
+try {
+  const { unhandledErrors } = await vitest.start(filter);
+  outcome.errors = unhandledErrors as OuterError[];
+  outcome.specifications = await vitest.getRelevantTestSpecifications(filter);
+  const again = chooseAgain();
+  if (typeof again === 'string') process.stdout.write(`No file runs again: ${again}\n`);
+  else if (again.length > 0) await runAgain(again);
+  if (!(await hasEveryResponse(vitest, outcome.specifications))) process.exitCode = 1;
+} catch (error) {
+  process.exitCode = 1;
+  // Vitest itself says that it has found no test.
+  if (!(error instanceof TestsNotFoundError)) vitest.logger.printError(error, { fullStack: true });
+} finally {
+  await vitest.exit();
+}
