@@ -12,6 +12,8 @@ export const whyNoSpin = (): string | undefined => {
   return missing.length > 0 ? `there is no ${missing.join(' and no ')} here` : undefined;
 };
 
+export const spinVersion = (): string => execFileSync('spin', ['-V'], { encoding: 'utf8' });
+
 /** Limits of a search: 2 to the power of `tableBits` are the places of its hash table. */
 interface Limits {
   memoryMb: number;
