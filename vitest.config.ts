@@ -42,6 +42,8 @@ export default defineConfig({
     sequence: { sequencer: MixedOrder },
     // Once for the whole run. With the unit tests alone it starts nothing.
     globalSetup: 'test/support/runner/environment.ts',
+    // A busy machine takes longer to stop it than the default of 10 s, and the servers would be left running.
+    teardownTimeout: 300_000,
     // Also where Vitest would choose another one by itself.
     reporters: ['default'],
   },
