@@ -1,11 +1,13 @@
 import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { describe, expect, inject, it } from 'vitest';
 import '../../support/runner/temporal-runtime.ts';
 
 const folder = join(import.meta.dirname, '../../histories');
 const histories = globSync('**/*.json', { cwd: folder }).sort();
+/** Those of a workflow, in the folder of any version. */
+const of = (name: string) => histories.filter((file) => basename(file).startsWith(`${name}-`));
 const read = (file: string): unknown => JSON.parse(readFileSync(join(folder, file), 'utf8'));
 
 const replay = (history: unknown) =>
@@ -24,8 +26,7 @@ interface HistoryEvent {
 const endedAtTheSecondAnswer = (days: number) => {
   const timersIn = (events: readonly HistoryEvent[]) =>
     events.flatMap(({ timerStartedEventAttributes: timer }, index) => (timer ? [index] : []));
-  const events = histories
-    .filter((file) => file.startsWith('late-payment-'))
+  const events = of('late-payment')
     .map((file) => (read(file) as { events: HistoryEvent[] }).events)
     .find((each) => timersIn(each).length > 1);
   const [first = 0, second = 0] = timersIn(events ?? []);
@@ -54,7 +55,7 @@ describe('the saved histories', () => {
     'compare-accounts',
     'compare-account-day',
   ])('contain the workflow %s', (name) => {
-    expect(histories.filter((file) => file.startsWith(`${name}-`))).not.toHaveLength(0);
+    expect(of(name)).not.toHaveLength(0);
   });
 
   it.each(histories)('still replay: %s', async (file) => {
@@ -62,7 +63,7 @@ describe('the saved histories', () => {
   });
 
   it('do not replay if a workflow calls another activity', async () => {
-    const [payment] = histories.filter((file) => file.startsWith('payment-'));
+    const [payment] = of('payment');
     const text = readFileSync(join(folder, payment!), 'utf8');
     const altered: unknown = JSON.parse(text.replaceAll('"openPayment"', '"openAccount"'));
     await expect(replay(altered)).rejects.toThrow(/[Nn]ondeterminism/);

@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import { type HistoryEvent, stepsOf, toText, typeOf } from '../../../tools/history-file.ts';
+
+const payload = (value: unknown) => ({
+  payloads: [{ data: Buffer.from(JSON.stringify(value)).toString('base64') }],
+});
+const event = (type: string, eventId: string, attributes: object = {}): HistoryEvent =>
+  ({ eventId, eventType: `EVENT_TYPE_${type}`, someEventAttributes: attributes }) as HistoryEvent;
+
+/** An activity with the id of its first event. */
+const activity = (id: number, name: string, result: unknown, attempt = 1) => [
+  event('ACTIVITY_TASK_SCHEDULED', `${id}`, { activityType: { name } }),
+  event('ACTIVITY_TASK_STARTED', `${id + 1}`, { scheduledEventId: `${id}`, attempt }),
+  event('ACTIVITY_TASK_COMPLETED', `${id + 2}`, {
+    scheduledEventId: `${id}`,
+    result: payload(result),
+  }),
+];
+const started = event('WORKFLOW_EXECUTION_STARTED', '1', { workflowType: { name: 'refund' } });
+
+it('the steps of a history are its activities with their results, and what came from outside', () => {
+  const events = [
+    started,
+    event('WORKFLOW_TASK_SCHEDULED', '2'),
+    ...activity(3, 'verifyPayment', { kind: 'waiting' }),
+    event('TIMER_STARTED', '6'),
+    event('TIMER_FIRED', '7'),
+    event('WORKFLOW_EXECUTION_SIGNALED', '8', { signalName: 'recheck' }),
+    ...activity(9, 'deliverWebhook', 'delivered'),
+  ];
+  expect(typeOf(events)).toBe('refund');
+  expect(stepsOf(events)).toEqual([
+    'verify-payment-waiting',
+    'timer',
+    'signal-recheck',
+    'deliver-webhook-delivered',
+  ]);
+});
+
+it('histories with other ids and times are alike, and one with a second try is not', () => {
+  const once = stepsOf([started, ...activity(2, 'refundPayment', { events: ['a'] })]);
+  const alike = stepsOf([started, ...activity(5, 'refundPayment', { events: ['b'] })]);
+  const twice = stepsOf([started, ...activity(2, 'refundPayment', { events: ['a'] }, 2)]);
+  expect(alike).toEqual(once);
+  expect(twice).not.toEqual(once);
+});
+
+it('a history has one event a line', () => {
+  const text = toText([started, ...activity(2, 'refundPayment', null)]);
+  expect(text.trimEnd().split('\n')).toHaveLength(6);
+  expect(JSON.parse(text)).toMatchObject({ events: [{ eventId: '1' }, {}, {}, {}] });
+});
