@@ -8,8 +8,8 @@ export default defineConfig({
     name: 'compose',
     include: ['test/compose/**/*.test.ts'],
     testTimeout: 600_000,
-    // With base images and programs to be made first.
-    hookTimeout: 20 * 60_000,
+    // With base images and programs to be made first: a build alone may take 45 minutes.
+    hookTimeout: 60 * 60_000,
     // Each test begins where the one before left the installation.
     bail: 1,
     reporters: ['verbose'],
