@@ -123,13 +123,17 @@ const rules = [
   ['filter', 'FORWARD', '--out-interface', link.host, '--jump', 'ACCEPT'],
 ];
 
-/** Removes the network that a killed run has left. @throws Error when its engine still runs */
+/** Removes the network that a killed run has left. Its engine ends soon. @throws Error when it does not */
 const removeNetwork = async () => {
-  const { stdout: pids } = await run('ip', ['netns', 'pids', namespace]);
-  if (pids.trim() !== '')
-    throw new Error(
-      `An engine of another run is here: processes ${pids.trim().split('\n').join()}`,
-    );
+  const until = Date.now() + startTimeoutMs;
+  for (;;) {
+    const { stdout } = await run('ip', ['netns', 'pids', namespace]);
+    const pids = stdout.trim().split('\n').filter(Boolean);
+    if (pids.length === 0) break;
+    if (Date.now() > until)
+      throw new Error(`An engine of another run is here: processes ${pids.join()}`);
+    await sleep(200);
+  }
   await run('ip', ['netns', 'del', namespace]);
   await run('ip', ['link', 'del', link.host]).catch(() => {});
   for (const [table = '', ...rule] of rules)

@@ -1,6 +1,6 @@
 import { createVitest, parseCLI, type TestSpecification, TestsNotFoundError } from 'vitest/node';
 import { closingLines, type Outcome } from './closing-lines.ts';
-import { hasEveryResponse } from './every-declared-response.ts';
+import { findUnseenResponses } from './every-declared-response.ts';
 import { firstFailureOf, hasPassed, isOf, isOfLostWorker, type OuterError } from './failures.ts';
 
 /**
@@ -50,6 +50,16 @@ const runAgain = async (again: readonly TestSpecification[]) => {
   }
 };
 
+const checkResponses = async () => {
+  const unseen = await findUnseenResponses(vitest, outcome.specifications);
+  if (typeof unseen === 'string')
+    process.stdout.write(`Did not check that every declared response was seen: ${unseen}\n`);
+  else if (unseen.length > 0) {
+    process.exitCode = 1;
+    process.stdout.write(`Declared responses that no test has seen:\n  ${unseen.join('\n  ')}\n`);
+  }
+};
+
 try {
   const { unhandledErrors } = await vitest.start(filter);
   outcome.errors = unhandledErrors as OuterError[];
@@ -57,7 +67,7 @@ try {
   const again = chooseAgain();
   if (typeof again === 'string') process.stdout.write(`No file runs again: ${again}\n`);
   else if (again.length > 0) await runAgain(again);
-  if (!(await hasEveryResponse(vitest, outcome.specifications))) process.exitCode = 1;
+  await checkResponses();
 } catch (error) {
   process.exitCode = 1;
   // Vitest itself says that it has found no test.
