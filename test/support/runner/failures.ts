@@ -6,7 +6,7 @@ export type OuterError = SerializedError;
 
 /** Any value can be thrown. */
 const messageOf = (error: { message?: unknown } | undefined): string =>
-  String(error?.message ?? 'without a message');
+  typeof error?.message === 'string' ? error.message : 'without a message';
 
 /** Whether the file ran when the error was caught. */
 export const isOf = (error: OuterError, { moduleId }: TestSpecification): boolean =>
