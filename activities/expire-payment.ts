@@ -25,6 +25,8 @@ export interface ExpireRequest {
   grace: boolean;
   /** The gateway could not be reached to open the payment. */
   unreachable: boolean;
+  /** The gateway has reported a change since the last inquiry began. */
+  reported?: boolean;
 }
 
 export const createExpirePayment = (deps: Deps) => {
@@ -51,9 +53,15 @@ export const createExpirePayment = (deps: Deps) => {
      * Postgres may have lost the record that a payer was sent there.
      * @throws ApplicationFailure GatewayBusy
      */
-    async expirePayment({ id, grace, unreachable }: ExpireRequest): Promise<VerificationResult> {
+    async expirePayment({
+      id,
+      grace,
+      unreachable,
+      reported = false,
+    }: ExpireRequest): Promise<VerificationResult> {
       const payment = await findPayment(paymentOutcomes, id);
-      if (isTerminal(payment.status)) return afterFinalized(payment, { inDoubt: isRetry() });
+      if (isTerminal(payment.status))
+        return afterFinalized(payment, { inDoubt: reported || isRetry() });
       const { reference } = payment;
       if (reference === null) {
         // The workflow may not know it: its run was lost, or its last try failed for another reason.

@@ -64,7 +64,8 @@ export const createFinalizer = (deps: Deps) => {
    * The side effects of an end. Safe to repeat: a try that finds the payment ended cannot know whether
    * the try that ended it got this far.
    * @param options.inDoubt an earlier try broke off. It may have captured money after the answer by which
-   *   another one ended the payment, and it has not stored its verification
+   *   another one ended the payment, and it has not stored its verification. Or the gateway has reported a change
+   *   that no inquiry has seen
    */
   const afterFinalized = async (
     payment: PaymentWithAccount,

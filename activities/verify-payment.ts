@@ -35,9 +35,11 @@ export const createVerifyPayment = (deps: Deps) => {
       id,
       returned,
       cancelled = false,
+      reported = false,
     }: VerifyPaymentRequest): Promise<VerificationResult> {
       const payment = await findPayment(paymentOutcomes, id);
-      if (isTerminal(payment.status)) return afterFinalized(payment, { inDoubt: isRetry() });
+      if (isTerminal(payment.status))
+        return afterFinalized(payment, { inDoubt: reported || isRetry() });
       const { reference } = payment;
       if (reference === null) return { kind: 'waiting' };
       const opened = toOpened(payment, reference, publicBaseUrl);

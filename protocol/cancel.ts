@@ -13,6 +13,8 @@ export interface Cancel {
   late: boolean;
   retry: boolean;
   response: 'not_asked' | 'awaited' | 200 | 409 | 502;
+  /** The notification of captured money: not received yet, or heard by the workflow. */
+  notice: 'none' | 'due' | 'heard';
   /** The gateway. */
   gateway: 'closes' | 'two_step' | 'one_step';
   closed: boolean;
@@ -30,7 +32,8 @@ export type CancelFault =
   | 'cancelled without asking the gateway'
   | 'a refused close counts as closed'
   | 'silence counts as unpaid'
-  | 'no compare-and-set';
+  | 'no compare-and-set'
+  | 'a recheck is forgotten when the payment ends';
 
 const ended = ({ status }: Cancel): boolean => status !== 'pending';
 
@@ -146,6 +149,15 @@ const deadline: Actor<Cancel> = function* (s) {
     yield ['expirePayment: recheckLatePayment', { late: true }];
 };
 
+/** A cancel serves no recheck: it may end the payment without an inquiry. */
+const workflowOf = (fault?: CancelFault): Actor<Cancel> =>
+  function* (s) {
+    if (s.notice !== 'heard' || s.status !== 'cancelled' || s.response === 'awaited') return;
+    if (fault === 'a recheck is forgotten when the payment ends')
+      yield ['the workflow forgets the recheck', { notice: 'none' }];
+    else yield ['verifyPayment: recheckLatePayment', { notice: 'none', late: true }];
+  };
+
 const application: Actor<Cancel> = function* (s) {
   if (s.response === 'not_asked' || s.response === 502)
     yield ['application: POST cancel', { response: 'awaited' }];
@@ -157,12 +169,16 @@ const payerAndGateway: Actor<Cancel> = function* (s) {
   if (s.payer === 'sent' && s.money === 'none' && !s.closed)
     yield ['payer pays', { money: s.gateway === 'two_step' ? 'unverified' : 'moving' }];
   if (s.money === 'moving') {
-    yield ['the gateway captures', { money: 'captured' }];
+    yield ['the gateway captures', { money: 'captured', notice: 'due' }];
     yield ['the gateway refuses the money', { money: 'none' }];
   }
   if (s.money === 'unverified') yield ['the gateway returns unverified money', { money: 'back' }];
-  if (s.gateway !== 'two_step' && s.money === 'captured' && s.status === 'cancelled' && !s.late)
-    yield ['notification: recheckLatePayment', { late: true }];
+  if (s.notice === 'due' && s.status !== 'paid') {
+    // Also after the end: the API may have found the payment open before it.
+    yield ['notification: workflows.recheck', { notice: 'heard' }];
+    if (s.status === 'cancelled')
+      yield ['notification: recheckLatePayment', { notice: 'none', late: true }];
+  }
   if (s.late && s.money === 'captured' && s.status === 'cancelled')
     yield ['resolveLatePayment', { money: 'back' }];
   if (s.checkout && !s.lost_checkout && s.status === 'pending')
@@ -177,6 +193,7 @@ const start: Omit<Cancel, 'gateway'> = {
   late: false,
   retry: false,
   response: 'not_asked',
+  notice: 'none',
   closed: false,
   money: 'none',
   payer: 'away',
@@ -196,6 +213,7 @@ export const cancel = (fault?: CancelFault): Part<Cancel> => ({
     b: tryOf('b', fault),
     temporal,
     deadline,
+    workflow: workflowOf(fault),
     application,
     payerAndGateway,
   },

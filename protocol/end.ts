@@ -29,8 +29,10 @@ export interface End {
   known: boolean;
   retry: boolean;
   late: boolean;
+  /** The notification of captured money: not received yet, or heard by the workflow since its last inquiry began. */
+  notice: 'none' | 'due' | 'heard';
   /** The gateway: what it can do, and what it holds. `unverified` goes back unless somebody verifies it. */
-  gateway: 'closes' | 'two_step';
+  gateway: 'closes' | 'two_step' | 'one_step';
   closed: boolean;
   money: 'none' | 'moving' | 'unverified' | 'captured' | 'back';
   payer: 'away' | 'sent' | 'cancelled';
@@ -51,7 +53,9 @@ export type EndFault =
   | 'event outside the transaction'
   | 'lost checkout_at taken as never sent'
   | 'nobody looks for late money'
-  | 'a retry does not doubt the try before it';
+  | 'a retry does not doubt the try before it'
+  | 'a recheck is forgotten when the payment ends'
+  | 'a recheck joins an inquiry that began before it';
 
 const ended = ({ status }: End): boolean => status !== 'pending';
 const idle = { at: 'idle', saw: '-' } as const;
@@ -83,7 +87,10 @@ const tryOf = (x: Try, fault: EndFault | undefined): Actor<End> =>
       else yield [`finalize ${outcome} (${x})`, { ...stored, ...event, status: outcome }];
     };
     const ask = function* (next: At): Iterable<Step<End>> {
-      const [answer, effect] = verify(s);
+      const [answer, captured] = verify(s);
+      // A new activity of the workflow, not a retry, serves the rechecks before it.
+      const serves = at === 'idle' && !s.retry && s.notice === 'heard';
+      const effect = { ...captured, ...(serves && { notice: 'none' as const }) };
       yield [`gateway.verify: ${answer} (${x})`, { ...effect, ...to(next, answer) }];
       yield [`lost answer of gateway.verify (${x})`, { ...effect, ...to(next, 'unknown') }];
     };
@@ -115,13 +122,21 @@ const tryOf = (x: Try, fault: EndFault | undefined): Actor<End> =>
     if (at === 'idle' && x === 'a' && !s.known) {
       if (ended(s)) {
         const doubts = s.retry && fault !== 'a retry does not doubt the try before it';
-        yield* afterFinalized(s, 'a', s.status, s.doubt || doubts, fault);
+        const serves = !s.retry && s.notice === 'heard';
+        for (const [name, changes] of afterFinalized(
+          s,
+          'a',
+          s.status,
+          s.doubt || doubts || serves,
+          fault,
+        ))
+          yield [name, { ...changes, ...(serves && { notice: 'none' }) }];
       } else if (fault === 'lost checkout_at taken as never sent' && !s.checkout && s.due !== 'no')
         yield* finalize('expired', false);
       else yield* ask(s.due === 'no' ? 'verified' : 'asked');
     } else if (at === 'verified' || at === 'asked') {
       if (!mustClose) yield* conclude();
-      else if (s.gateway === 'two_step') yield* finalize('expired', saw === 'processing');
+      else if (s.gateway !== 'closes') yield* finalize('expired', saw === 'processing');
       else if (s.money === 'none') {
         yield [`gateway.expire: closed (${x})`, { closed: true, ...to(again, 'expired') }];
         yield [`lost answer of gateway.expire (${x})`, { closed: true, ...to(unclosed) }];
@@ -182,20 +197,32 @@ const payer: Actor<End> = function* (s) {
 
 const gateway: Actor<End> = function* (s) {
   if (s.money === 'moving') {
-    yield ['the gateway captures', { money: 'captured' }];
+    // Its notification is repeated until we have received it, and not after that.
+    yield ['the gateway captures', { money: 'captured', notice: 'due' }];
     yield ['the gateway refuses the money', { money: 'none' }];
-    // Its notification is repeated until we have received it.
   }
   if (s.money === 'unverified') yield ['the gateway returns unverified money', { money: 'back' }];
-  if (
-    s.gateway === 'closes' &&
-    s.money === 'captured' &&
-    s.status !== 'paid' &&
-    ended(s) &&
-    !s.late
-  )
-    yield ['notification: recheckLatePayment', { late: true }];
 };
+
+/** The API finds out whether the payment is open before it passes the notification on. */
+const api: Actor<End> = function* (s) {
+  if (s.notice !== 'due' || s.status === 'paid') return;
+  // Also after the end: the API may have found the payment open before it.
+  yield ['notification: workflows.recheck', { notice: 'heard' }];
+  if (ended(s)) yield ['notification: recheckLatePayment', { notice: 'none', late: true }];
+};
+
+/** Once the payment has ended, a recheck that no inquiry has served may mean late money. */
+const workflowOf = (fault?: EndFault): Actor<End> =>
+  function* (s) {
+    if (s.notice !== 'heard') return;
+    const isForgotten =
+      (fault === 'a recheck is forgotten when the payment ends' && s.known) ||
+      (fault === 'a recheck joins an inquiry that began before it' && s.a_at !== 'idle');
+    if (isForgotten) yield ['the workflow forgets the recheck', { notice: 'none' }];
+    else if (s.known && ended(s) && s.status !== 'paid')
+      yield ['verifyPayment: recheckLatePayment', { notice: 'none', late: true }];
+  };
 
 const application: Actor<End> = function* (s) {
   if (ended(s) && s.events > 0 && s.told === 'nothing')
@@ -229,6 +256,7 @@ const start: Omit<End, 'gateway'> = {
   known: false,
   retry: false,
   late: false,
+  notice: 'none',
   closed: false,
   money: 'none',
   payer: 'away',
@@ -248,7 +276,10 @@ export const end = ({
   restores = false,
 }: { fault?: EndFault; restores?: boolean } = {}): Part<End> => ({
   name: restores ? 'end of a payment, with restores' : 'end of a payment',
-  starts: (['closes', 'two_step'] as const).map((kind) => ({ ...start, gateway: kind })),
+  starts: (['closes', 'two_step', 'one_step'] as const).map((kind) => ({
+    ...start,
+    gateway: kind,
+  })),
   actors: {
     a: tryOf('a', fault),
     ...(restores ? { restore } : { b: tryOf('b', fault) }),
@@ -257,8 +288,10 @@ export const end = ({
           for (const step of temporal(s)) if (!step[0].startsWith('Temporal')) yield step;
         }
       : temporal,
+    workflow: workflowOf(fault),
     payer,
     gateway,
+    api,
     application,
     lateMoney,
   },
@@ -270,8 +303,8 @@ export const end = ({
       !ended(s) ||
       s.told === 'nothing' ||
       (s.told === 'paid') === (s.status === 'paid') ||
-      // A restore forgets an unpaid end. A two-step gateway may hold money then that came after it.
-      (restores && s.told === 'unpaid' && s.gateway === 'two_step'),
+      // A restore forgets an unpaid end. A gateway that cannot close may hold money then that came after it.
+      (restores && s.told === 'unpaid' && s.gateway !== 'closes'),
   },
   goals: {
     'a payment ends while its gateway answers': ended,

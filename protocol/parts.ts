@@ -41,6 +41,8 @@ export const plantedFaults: readonly { fault: string; part: Part<AnyState> }[] =
       'event outside the transaction',
       'nobody looks for late money',
       'a retry does not doubt the try before it',
+      'a recheck is forgotten when the payment ends',
+      'a recheck joins an inquiry that began before it',
     ] as const
   ).map((fault) => ({ fault, part: anyPart(end({ fault })) })),
   ...(['lost checkout_at taken as never sent'] as const).map((fault) => ({
@@ -84,6 +86,7 @@ export const plantedFaults: readonly { fault: string; part: Part<AnyState> }[] =
       'a refused close counts as closed',
       'silence counts as unpaid',
       'no compare-and-set',
+      'a recheck is forgotten when the payment ends',
     ] as const
   ).map((fault) => ({ fault, part: anyPart(cancel(fault)) })),
 ];

@@ -1,6 +1,6 @@
 import type { WorkflowClient } from '@temporalio/client';
 import type { RefundStart, WorkflowStart } from '../contract/payment.ts';
-import { paymentWorkflow, refundWorkflow, type Workflows } from './messages.ts';
+import { paymentWorkflow, type RecheckRequest, refundWorkflow, type Workflows } from './messages.ts';
 import { paymentStartOptions, refundStartOptions } from './start-options.ts';
 
 /** The life of a payment, or that of a refund. */
@@ -24,17 +24,18 @@ export const signalLife = async (
   workflow: WorkflowClient,
   start: LifeStart,
   signal: string,
+  signalArgs: [RecheckRequest?] = [],
 ): Promise<void> => {
   if (isRefund(start))
-    await workflow.signalWithStart<Workflows['refund']>(refundWorkflow, {
+    await workflow.signalWithStart<Workflows['refund'], [RecheckRequest?]>(refundWorkflow, {
       ...refundStartOptions(start),
       signal,
-      signalArgs: [],
+      signalArgs,
     });
   else
-    await workflow.signalWithStart<Workflows['payment']>(paymentWorkflow, {
+    await workflow.signalWithStart<Workflows['payment'], [RecheckRequest?]>(paymentWorkflow, {
       ...paymentStartOptions(start, { restart: true }),
       signal,
-      signalArgs: [],
+      signalArgs,
     });
 };

@@ -24,8 +24,8 @@ export const verifyUpdate = 'verify';
 /** Update of the payment workflow: call the payment off if nobody has paid it, and return the result. */
 export const cancelUpdate = 'cancel';
 /**
- * Signal of a payment's and a refund's workflow: it may have changed at the gateway, ask soon. That of a late payment may
- * have the earliest time, in ms since 1970.
+ * Signal of a payment's and a refund's workflow: it may have changed at the gateway, ask soon. It may have a
+ * `RecheckRequest`; that of a late payment may have the earliest time, in ms since 1970.
  */
 export const recheckSignal = 'recheck';
 /** Signal of the payment and the refund workflow: the next attempt of the delivery is due now. */
@@ -51,6 +51,13 @@ export interface VerifyRequest {
   returned: boolean;
   /** The payer came back by the gateway's cancel link: close the payment there if nobody has paid. */
   cancelled?: boolean;
+  /** The gateway has reported a change since the last inquiry began: if the payment has ended, it may hold money. */
+  reported?: boolean;
+}
+
+export interface RecheckRequest {
+  /** It is of no interest once the payment has ended: it brings no money. */
+  unlessEnded?: boolean;
 }
 
 export interface CancelRequest {

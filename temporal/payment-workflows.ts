@@ -22,6 +22,7 @@ import {
   latePaymentWorkflow,
   endRefundUpdate,
   paymentWorkflow,
+  type RecheckRequest,
   recheckSignal,
   replayManyWorkflow,
   type ReplayInput,
@@ -94,8 +95,12 @@ export const createPaymentWorkflows = (client: Client) => {
     }
   };
 
-  const signalOrStart = async (start: LifeStart, signal: string): Promise<void> => {
-    await within(deadlinesMs.start, () => signalLife(workflow, start, signal));
+  const signalOrStart = async (
+    start: LifeStart,
+    signal: string,
+    args: [RecheckRequest?] = [],
+  ): Promise<void> => {
+    await within(deadlinesMs.start, () => signalLife(workflow, start, signal, args));
   };
 
   return {
@@ -120,8 +125,12 @@ export const createPaymentWorkflows = (client: Client) => {
       await within(deadlinesMs.start, () => startLife(workflow, start));
     },
 
-    /** Has the workflow ask the gateway soon, and starts the workflow if it does not run. */
-    recheck: (start: LifeStart): Promise<void> => signalOrStart(start, recheckSignal),
+    /**
+     * Has the workflow ask the gateway soon, or look for late money if the payment has ended. Starts the workflow if it
+     * does not run.
+     */
+    recheck: (start: LifeStart, request?: RecheckRequest): Promise<void> =>
+      signalOrStart(start, recheckSignal, request ? [request] : []),
 
     /** Has the workflow make the attempt that is due, and starts the workflow if it does not run. */
     deliver: (start: WorkflowStart): Promise<void> => signalOrStart(start, deliverSignal),

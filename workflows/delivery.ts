@@ -20,21 +20,26 @@ interface Delivery {
 
 /** The workflow around a delivery. */
 interface Surroundings {
+  /** A listener of its own. */
   heard: Heard;
+  /** What still goes on in the workflow, this delivery included. */
+  working: Set<unknown>;
+  /** Whether something that was heard is still to be done. */
+  isAsked: () => boolean;
   historyIsLong: () => boolean;
-  /** Continues in a new run, unless a recheck is pending. */
   continueInNewRun: () => Promise<void>;
 }
 
 /**
  * Delivers an event. A recheck wakes a delivery that was postponed. A replay ends the wait for the next attempt, and
- * goes on when another round has begun.
+ * goes on when another round has begun, also if the rest of the workflow is not over.
  */
 export const deliver = async (
   delivery: Delivery,
-  { heard, historyIsLong, continueInNewRun }: Surroundings,
+  { heard, working, isAsked, historyIsLong, continueInNewRun }: Surroundings,
 ): Promise<'delivered' | 'none' | 'exhausted'> => {
   for (;;) {
+    working.add(heard);
     Object.assign(heard, { recheck: false, delivery: false });
     const result = await deliverUntilReplayed(delivery, heard);
     if (result === 'postponed') {
@@ -44,9 +49,12 @@ export const deliver = async (
       setCurrentDetails('');
       continue;
     }
-    await condition(allHandlersFinished);
+    if (result === 'replayed') continue;
+    working.delete(heard);
+    const isOver = () => working.size === 0 && !isAsked() && allHandlersFinished();
+    await condition(() => heard.delivery || isOver());
     // Temporal repeats the last task if a signal comes while the run closes, so none is lost.
-    if (!heard.delivery && result !== 'replayed') return result;
+    if (!heard.delivery) return result;
   }
 };
 

@@ -35,14 +35,20 @@ const run = async (input: PaymentInput): Promise<void> => {
 
   await waitForPayer(input, verification);
   await resolveAfterDeadline(input, verification, { unreachable: opening === 'unreachable' });
-  const result = await deliver(
+  const search = startLateSearches(verification);
+  const delivery = deliver(
     { id: input.id },
     {
-      heard: verification.heard,
+      ...search,
+      heard: verification.listen(),
       historyIsLong,
-      continueInNewRun: () => continueAsNewWhenIdle(input, verification),
+      async continueInNewRun() {
+        await condition(() => !search.isAsked() && allHandlersFinished());
+        await continueAsNew<typeof payment>(input);
+      },
     },
   );
+  const result = await Promise.race([delivery, search.failure]);
   if (result === 'exhausted') throw webhookExhausted(`The event of ${input.id} was not accepted`);
 };
 
@@ -107,6 +113,24 @@ const resolveAfterDeadline = async (
     unknownResults = kind === 'unknown' ? unknownResults + 1 : 0;
     await waitUntil(Date.now() + retryPauseMs(unknownResults), shouldRetry, pauseSummary(kind));
   }
+};
+
+/** Looks for late money after each recheck that no inquiry before the end has served, until the run is over. */
+const startLateSearches = (verification: Verification) => {
+  const working = new Set<unknown>();
+  const search = async (): Promise<never> => {
+    for (;;) {
+      await condition(() => verification.heard.report);
+      working.add(search);
+      await verification.searchLate();
+      working.delete(search);
+    }
+  };
+  return {
+    working,
+    isAsked: () => verification.heard.report || working.has(search),
+    failure: search(),
+  };
 };
 
 /** 1 minute while the gateway answers, otherwise 1, 2, 4 … at most 60 minutes. */

@@ -34,9 +34,12 @@ const run = async (input: RefundInput): Promise<void> => {
   });
 
   const deliveries = new Map<string, Promise<string>>();
+  const working = new Set<unknown>();
   let areDelivered: boolean;
   do {
+    working.add(heard);
     const { events } = await refundUntilAsked(input, heard);
+    working.delete(heard);
     hasEnded = true;
     for (const eventId of events)
       if (!deliveries.has(eventId))
@@ -46,6 +49,8 @@ const run = async (input: RefundInput): Promise<void> => {
             { id, eventId },
             {
               heard: signals.listen(),
+              working,
+              isAsked: () => heard.recheck,
               historyIsLong,
               continueInNewRun: () => continueAsNew<typeof refund>(input),
             },

@@ -18,7 +18,7 @@ export const createVerification = (id: string) => {
   const scope = CancellationScope.current();
   let endStatus: Status | undefined;
   let isUnpaid = false;
-  const { heard } = createSignals();
+  const { heard, listen } = createSignals();
   // Kept for later verifications: if the answer to closing the payment is lost, the gateway reports
   // `expired` afterwards, and the payer's cancel is the reason.
   let isCancelled = false;
@@ -42,19 +42,28 @@ export const createVerification = (id: string) => {
     return result;
   };
 
+  /** An inquiry serves every recheck before it. One that comes while it runs may tell of a change after it. */
+  const takeRechecks = (): Pick<VerifyRequest, 'reported'> => {
+    const reported = heard.report && { reported: true };
+    Object.assign(heard, { recheck: false, report: false });
+    return { ...reported };
+  };
+
   const verify = async (request: VerifyRequest): Promise<VerificationResult> => {
     isCancelled ||= request.cancelled === true;
     while (inFlight) {
       const running = inFlight;
       const result = await running.result;
+      // A payer who came back meanwhile may have paid after the inquiry.
+      if (result.kind === 'ended') heard.report ||= request.returned;
       if (result.kind === 'ended' || covers(running.request, request)) return result;
     }
     if (endStatus) return { kind: 'ended', status: endStatus };
     const sent = { ...request, cancelled: isCancelled };
-    return runSingle(sent, () => verifyPayment({ id, ...sent }));
+    return runSingle(sent, () => verifyPayment({ id, ...sent, ...takeRechecks() }));
   };
 
-  /** Calls the payment off, after any verification in flight. */
+  /** Calls the payment off, after any verification in flight. It may end the payment without an inquiry. */
   const cancel = async (request: CancelRequest): Promise<VerificationResult> => {
     while (inFlight) await inFlight.result;
     if (endStatus) return { kind: 'ended', status: endStatus };
@@ -74,6 +83,7 @@ export const createVerification = (id: string) => {
 
     /** The signals that came. What handles them forgets them. */
     heard,
+    listen,
 
     /** Records that the payment had ended before this run started. */
     recordEnd(status: Status): void {
@@ -81,17 +91,23 @@ export const createVerification = (id: string) => {
     },
 
     async recheck(): Promise<void> {
-      heard.recheck = false;
-      await verify({ returned: false });
+      // It does not share the result of an inquiry that began before it.
+      while (inFlight) await inFlight.result;
+      if (heard.recheck) await verify({ returned: false });
+    },
+
+    /** Looks for late money: no inquiry before the end has served the rechecks that were heard. */
+    async searchLate(): Promise<void> {
+      const { reported } = takeRechecks();
+      if (reported && endStatus !== 'paid') await verifyPayment({ id, returned: false, reported });
     },
 
     /** Verifies a last time at the deadline, after any verification in flight. */
     async expire(options: { grace: boolean; unreachable: boolean }): Promise<VerificationResult> {
-      heard.recheck = false;
       while (inFlight) await inFlight.result;
       if (endStatus) return { kind: 'ended', status: endStatus };
       return runSingle({ returned: true, cancelled: true }, () =>
-        expirePayment({ id, ...options }),
+        expirePayment({ id, ...options, ...takeRechecks() }),
       );
     },
   };

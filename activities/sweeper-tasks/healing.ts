@@ -28,7 +28,7 @@ export const createHealingTask = ({ sweeperQueries, workflows, logger }: Deps) =
     // was restored from a backup and waits for the payer. A start would not change a running workflow.
     if (payment.atOnce) await workflows.deliver(payment);
     else if (payment.begun === false || payment.expiresAt > new Date())
-      await workflows.recheck(payment);
+      await workflows.recheck(payment, { unlessEnded: true });
     else await workflows.restart(payment);
     logger.info(
       { payment_id: payment.id, application: payment.application },
@@ -52,7 +52,7 @@ export const createHealingTask = ({ sweeperQueries, workflows, logger }: Deps) =
       const limits = { atOnce: startsAtOnce, until: Date.now() + taskTimeMs, logger };
       await forEachOrThrow(lost, limits, heal);
       const refunds = await sweeperQueries.claimOverdueRefunds(batchSize);
-      await forEachOrThrow(refunds, limits, workflows.recheck);
+      await forEachOrThrow(refunds, limits, (refund) => workflows.recheck(refund));
       return lost.length + refunds.length;
     },
   };

@@ -123,7 +123,7 @@ export const createInquiryTask = (deps: Deps) => {
     const handle = async (claimed: readonly ClaimedPayment[]) => {
       const { paid = [], unpaid = [], unknown = [] } = Object.groupBy(claimed, groupOf);
       const limits = { atOnce: signalsAtOnce, until, logger };
-      const rechecked = await forEachLimited(paid, limits, workflows.recheck);
+      const rechecked = await forEachLimited(paid, limits, (payment) => workflows.recheck(payment));
       const inquired = await inquireAboutEach(unknown, until);
       const unpaidIds = [...inquired.unpaid, ...unpaid.map(({ id }) => id)];
       if (unpaidIds.length > 0) await sweeperQueries.markInquired(unpaidIds);

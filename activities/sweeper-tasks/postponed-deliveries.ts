@@ -64,7 +64,7 @@ export const createPostponedDeliveryTask = ({
       const all = inTurns([...batches.values()].map(({ payments }) => payments));
       await forEachOrThrow(all, { atOnce: 1, until, logger }, async (payment) => {
         tried.add(payment.id);
-        await workflows.recheck(payment);
+        await workflows.recheck(payment, { unlessEnded: true });
         await pause(pauseMs);
       });
       // Without applications that have caught up, and without deliveries for which the time was too short.

@@ -166,7 +166,7 @@ const passOn = async (
   if (result === 'changed' && !sent) await payments.recordLostCheckout(id, now());
   try {
     if (isTerminal(status)) await workflows.recheckLatePayment(id);
-    else await workflows.recheck(payment);
+    else await workflows.recheck(payment, { unlessEnded: result === 'closed' });
   } catch (error) {
     if (error instanceof TemporalUnavailable) throw unavailable(error);
     throw error;

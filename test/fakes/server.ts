@@ -66,6 +66,7 @@ export const startFakeProvider = async (
   host = '127.0.0.1',
 ) => {
   const calls: Call[] = [];
+  const held: { path: RegExp; released: Promise<void> }[] = [];
   const planned: { fault: Fault; path: RegExp; body: RegExp | undefined }[] = [];
   const server = createServer((req, res) => {
     const chunks: Buffer[] = [];
@@ -89,8 +90,13 @@ export const startFakeProvider = async (
       if (fault === 'lost') return void req.socket.destroy();
       if (fault === 'slow') return undefined;
       const { status = 200, body } = fault ? applyFault(fault, response) : response;
-      res.writeHead(status, { 'content-type': 'application/json', location: '/elsewhere' });
-      res.end(typeof body === 'string' ? body : JSON.stringify(body));
+      const answer = () => {
+        res.writeHead(status, { 'content-type': 'application/json', location: '/elsewhere' });
+        res.end(typeof body === 'string' ? body : JSON.stringify(body));
+      };
+      const heldAt = held.findIndex((hold) => hold.path.test(path));
+      if (heldAt < 0) answer();
+      else void held.splice(heldAt, 1)[0]?.released.then(answer);
       return undefined;
     });
   });
@@ -103,6 +109,12 @@ export const startFakeProvider = async (
     /** The next call to this path, with this in its body, fails. */
     fail(fault: Fault, path = /./, body?: RegExp) {
       planned.push({ fault, path, body });
+    },
+    /** The provider acts on the next call to this path at once, and answers after the release. @returns what releases it */
+    hold(path: RegExp): () => void {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      held.push({ path, released: promise });
+      return resolve;
     },
     async stop() {
       server.closeAllConnections();

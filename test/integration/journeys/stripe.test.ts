@@ -128,6 +128,36 @@ describe('a notification of the gateway', () => {
     expect(await eventsOf(id)).toBe(1);
   });
 
+  it.each([
+    [
+      'called off',
+      'cancelled',
+      (id: string) => journey.request('POST', `/api/v1/payments/${id}/cancel`),
+    ],
+    ['closed at its deadline', 'expired', (id: string) => skipAllTime(service.client, id)],
+  ])('that comes while the payment is %s has its money reversed', async (_, status, end) => {
+    const { id, reference } = await sent();
+    const path = `/${reference}/expire`;
+    const release = stripe.hold(new RegExp(path));
+    const ending = end(id);
+    await until('Stripe closes it', () => stripe.calls.some((call) => call.path.endsWith(path)));
+    const entry = stripe.book.get(reference)!; // Its payer was sent there.
+    Object.assign(entry, { state: 'complete paid succeeded', charged: 1 });
+    expect(await notify(reference)).toMatchObject({ status: 200 });
+    release();
+    await ending;
+    await ended(id);
+    expect(await statusOf(id)).toBe(status);
+    await until('the money is back', () => entry.reversed === 1);
+    const [late] = await until('it is recorded', async () => {
+      const rows = await service.sql`
+        select result, reversals from late_payments where payment_id = ${id} and result is not null`;
+      return rows.length > 0 && rows;
+    });
+    expect(late).toEqual({ result: 'reversed', reversals: 1 });
+    expect(await eventsOf(id)).toBe(1);
+  });
+
   it('starts a lost workflow again', async () => {
     const { id, reference } = await sent();
     await service.client.workflow.getHandle(id).terminate('a test');

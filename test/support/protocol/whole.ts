@@ -42,6 +42,7 @@ const payment = [
   'doubt',
   'retry',
   'late',
+  'notice',
   'gateway',
   'closed',
   'money',
@@ -110,7 +111,7 @@ export const createWhole = (fault?: EndFault): { whole: Part<AnyState>; domains:
   join(end(fault === undefined ? {} : { fault }), {
     prefix: 'end',
     common: payment,
-    actors: ['a', 'b', 'temporal', 'payer', 'gateway', 'application'],
+    actors: ['a', 'b', 'temporal', 'workflow', 'payer', 'gateway', 'api', 'application'],
     // A workflow waits for one activity at a time.
     when: (s, actor) => isOpened(s) && (actor !== 'a' || s['cancel_a_at'] === 'idle'),
   });

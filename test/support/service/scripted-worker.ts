@@ -30,6 +30,7 @@ export const delivers = { deliverWebhook: async () => 'delivered' as const };
 const paymentActivities = [
   'openPayment',
   'verifyPayment',
+  'cancelPayment',
   'expirePayment',
   'deliverWebhook',
 ] as const;
@@ -64,7 +65,7 @@ export const startScriptedWorker = async (serverArgs: string[] = [], others: Scr
       if (!activity) throw new Error(`${name} is not in the script`);
       return (activity as (request: { id: string }) => Promise<unknown>)(request);
     };
-  const [openPayment, verifyPayment, expirePayment, deliverWebhook] =
+  const [openPayment, verifyPayment, cancelPayment, expirePayment, deliverWebhook] =
     paymentActivities.map(scripted);
   const workflowBundle = { code: readFileSync(inject('workflowBundle'), 'utf8') };
   const workers = await Promise.all([
@@ -73,7 +74,7 @@ export const startScriptedWorker = async (serverArgs: string[] = [], others: Scr
       namespace,
       workflowBundle,
       taskQueue: paymentsQueue,
-      activities: { ...others, openPayment, verifyPayment, expirePayment },
+      activities: { ...others, openPayment, verifyPayment, cancelPayment, expirePayment },
       shutdownForceTime: '5s',
     }),
     Worker.create({

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { deliverSignal, recheckSignal, refundWorkflow } from '../../../temporal/messages.ts';
+import { refundStartOptions } from '../../../temporal/start-options.ts';
+import type { refund } from '../../../workflows/refund.ts';
+import { forFile } from '../../support/for-file.ts';
+import { type Script, startScriptedWorker } from '../../support/service/scripted-worker.ts';
+import { until } from '../../support/until.ts';
+
+type RefundPayment = NonNullable<Script['refundPayment']>;
+const refundPayments = new Map<string, RefundPayment>();
+const worker = await forFile(
+  startScriptedWorker([], {
+    refundPayment: async (request) => refundPayments.get(request.id)!(request),
+  }),
+);
+
+/** A refund with these activities. */
+const play = async (script: Required<Pick<Script, 'refundPayment' | 'deliverWebhook'>>) => {
+  const { id, callsOf } = worker.prepare(script);
+  let asked = 0;
+  refundPayments.set(id, (request) => {
+    asked += 1;
+    return script.refundPayment(request);
+  });
+  const start = { refundId: id, id: `PAY_${randomUUID()}`, application: 'shop', orderId: '1' };
+  const handle = await worker.client.workflow.start<typeof refund>(
+    refundWorkflow,
+    refundStartOptions(start),
+  );
+  const sent = (event: string) =>
+    callsOf('deliverWebhook').filter(
+      ({ request }) => (request as { eventId?: string }).eventId === event,
+    ).length;
+  return { handle, sent, asked: () => asked };
+};
+
+it('a replay of a refund’s event is carried out while another event is still being delivered', async () => {
+  const sending = Promise.withResolvers<void>();
+  const { handle, sent } = await play({
+    refundPayment: async () => ({ events: ['first', 'second'] }),
+    async deliverWebhook({ eventId }) {
+      if (eventId === 'second') await sending.promise;
+      return 'delivered';
+    },
+  });
+  await until('the first is delivered', async () => {
+    const { events } = await handle.fetchHistory();
+    const over = events?.filter((event) => event.activityTaskCompletedEventAttributes);
+    return over?.length === 2 && sent('second') === 1;
+  });
+  await handle.signal(deliverSignal);
+  await until('it is sent again', () => sent('first') === 2);
+  sending.resolve();
+  await handle.result();
+});
+
+it('a recheck asks the gateway again while its last event is being delivered', async () => {
+  const sending = Promise.withResolvers<void>();
+  const { handle, sent, asked } = await play({
+    refundPayment: async () => ({ events: ['first'] }),
+    async deliverWebhook() {
+      await sending.promise;
+      return 'delivered';
+    },
+  });
+  await until('it sends', () => sent('first') === 1);
+  await handle.signal(recheckSignal);
+  sending.resolve();
+  await handle.result();
+  expect(asked()).toBe(2);
+  expect(sent('first')).toBe(1);
+});
