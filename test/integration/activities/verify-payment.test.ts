@@ -255,6 +255,23 @@ describe('verifyPayment', () => {
     expect([await searchedBy(false), await searchedBy(true)]).toEqual([[], [id]]);
   });
 
+  it('starts a search for late money of an ended payment if its gateway has reported a change', async () => {
+    const ended = await records.ended('expired');
+    const paid = await records.ended('paid');
+    for (const name of ['verifyPayment', 'expirePayment'] as const) {
+      const { late, ...activities } = withGateway(records, {});
+      for (const { id } of [ended, paid])
+        await activities[name]({
+          id,
+          returned: false,
+          grace: true,
+          unreachable: false,
+          reported: true,
+        });
+      expect(late).toEqual([ended.id]);
+    }
+  });
+
   it('fails with a retry delay if its gateway has no free slot', async () => {
     const [slow, other] = await Promise.all([records.sent(), records.sent()]);
     const { promise, resolve: answer } = Promise.withResolvers<GatewayStatus>();

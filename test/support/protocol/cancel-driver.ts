@@ -77,7 +77,7 @@ export const createCancelDriver = async (
       const result = await cancelPayment({ id, by: 'application', reason: null });
       if (name() === 'a') response = responseTo(result);
     },
-    happen(step, _, after) {
+    async happen(step, _, after) {
       if (step === 'payer: sendToGateway')
         return records.payments.sendToGateway(id, payment.createdAt);
       if (step === 'application: POST cancel') response = 'awaited';
@@ -87,7 +87,13 @@ export const createCancelDriver = async (
           await tx`set local session_replication_role = replica`;
           await tx`update payments set checkout_at = null where id = ${id}`;
         });
-      if (step.endsWith('recheckLatePayment')) late = true;
+      if (step === 'verifyPayment: recheckLatePayment')
+        await withGateway(
+          records,
+          {},
+          { workflows: { recheckLatePayment: async () => void (late = true) } },
+        ).verifyPayment({ id, returned: false, reported: true });
+      else if (step.endsWith('recheckLatePayment')) late = true;
       gateway.money = after.money;
       return undefined;
     },

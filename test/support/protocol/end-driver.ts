@@ -38,6 +38,14 @@ export const createEndDriver = async (
     return { state: gateway.closed || gateway.money === 'back' ? 'expired' : 'waiting' };
   };
 
+  /** The workflow's last word: there was a recheck that no inquiry has served. */
+  const searchLate = () =>
+    withGateway(
+      records,
+      {},
+      { workflows: { recheckLatePayment: async () => void (late = true) } },
+    ).verifyPayment({ id, returned: false, reported: true });
+
   return {
     run(_, before, stop) {
       const code: Code = {
@@ -70,18 +78,22 @@ export const createEndDriver = async (
         },
       );
       const cancelled = before.payer === 'cancelled';
+      // A retry has the request of the first try.
+      const reported = before.notice === 'heard' && !before.retry;
+      const grace = before.due === 'grace';
       return before.due === 'no'
-        ? activities.verifyPayment({ id, returned: false, cancelled })
-        : activities.expirePayment({ id, grace: before.due === 'grace', unreachable: false });
+        ? activities.verifyPayment({ id, returned: false, cancelled, reported })
+        : activities.expirePayment({ id, grace, unreachable: false, reported });
     },
-    happen(step, _, after) {
+    async happen(step, _, after) {
       if (step === 'payer: sendToGateway')
         return records.payments.sendToGateway(id, payment.createdAt);
       if (step === 'payer returns: recordLostCheckout')
         return records.payments.recordLostCheckout(id, new Date());
       if (step === 'replica or backup copies') return backup.copy();
       if (step === 'failover or restore') return backup.restore();
-      if (step.startsWith('notification')) late = true;
+      if (step === 'verifyPayment: recheckLatePayment') await searchLate();
+      if (step === 'notification: recheckLatePayment') late = true;
       gateway.money = after.money;
       return undefined;
     },

@@ -11,6 +11,7 @@ import {
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import { createSweeperQueries } from '../../../postgres/sweeper.ts';
 import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
+import type { RecheckRequest } from '../../../temporal/messages.ts';
 import type { PaymentWorkflows } from '../../../temporal/payment-workflows.ts';
 import type { Records } from '../data/records.ts';
 import { aGateway, publicBaseUrl, readableLogger } from './scripted-gateway.ts';
@@ -32,6 +33,8 @@ export const sweeperTasksOn = (
   const started: string[] = [];
   const restarted: string[] = [];
   const rechecked: string[] = [];
+  /** The rechecked payments whose end would matter, too. */
+  const reported: string[] = [];
   const delivered: string[] = [];
   const late: string[] = [];
   const deps = {
@@ -44,7 +47,10 @@ export const sweeperTasksOn = (
     workflows: {
       start: async ({ id }: { id: string }) => void started.push(id),
       restart: async ({ id }: { id: string }) => void restarted.push(id),
-      recheck: async ({ id }: { id: string }) => void rechecked.push(id),
+      async recheck({ id }: { id: string }, { unlessEnded = false }: RecheckRequest = {}) {
+        rechecked.push(id);
+        if (!unlessEnded) reported.push(id);
+      },
       deliver: async ({ id }: { id: string }) => void delivered.push(id),
       startLatePayment: async (id: string) => void late.push(id),
       ...workflows,
@@ -64,6 +70,7 @@ export const sweeperTasksOn = (
     started,
     restarted,
     rechecked,
+    reported,
     delivered,
     late,
     alerts,

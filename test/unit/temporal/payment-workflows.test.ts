@@ -21,7 +21,8 @@ const waiting: VerificationResult = { kind: 'waiting' };
 /** A client that records its calls. Each update gets the next of the given answers. */
 const aClient = (...answers: (VerificationResult | Error)[]) => {
   const updates: { request: VerifyRequest; updateId: string }[] = [];
-  const starts: { workflowId: string; workflowIdReusePolicy?: string }[] = [];
+  const starts: { workflowId: string; workflowIdReusePolicy?: string; signalArgs?: object[] }[] =
+    [];
   const deadlines: number[] = [];
   const startErrors: Error[] = [];
   const executeUpdate = async (
@@ -133,6 +134,15 @@ describe('start', () => {
     const { workflows, startErrors } = aClient();
     startErrors.push(new ServiceError('away'));
     await expect(workflows.start(payment)).rejects.toThrow(TemporalUnavailable);
+  });
+});
+
+describe('a recheck', () => {
+  it('says so if it is of no interest once the payment has ended', async () => {
+    const { workflows, starts } = aClient();
+    await workflows.recheck(payment);
+    await workflows.recheck(payment, { unlessEnded: true });
+    expect(starts).toMatchObject([{ signalArgs: [] }, { signalArgs: [{ unlessEnded: true }] }]);
   });
 });
 

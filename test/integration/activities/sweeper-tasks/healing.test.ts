@@ -37,11 +37,13 @@ describe('healPayments', () => {
     await records.sql`update payments set expires_at = now() - interval '21 minutes'`;
     await records.sql`
       update deliveries set next_attempt_at = now() - interval '6 minutes' where status = 'pending'`;
-    const { healPayments, restarted, rechecked } = sweeperTasksOn(records, {});
+    const { healPayments, restarted, rechecked, reported } = sweeperTasksOn(records, {});
     expect(await healPayments()).toBe(3);
     expect(restarted).toEqual([waiting, begun]);
     // Its workflow may run and wait for the payer, because it does not know of the end.
     expect(rechecked).toEqual([undelivered]);
+    // An overdue delivery is no reason to look for late money.
+    expect(reported).toEqual([]);
     expect(await healPayments()).toBe(0);
   });
 

@@ -39,12 +39,13 @@ const attempted = (ids: readonly string[]) => records.sql`
 describe('wakePostponedDeliveries', () => {
   it('wakes the oldest first, twice as many while the receiver keeps up', async () => {
     await postponed(5_000);
-    const { wakePostponedDeliveries, rechecked } = sweeperTasksOn(records, {});
+    const { wakePostponedDeliveries, rechecked, reported } = sweeperTasksOn(records, {});
     let first = 1;
     for (const size of [100, 200, 400, 500, 500]) {
       rechecked.length = 0;
       expect(await wakePostponedDeliveries()).toBe(size);
       expect(rechecked).toEqual(idsFrom(first, size));
+      expect(reported).toEqual([]);
       await attempted(rechecked);
       first += size;
     }

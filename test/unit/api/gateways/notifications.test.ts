@@ -33,8 +33,10 @@ const notified = async (notification: Notification, { kind = 'live', known }: Op
       recordLostCheckout: async () => void calls.push('record the checkout'),
     },
     workflows: {
-      recheck: async ({ refundId: refund }) =>
-        void calls.push(refund ? `recheck ${refund}` : 'recheck'),
+      recheck: async ({ refundId: refund }, { unlessEnded = false } = {}) =>
+        void calls.push(
+          refund ? `recheck ${refund}` : unlessEnded ? 'recheck unless ended' : 'recheck',
+        ),
       recheckLatePayment: async () => void calls.push('search'),
     },
     readNotification: () => notification,
@@ -69,7 +71,7 @@ const about = (result: 'changed' | 'closed', paymentId: string | null = null): N
 describe('a notification', () => {
   it.each<[string, Notification, Partial<PaymentRef>, string[]]>([
     ['news of an open payment', about('changed'), {}, ['recheck']],
-    ['that an open payment is closed', about('closed'), {}, ['recheck']],
+    ['that an open payment is closed', about('closed'), {}, ['recheck unless ended']],
     ['news of an ended payment', about('changed'), { status: 'expired' }, ['search']],
     ['that an ended payment is closed', about('closed'), { status: 'expired' }, []],
     ['news of a paid payment', about('changed'), { status: 'paid' }, []],
