@@ -187,7 +187,7 @@ const payer: Actor<End> = function* (s) {
   // The API's clock may be late: the deadline does not guard this step, the status does.
   if (s.status === 'pending' && s.payer === 'away')
     yield ['payer: sendToGateway', { checkout: true, payer: 'sent' }];
-  if (s.payer === 'sent')
+  if (s.payer === 'sent' && s.gateway !== 'one_step')
     yield ['payer cancels at the gateway and returns', { payer: 'cancelled' }];
   if (s.payer !== 'away' && s.money === 'none' && !s.closed)
     yield ['payer pays', { money: s.gateway === 'two_step' ? 'unverified' : 'moving' }];
