@@ -76,7 +76,13 @@ const eventFields = {
 };
 
 /** An event in a list. */
-const EventSummary = z.strictObject(eventFields).meta({ id: 'EventSummary' });
+const EventSummary = z
+  .strictObject({
+    ...eventFields,
+    // As below; only if the query asks for it.
+    payload: EventBody.exactOptional(),
+  })
+  .meta({ id: 'EventSummary' });
 
 /** One event with everything that was sent and answered. */
 export const EventResponse = z

@@ -10,6 +10,13 @@ const isInEvent = Object.fromEntries(eventPaymentFields.map((name) => [name, tru
   true
 >;
 
+/** For the events of payments and refunds. */
+export const testField = PaymentResponse.shape.test.meta({
+  description:
+    'True if a test token created the payment. Events of both modes come to the same webhook URL with the same ' +
+    'signature: compare it with your order before you act.',
+});
+
 /**
  * The body of a webhook. `createEvent` writes it. The object is not strict: a strict one would tell
  * receivers to reject the fields that later versions may add. Source: service interface, table 6.3.
@@ -25,6 +32,7 @@ export const EventBody = z
     created_at: time('When the payment ended, not when it was created.'),
     ...PaymentResponse.pick(isInEvent).shape,
     status: openEnum(terminalStatuses),
+    test: testField,
     cancelled_by: PaymentResponse.shape.cancelled_by
       .unwrap()
       .exactOptional()

@@ -51,6 +51,14 @@ export const ListEvents = z
           '`desc`: the newest first, by `created_at`. `asc`: the feed, in the order in which the service ' +
           'recorded the events: a reader who follows its cursors misses none. `from` and `to` are about the time of the order.',
       }),
+    include: z
+      .enum(['payload'], { error: 'must be payload' })
+      .optional()
+      .meta({
+        description:
+          '`payload`: each event has the body of its webhook, too, so that a feed needs no further request for ' +
+          'each event. It may change from page to page.',
+      }),
     per_page: perPage,
     cursor: eventCursors.parameter.optional().meta({
       description: 'The `next_cursor` of an earlier page. Send the same filters with it.',

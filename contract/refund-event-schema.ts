@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EventBody, EventHeaders } from './event-schema.ts';
+import { EventBody, EventHeaders, testField } from './event-schema.ts';
 import { openEnum } from './open-enum.ts';
 import { refundEventFields, refundEventKinds, refundEventPaymentFields } from './refund-event.ts';
 import { RefundResponse } from './refund-responses.ts';
@@ -29,6 +29,7 @@ export const RefundEventBody = z
     payment_amount: PaymentResponse.shape.amount,
     ...PaymentResponse.pick(isIn(refundEventPaymentFields)).shape,
     ...RefundResponse.pick(isIn(after)).shape,
+    test: testField,
   })
   .meta({ id: 'RefundEvent' });
 export type RefundEventBody = z.infer<typeof RefundEventBody>;

@@ -21,6 +21,8 @@ export interface EventRecord {
   attemptsMade: number;
   nextAttemptAt: Date | null;
   deliveredAt: Date | null;
+  /** If the query asks for it. */
+  body?: Buffer;
 }
 
 /** One POST, as the application sees it. */
@@ -46,6 +48,7 @@ export interface EventQuery {
   /** `newest` first by `created_at`; `feed`: in the order of recording. */
   order: 'newest' | 'feed';
   after: ListPosition | undefined;
+  withBody: boolean;
   limit: number;
 }
 
@@ -124,12 +127,16 @@ export const createEvents = (sql: Queries) => {
 
     /** Every list reads only the beginning of some ranges of one index, whatever its filters. */
     async list(owner: Owner, query: EventQuery): Promise<EventRecord[]> {
-      const { kind, delivery, paymentId, limit } = query;
+      const { kind, delivery, paymentId, withBody, limit } = query;
       const { part, order } = orderOf(query);
+      // Postgres computes such a column after the sort and the limit: it reads the bodies of the page alone.
+      const shown = withBody
+        ? sql`${columns(sql)}, (select e.body from events e where e.id = d.event_id) as body`
+        : columns(sql);
       if (paymentId !== undefined)
         // Without the offset Postgres sometimes reads a range of the application's events instead.
         return sql<EventRecord[]>`
-          select ${columns(sql)} from events e cross join lateral (
+          select ${shown} from events e cross join lateral (
             select * from deliveries where event_id = e.id offset 0) d
           where e.payment_id = ${paymentId} and ${ownedBy(owner, query)}
             ${kind === undefined ? sql`` : sql`and d.kind = ${kind}`}
@@ -137,7 +144,7 @@ export const createEvents = (sql: Queries) => {
           order by ${order} ${limitTo(limit)}`;
       return sql<EventRecord[]>`
         ${ranges(owner, query)}
-        select ${columns(sql)} from ranges cross join lateral (
+        select ${shown} from ranges cross join lateral (
           select d.* from deliveries d
           where ${ownedBy(owner, query)} and d.kind = ranges.kind and d.status = ranges.status ${part}
           order by ${order} ${limitTo(limit)}) as d

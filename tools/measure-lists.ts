@@ -106,6 +106,7 @@ const listEvents = (filter: Record<string, unknown>, filled: Filled) => {
     from: timeOf(filter['from'], filled),
     to: timeOf(filter['to'], filled),
     after: at && { at, id: '00000000-0000-0000-0000-000000000000' },
+    withBody: false,
     limit: 21,
   });
 };

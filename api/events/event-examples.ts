@@ -63,11 +63,16 @@ export const replayedEvent: EventResponse = {
   links: { ...summary.links, replay: null },
 };
 
-export const exampleEvents: EventListResponse = {
+export const exampleEvents = {
   data: [summary],
   pagination: {
     per_page: 20,
     has_more: false,
     next_cursor: null,
   },
-};
+} satisfies EventListResponse;
+
+export const exampleEventsWithPayload = {
+  ...exampleEvents,
+  data: [{ ...summary, payload: eventExamples.failed }],
+} satisfies EventListResponse;

@@ -3,7 +3,7 @@ import { eventCursors, hashFilters, ListEvents } from '../../contract/list-event
 import type { EventRecord, Events } from '../../postgres/events.ts';
 import { listHandler } from '../http/list-handler.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
-import { exampleEvents } from './event-examples.ts';
+import { exampleEvents, exampleEventsWithPayload } from './event-examples.ts';
 import { presentEventSummary } from './present-event.ts';
 
 export const listEventsRoute = {
@@ -13,7 +13,8 @@ export const listEventsRoute = {
     "What the application was told, or is to be told, of payments of the token's mode. An event must match " +
     'all filters. Events are kept with their payments, at least 30 days.\n\n' +
     '`order=asc` is a feed for catching up without a webhook: read to the end, keep the last `next_cursor`, ' +
-    'and continue from it later. The feed shows each event once; a replay does not move an event in it.',
+    'and continue from it later. The feed shows each event once; a replay does not move an event in it. ' +
+    '`include=payload` gives the bodies of the webhooks, byte for byte: up to 100 events with one request.',
   query: ListEvents,
   // To `delivery=lost`.
   validationExample: {
@@ -25,7 +26,7 @@ export const listEventsRoute = {
     200: {
       description: 'A page of events.',
       content: EventListResponse,
-      examples: { exhausted: exampleEvents },
+      examples: { exhausted: exampleEvents, with_payload: exampleEventsWithPayload },
     },
   },
   errors: [],
@@ -41,7 +42,11 @@ export const listEventsHandler = ({
   publicBaseUrl,
 }: Deps): Handler<'application', typeof listEventsRoute> =>
   listHandler<ListEvents, EventRecord>({
-    find: (owner, { event, delivery, payment_id, order_id, from, to, order, cursor }, limit) =>
+    find: (
+      owner,
+      { event, delivery, payment_id, order_id, from, to, order, cursor, include },
+      limit,
+    ) =>
       events.list(owner, {
         kind: event,
         delivery,
@@ -51,6 +56,7 @@ export const listEventsHandler = ({
         to,
         order: order === 'asc' ? 'feed' : 'newest',
         after: cursor,
+        withBody: include === 'payload',
         limit,
       }),
     present: (event, { webhookUrl }) => presentEventSummary(event, { publicBaseUrl, webhookUrl }),

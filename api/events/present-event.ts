@@ -61,17 +61,20 @@ const presentAttempt = (attempt: EventAttempt): string =>
     response_truncated: attempt.responseBody !== null && attempt.responseTruncated === true,
   });
 
+/** The bytes of the webhook, unchanged: their signature still verifies. */
+const payloadOf = (body: Buffer): JsonText => ({ jsonText: body.toString() });
+
 /** An event in a list. */
 export const presentEventSummary = (event: EventRecord, context: LinkContext): string =>
-  formatObject(fieldsOf(event, context));
+  formatObject({
+    ...fieldsOf(event, context),
+    ...(event.body && { payload: payloadOf(event.body) }),
+  });
 
-/** One event. The bytes of its payload are inserted unchanged, so that their signature still verifies. */
-export const presentEvent = (event: EventWithAttempts, context: LinkContext): Buffer => {
-  const start = presentEventSummary(event, context).slice(0, -1);
-  const attempts = event.attempts.map(presentAttempt).join();
-  return Buffer.concat([
-    Buffer.from(`${start},"payload":`),
-    event.body,
-    Buffer.from(`,"attempts":[${attempts}]}`),
-  ]);
-};
+/** One event. */
+export const presentEvent = (event: EventWithAttempts, context: LinkContext): string =>
+  formatObject({
+    ...fieldsOf(event, context),
+    payload: payloadOf(event.body),
+    attempts: { jsonText: `[${event.attempts.map(presentAttempt).join()}]` },
+  });

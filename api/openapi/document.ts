@@ -200,7 +200,10 @@ const webhook = {
     "Each payment sends one signed event to the application's webhook URL when it ends. A failed " +
     `attempt is repeated after ${attemptDelays}. Redirects are ` +
     'not followed. If the application had no webhook URL when the payment ended, the event is never ' +
-    'sent, even if a URL is added later.',
+    'sent, even if a URL is added later.\n\n' +
+    'Events of test payments come to the same URL with the same signature, and have `test` = true. An order may have ' +
+    'several payments, each with its event. So compare `amount`, `currency` and `test` with your order, and never take ' +
+    'a paid order back.',
   security: [],
   requestParams: { header: EventHeaders },
   requestBody: requestBody({ json: EventBody, examples: eventExamples }),
@@ -218,8 +221,9 @@ const refundWebhook = {
   summary: 'A refund has ended, or was made by somebody else',
   description:
     'Off until an admin turns the events of refunds on for the application. Signed, repeated, listed and replayed like ' +
-    'the event of a payment. A refund sends at most one event of each kind. De-duplicate by `event_id`: a payment can ' +
-    'have several refunds.',
+    'the event of a payment, and those of test payments come to the same URL. A refund sends at most one event of each ' +
+    'kind. De-duplicate by `event_id`: a payment can have several refunds. Its `status` is that of the refund, and says ' +
+    'nothing about the order.',
   requestParams: { header: RefundEventHeaders },
   requestBody: requestBody({ json: RefundEventBody, examples: refundEventExamples }),
 };

@@ -5,7 +5,7 @@ export const guide = `Create a payment, send the payer to its \`checkout_url\`, 
 
 **Money** is in integer minor units of the ISO 4217 currency, e.g. cents; IRR in whole rials. **Times** are ISO 8601 in UTC with milliseconds, written \`+00:00\`.
 
-**Tokens.** A live token may use any enabled gateway, sandbox gateways included; its payments have \`test\` = false, and it sees only such payments. A test token may use sandbox gateways only; its payments have \`test\` = true, and it sees only such payments. The payments of another application, or of the other mode, respond \`404\`. Revoking a token or disabling an application takes effect on the next request.
+**Tokens.** A live token may use any enabled gateway, sandbox gateways included; its payments have \`test\` = false, and it sees only such payments. A test token may use sandbox gateways only; its payments have \`test\` = true, and it sees only such payments. The events of both modes come to the application's one webhook URL, signed with the same secrets: \`test\` tells them apart. The payments of another application, or of the other mode, respond \`404\`. Revoking a token or disabling an application takes effect on the next request.
 
 **Budget.** An application may make ${limits.applicationRequestsPerMinute} requests in a clock minute over all its tokens, unless an admin has set another number; \`X-RateLimit-Limit\` and \`X-RateLimit-Remaining\` show it. A client address may fail to authenticate ${limits.addressFailuresPerMinute} times a minute; further failures get \`429\`. Payer pages: ${limits.payerPagesPerMinute} requests a minute for each address, unless the operator has set another number.
 

@@ -461,7 +461,7 @@ export interface Event {
   failure_code: FailureCode | null;
   /** One fixed English sentence for each failure code. */
   failure_reason: string | null;
-  /** True if a test token created the payment. */
+  /** True if a test token created the payment. Events of both modes come to the same webhook URL with the same signature: compare it with your order before you act. */
   test: boolean;
   /** As it was sent: the same keys in the same order, the same number literals. */
   metadata: {
@@ -534,6 +534,7 @@ export interface EventSummary {
     /** Post here to deliver the event again; null if that is not possible now. */
     replay: string | null;
   };
+  payload?: Event;
 }
 
 export interface EventPagination {
@@ -776,7 +777,7 @@ export interface RefundEvent {
   failure_code: string | null;
   /** One fixed English sentence for each failure code. */
   failure_reason: string | null;
-  /** True if a test token created the payment. */
+  /** True if a test token created the payment. Events of both modes come to the same webhook URL with the same signature: compare it with your order before you act. */
   test: boolean;
   /** As it was sent: the same keys in the same order, the same number literals. */
   metadata: {
@@ -966,6 +967,8 @@ export interface ListEvents {
   to?: string | undefined;
   /** `desc`: the newest first, by `created_at`. `asc`: the feed, in the order in which the service recorded the events: a reader who follows its cursors misses none. `from` and `to` are about the time of the order. */
   order?: ('desc' | 'asc') | undefined;
+  /** `payload`: each event has the body of its webhook, too, so that a feed needs no further request for each event. It may change from page to page. */
+  include?: 'payload' | undefined;
   /** By default `20`. */
   per_page?: number | undefined;
   /** The `next_cursor` of an earlier page. Send the same filters with it. */

@@ -19,6 +19,7 @@ const everything: EventQuery = {
   to: undefined,
   order: 'feed',
   after: undefined,
+  withBody: false,
   limit: 7,
 };
 

@@ -123,6 +123,7 @@ describe('at 100,000 payments', () => {
             ? { at: second(40_000), id: '00000000-0000-0000-0000-000000000000' }
             : undefined,
           order,
+          withBody: false,
           limit: 21,
         };
         const plans = await collectPlans(async () => {
@@ -138,6 +139,37 @@ describe('at 100,000 payments', () => {
         }
       }
   });
+
+  it.each(['newest', 'feed'] as const)(
+    'a page of events, %s, reads the bodies of its own events alone',
+    async (order) => {
+      const events = createEvents(sql);
+      const query = {
+        kind: undefined,
+        delivery: undefined,
+        orderId: undefined,
+        paymentId: undefined,
+        from: undefined,
+        to: undefined,
+        after: undefined,
+        order,
+        withBody: true,
+        limit: 101,
+      };
+      const plans = await collectPlans(async () => {
+        for (let time = 0; time < 7; time += 1)
+          expect((await events.list(owner, query)).map(({ body }) => String(body))).toEqual(
+            Array(101).fill('{}'),
+          );
+      });
+      expect(plans).toHaveLength(7);
+      for (const plan of plans) {
+        // Without the limit before it, each of four kinds and four statuses would bring its own 101.
+        expect(plan).toMatch(/Index Scan using events_pkey on events e [^\n]* loops=101\)/);
+        expect(plan).not.toMatch(/Seq Scan on|Bitmap/);
+      }
+    },
+  );
 
   it('a list of movements reads only the start of some ranges, for every combination of filters', async () => {
     const movements = createMovements(sql);

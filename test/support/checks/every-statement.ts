@@ -113,6 +113,7 @@ export const everyStatement = (
     orderId: undefined,
     from: undefined,
     to: undefined,
+    withBody: false,
   };
   const all = { id: null, orderId: null, application: null, status: null, delivery: null };
 
@@ -269,6 +270,14 @@ export const everyStatement = (
           order: 'feed',
           after: undefined,
           limit: 21,
+        }),
+      'list, with bodies': () =>
+        events.list(owner, {
+          ...anyEvent,
+          order: 'feed',
+          after: undefined,
+          withBody: true,
+          limit: 101,
         }),
     }),
     'gateway-exchanges.ts': of(exchanges, {

@@ -196,7 +196,46 @@ describe('GET /api/v1/events', () => {
     });
   });
 
+  it('has the bodies of the webhooks byte for byte, if it is asked for them', async () => {
+    const own = await service.anApplication();
+    const by = createJourney(service, own.token);
+    const ids: string[] = [];
+    // Number literals and the order of keys would not survive parsing, and a name may be ours.
+    for (const note of ['{"z":1.50,"a":1e3,"\\u00e9":"é"}', '{"payload":{"}":"\\"{"}}']) {
+      const body = `{"order_id":"bytes","amount":1250,"currency":"EUR","metadata":${note},"sandbox":{"outcome":"paid"}}`;
+      ids.push(String((await by.request('POST', '/api/v1/payments', body)).json['payment_id']));
+    }
+    for (const id of ids)
+      await until('the webhook has come', () => service.receiver.of(id).length > 0);
+    for (const query of ['?order=asc', '', '?order_id=bytes']) {
+      const { text, json } = await list(`${query}${query ? '&' : '?'}include=payload`, by);
+      const shown = idsOf({ json });
+      expect(shown.toSorted()).toEqual(ids.toSorted());
+      const payloads = shown.map((id) => `,"payload":${String(service.receiver.of(id)[0]?.body)}}`);
+      for (const payload of payloads) expect(text).toContain(payload);
+      expect((await list(query, by)).text).not.toContain('"payload":{"event"');
+    }
+    expect(idsOf(await list(`?payment_id=${String(ids[0])}&include=payload`, by))).toEqual([
+      ids[0],
+    ]);
+  });
+
+  it('goes on from a cursor with and without the bodies', async () => {
+    const own = await service.anApplication();
+    const by = createJourney(service, own.token);
+    const [first, second] = [await by.finish('pay'), await by.finish('refuse')];
+    const page = await list('?order=asc&per_page=1', by);
+    expect(idsOf(page)).toEqual([first]);
+    const { next_cursor } = page.json['pagination'] as Record<string, unknown>;
+    const next = await list(`?order=asc&include=payload&cursor=${String(next_cursor)}`, by);
+    expect(next.json['data']).toMatchObject([
+      { payment_id: second, payload: { event: 'payment.failed' } },
+    ]);
+  });
+
   it.each([
+    ['include=attempts', 'include', 'invalid_value'],
+    ['include=payload&include=payload', 'include', 'repeated'],
     ['event=payment.lost', 'event', 'invalid_value'],
     ['delivery=lost', 'delivery', 'invalid_value'],
     ['payment_id=PAY_1', 'payment_id', 'invalid_format'],
