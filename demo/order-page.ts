@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { formatMoney, type Html } from './layout.ts';
-import { isOpen, type Order, type ReceivedWebhook } from './orders.ts';
+import { canRefund, isOpen, type Order, type ReceivedWebhook } from './orders.ts';
 
 interface Appearance {
   name: string;
@@ -25,11 +25,18 @@ const appearances: Record<string, Appearance> = {
   },
 };
 
-const refundTexts: Record<string, string> = {
-  pending: 'on its way',
+const refundTexts = {
   succeeded: 'given back',
+  pending: 'on its way',
   failed: 'not possible',
-};
+} as const;
+
+/** For instance: the whole sum given back, or a part of it. */
+const refundText = ({ refunds, currency }: Order): string =>
+  (['succeeded', 'pending', 'failed'] as const)
+    .filter((state) => refunds[state] > 0)
+    .map((state) => `${formatMoney({ amount: refunds[state], currency })} ${refundTexts[state]}`)
+    .join(', ');
 
 /** The service can introduce statuses that this shop does not know. */
 export const appearanceOf = ({ status }: Order): Appearance =>
@@ -75,10 +82,10 @@ export const orderPage = ({ order, version, workflowUrl, hint }: OrderView): Htm
         <dt>Payment</dt>
         <dd><code>${order.paymentId}</code></dd>
         ${
-          order.refund === null
+          refundText(order) === ''
             ? ''
             : html`<dt>Money back</dt>
-        <dd>${refundTexts[order.refund] ?? order.refund}</dd>`
+        <dd>${refundText(order)}</dd>`
         }
       </dl>
       ${actions({ order, workflowUrl, hint })}
@@ -116,7 +123,7 @@ const actions = ({ order, workflowUrl, hint }: Omit<OrderView, 'version'>): Html
         : html`<a class="button" href="/">Back to the shop</a>`
     }
     ${
-      order.status === 'paid' && order.refund === null
+      canRefund(order)
         ? html`<form method="post" action="${orderPath(order)}/refund">
             <button class="button">Give the money back</button>
           </form>`

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { type InboxOptions, inboxTables, sqliteQuery } from '../client/src/inbox.ts';
-import type { Event, Payment } from '../client/src/index.ts';
+import { type Event, isKnownEvent, type Payment, type Refund } from '../client/src/index.ts';
 
 /** The last delivery of a payment's event. The shop keeps verified ones only. */
 export interface ReceivedWebhook {
@@ -20,8 +20,8 @@ export interface Order {
   item: string;
   failureReason: string | null;
   checkoutUrl: string | null;
-  /** The state of its refund; null: the money was not given back. */
-  refund: string | null;
+  /** What goes back, over all its refunds, in minor units. */
+  refunds: { succeeded: number; pending: number; failed: number };
   createdAt: Date;
   webhook: ReceivedWebhook | undefined;
 }
@@ -39,12 +39,30 @@ create table if not exists orders (
   item text not null,
   failure_reason text,
   checkout_url text,
-  refund text,
   created_at text not null,
   changes integer not null default 0,
   webhook text
 );
-create index if not exists orders_by_order on orders (order_id);`;
+create index if not exists orders_by_order on orders (order_id);
+create table if not exists refunds (
+  refund_id text primary key,
+  payment_id text not null,
+  amount integer not null,
+  status text not null,
+  sequence integer not null
+);
+create index if not exists refunds_by_payment on refunds (payment_id);`;
+
+/** With the sums of its refunds. */
+const selectOrders = `
+select o.*, ${['succeeded', 'pending', 'failed']
+  .map(
+    (status) =>
+      `(select coalesce(sum(r.amount), 0) from refunds r
+        where r.payment_id = o.payment_id and r.status = '${status}') as refunds_${status}`,
+  )
+  .join()}
+from orders o`;
 
 /**
  * The shop's orders, in a file of SQLite. Orders that it does not know, because another program created the payment,
@@ -65,7 +83,7 @@ export const createOrders = (path: string) => {
   };
   const all = (sql: string, ...values: string[]): Order[] =>
     database
-      .prepare(`select * from orders ${sql}`)
+      .prepare(`${selectOrders} ${sql}`)
       .all(...values)
       .map((row) => toOrder(row as unknown as OrderRow));
   const write = (sql: string, values: Record<string, string | number | null>) =>
@@ -73,36 +91,44 @@ export const createOrders = (path: string) => {
 
   const findByPayment = (paymentId: string): Order | undefined =>
     all('where payment_id = ?', paymentId)[0];
+  /** Whoever has the shop's token can create payments of any amount for an order: one pays it that is of the first's. */
+  const statusOf = ({ order_id, status, amount, currency }: Payment | Event): string => {
+    const [order] = all('where order_id = ? order by rowid limit 1', order_id);
+    const isWhole = !order || (order.amount === amount && order.currency === currency);
+    return status === 'paid' && !isWhole ? 'disputed' : status;
+  };
   const insert = (payment: Payment | Event): void => {
     write(
-      `insert into orders (payment_id, order_id, status, amount, currency, item, failure_reason, checkout_url, refund, created_at)
-       values (:payment_id, :order_id, :status, :amount, :currency, :item, :failure_reason, :checkout_url, :refund, :created_at)
+      `insert into orders (payment_id, order_id, status, amount, currency, item, failure_reason, checkout_url, created_at)
+       values (:payment_id, :order_id, :status, :amount, :currency, :item, :failure_reason, :checkout_url, :created_at)
        on conflict do nothing`,
-      rowOf(payment),
+      { ...rowOf(payment), status: statusOf(payment) },
     );
   };
-  /** The response to the request for a refund can be later than its event, and changes nothing then. */
-  const setRefund = ({ payment_id, status }: Pick<Event, 'payment_id' | 'status'>) =>
+  /** Events of a refund can come in another order, and the response to the request for it after them. */
+  const setRefund = ({ refund_id, payment_id, amount, status }: RefundState, sequence: number) =>
     write(
-      `update orders set refund = case when :status = 'pending' then coalesce(refund, :status) else :status end
-       where payment_id = :payment_id`,
-      { payment_id, status },
+      `insert into refunds (refund_id, payment_id, amount, status, sequence)
+       values (:refund_id, :payment_id, :amount, :status, :sequence)
+       on conflict do update set status = excluded.status, sequence = excluded.sequence
+       where excluded.sequence > refunds.sequence`,
+      { refund_id, payment_id, amount, status, sequence },
     );
+  /** A paid order stays paid, whatever comes. */
   const setOutcome = (event: Event): void => {
     insert(event);
-    const { payment_id, status, amount, currency, failure_reason } = event;
-    // The amount that was paid must be the amount that was ordered.
+    const { payment_id, failure_reason } = event;
     write(
-      `update orders set failure_reason = :failure_reason, checkout_url = null,
-         status = case when amount = :amount and currency = :currency then :status else 'disputed' end
-       where payment_id = :payment_id`,
-      { payment_id, status, amount, currency, failure_reason },
+      `update orders set status = :status, failure_reason = :failure_reason, checkout_url = null
+       where payment_id = :payment_id and status <> 'paid'`,
+      { payment_id, status: statusOf(event), failure_reason },
     );
   };
   /** The service may have kinds of events that this shop does not know. */
   const change = (event: Event): void => {
-    if (event.event.startsWith('payment.')) setOutcome(event);
-    if (event.event.startsWith('refund.')) setRefund(event);
+    if (!isKnownEvent(event)) return;
+    if ('refund_id' in event) setRefund(event, event.sequence);
+    else setOutcome(event);
     write('update orders set changes = changes + 1 where payment_id = :payment_id', {
       payment_id: event.payment_id,
     });
@@ -115,9 +141,12 @@ export const createOrders = (path: string) => {
     /** The last 200, newest first. */
     list: (): Order[] => all(`order by rowid desc limit ${listedOrders}`),
 
-    /** The order's paid payment, or else its newest: an order can be tried more than once. */
+    /** The order's paid payment, or else its newest of the order's amount: an order can be tried more than once. */
     find: (orderId: string): Order | undefined =>
-      all("where order_id = ? order by status = 'paid' desc, rowid desc limit 1", orderId)[0],
+      all(
+        "where order_id = ? order by status = 'paid' desc, status = 'disputed', rowid desc limit 1",
+        orderId,
+      )[0],
 
     findByPayment,
 
@@ -158,8 +187,8 @@ export const createOrders = (path: string) => {
     },
 
     /** The money of the order goes back. */
-    keepRefund(refund: Pick<Event, 'payment_id' | 'status'>): void {
-      setRefund(refund);
+    keepRefund(refund: RefundState): void {
+      setRefund(refund, 0);
       announce();
     },
 
@@ -175,6 +204,12 @@ export type Orders = ReturnType<typeof createOrders>;
 export const isOpen = ({ status }: Pick<Order, 'status'>): boolean =>
   status === 'pending' || status === 'processing';
 
+/** Whether more of its money can be given back, as far as the shop knows. */
+export const canRefund = ({ status, amount, refunds }: Order): boolean =>
+  status === 'paid' && refunds.failed === 0 && refunds.succeeded + refunds.pending < amount;
+
+export type RefundState = Pick<Refund, 'refund_id' | 'payment_id' | 'amount' | 'status'>;
+
 interface OrderRow {
   payment_id: string;
   order_id: string;
@@ -184,7 +219,9 @@ interface OrderRow {
   item: string;
   failure_reason: string | null;
   checkout_url: string | null;
-  refund: string | null;
+  refunds_succeeded: number;
+  refunds_pending: number;
+  refunds_failed: number;
   created_at: string;
   webhook: string | null;
 }
@@ -198,7 +235,6 @@ const rowOf = (payment: Payment | Event) => ({
   item: typeof payment.metadata['item'] === 'string' ? payment.metadata['item'] : 'An order',
   failure_reason: payment.failure_reason,
   checkout_url: 'checkout_url' in payment ? payment.checkout_url : null,
-  refund: 'amount_refunded' in payment && payment.amount_refunded > 0 ? 'succeeded' : null,
   created_at: payment.created_at,
 });
 
@@ -211,7 +247,11 @@ const toOrder = (row: OrderRow): Order => ({
   item: row.item,
   failureReason: row.failure_reason,
   checkoutUrl: row.checkout_url,
-  refund: row.refund,
+  refunds: {
+    succeeded: row.refunds_succeeded,
+    pending: row.refunds_pending,
+    failed: row.refunds_failed,
+  },
   createdAt: new Date(row.created_at),
   webhook: row.webhook === null ? undefined : (JSON.parse(row.webhook) as ReceivedWebhook),
 });

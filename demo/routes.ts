@@ -9,7 +9,6 @@ import {
   type CreateRefund,
   type Payment,
   PaymentsError,
-  type Refund,
   SignatureError,
 } from '../client/src/index.ts';
 import type { Inbox } from '../client/src/inbox.ts';
@@ -17,7 +16,7 @@ import type { Connection } from './connection.ts';
 import { contentSecurityPolicy, layout, type Page } from './layout.ts';
 import { createLiveStreams } from './live.ts';
 import { orderPage, orderPath } from './order-page.ts';
-import { isOpen, type Order, type Orders } from './orders.ts';
+import { isOpen, type Order, type Orders, type RefundState } from './orders.ts';
 import { messagePage, ordersPage, shopPage } from './pages.ts';
 import { currency, findProduct, type Product } from './products.ts';
 
@@ -30,7 +29,7 @@ export interface PaymentCalls {
       paymentId: string,
       refund: CreateRefund,
       options: { idempotencyKey: string },
-    ) => PromiseLike<Pick<Refund, 'payment_id' | 'status'>>;
+    ) => PromiseLike<RefundState>;
   };
 }
 
@@ -177,7 +176,7 @@ const showOrder = (ctx: Context, { orders, connection }: Deps, order: Order, hin
       workflowUrl: connection.workflowUrl(order.paymentId),
     }),
     live: {
-      reloads: isOpen(order) || order.webhook === undefined || order.refund === 'pending',
+      reloads: isOpen(order) || order.webhook === undefined || order.refunds.pending > 0,
     },
   });
 

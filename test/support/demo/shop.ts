@@ -4,7 +4,7 @@ import Stripe from 'stripe';
 import { onTestFinished } from 'vitest';
 import { ApiError, type Payment, Payments } from '../../../client/src/index.ts';
 import { createInbox } from '../../../client/src/inbox.ts';
-import { createOrders } from '../../../demo/orders.ts';
+import { createOrders, type RefundState } from '../../../demo/orders.ts';
 import { createShop, type PaymentCalls } from '../../../demo/routes.ts';
 
 const webhookSecret = `whsec_${'s'.repeat(43)}`;
@@ -46,6 +46,19 @@ export const anEvent = (changes: object = {}) => ({
   ...changes,
 });
 
+export const aRefund = (changes: Partial<RefundState> = {}): RefundState => ({
+  ...{ refund_id: 'REFUND_1', payment_id: 'PAY_1', amount: 1290, status: 'pending' },
+  ...changes,
+});
+
+/** The event of a refund that ended well. */
+export const aRefundEvent = (changes: object = {}) => ({
+  ...anEvent(),
+  ...{ event: 'refund.succeeded', event_id: 'e-2', sequence: 2, payment_amount: 1290 },
+  ...aRefund({ status: 'succeeded' }),
+  ...changes,
+});
+
 /** The shop behind real HTTP, with a fake client of the payment service. */
 export const aShop = async (payments: Partial<PaymentCalls> = {}) => {
   const orders = createOrders(':memory:');
@@ -63,7 +76,7 @@ export const aShop = async (payments: Partial<PaymentCalls> = {}) => {
       get: async () => {
         throw new ApiError('There is no such payment.', { code: 'PAYMENT_NOT_FOUND', status: 404 });
       },
-      refunds: { create: async (payment_id) => ({ payment_id, status: 'pending' }) },
+      refunds: { create: async (payment_id) => aRefund({ payment_id }) },
       ...payments,
     },
     orders,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../client/src/index.ts';
-import { aPayment, anEvent, aShop } from '../../support/demo/shop.ts';
+import { aPayment, anEvent, aRefund, aRefundEvent, aShop } from '../../support/demo/shop.ts';
 
 describe('POST /buy', () => {
   it('creates one payment, and sends the payer to its checkout', async () => {
@@ -121,6 +121,46 @@ describe('POST /webhook', () => {
     await shop.webhook(anEvent());
     expect(shop.orders.find('C-1')?.status).toBe('disputed');
   });
+
+  it.each([
+    ['amount', { amount: 1 }],
+    ['currency', { currency: 'IRR' as const }],
+  ])('takes no payment of another %s for an order, by webhook or return', async (_, changes) => {
+    const other = { payment_id: 'PAY_2', ...changes };
+    const shop = await aShop({
+      get: async (id) => aPayment({ ...changes, payment_id: id, status: 'paid' }),
+    });
+    shop.orders.add(aPayment());
+    expect((await shop.webhook(anEvent({ ...other, event_id: 'e-2' }))).status).toBe(204);
+    expect(await shop.page('/return?payment_id=PAY_3&order_id=C-1&status=paid')).not.toContain(
+      'Thank you',
+    );
+    expect(shop.orders.findByPayment('PAY_2')?.status).toBe('disputed');
+    expect(shop.orders.findByPayment('PAY_3')?.status).toBe('disputed');
+    expect(shop.orders.find('C-1')).toMatchObject({ paymentId: 'PAY_1', status: 'pending' });
+    // The order's own payment pays it all the same.
+    await shop.webhook(anEvent());
+    expect(shop.orders.find('C-1')).toMatchObject({ paymentId: 'PAY_1', status: 'paid' });
+  });
+
+  it.each([
+    ['a live payment', { test: false }],
+    ['a kind that it does not know', { event: 'payment.reversed', status: 'reversed' }],
+  ])('accepts the event of %s, and changes nothing', async (_, changes) => {
+    const shop = await aShop();
+    shop.orders.add(aPayment());
+    expect((await shop.webhook(anEvent(changes))).status).toBe(204);
+    expect(shop.orders.find('C-1')).toMatchObject({ status: 'pending' });
+  });
+
+  it('never takes a paid payment back', async () => {
+    const shop = await aShop();
+    shop.orders.add(aPayment());
+    await shop.webhook(anEvent());
+    for (const status of ['failed', 'cancelled', 'expired'])
+      await shop.webhook(anEvent({ event: `payment.${status}`, event_id: status, status }));
+    expect(shop.orders.find('C-1')?.status).toBe('paid');
+  });
 });
 
 describe('GET /return', () => {
@@ -223,7 +263,7 @@ describe('POST /orders/{order}/refund', () => {
       refunds: {
         create: async (payment_id, _, { idempotencyKey }) => {
           asked.push(idempotencyKey);
-          return { payment_id, status: 'pending' };
+          return aRefund({ payment_id });
         },
       },
     });
@@ -234,12 +274,53 @@ describe('POST /orders/{order}/refund', () => {
       fetch(`${shop.url}/orders/C-1/refund`, { method: 'POST', redirect: 'manual' });
     expect((await refund()).status).toBe(303);
     expect(await shop.page('/orders/C-1')).toContain('on its way');
-    const event = anEvent({ event: 'refund.succeeded', event_id: 'e-2', status: 'succeeded' });
-    expect((await shop.webhook(event)).status).toBe(204);
+    expect((await shop.webhook(aRefundEvent())).status).toBe(204);
     // A late response to the request changes nothing.
     await refund();
     expect(new Set(asked)).toEqual(new Set(['refund-C-1']));
-    expect(shop.orders.find('C-1')).toMatchObject({ status: 'paid', refund: 'succeeded' });
-    expect(await shop.page('/orders/C-1')).toContain('given back');
+    expect(shop.orders.find('C-1')).toMatchObject({
+      status: 'paid',
+      refunds: { succeeded: 1290, pending: 0, failed: 0 },
+    });
+    expect(await shop.page('/orders/C-1')).toContain('€12.90 given back');
+  });
+
+  it('leaves the order paid when a refund fails, and offers no second one', async () => {
+    const shop = await aShop();
+    shop.orders.add(aPayment());
+    await shop.webhook(anEvent());
+    await shop.webhook(aRefundEvent({ event: 'refund.failed', status: 'failed', sequence: 3 }));
+    expect(shop.orders.find('C-1')?.status).toBe('paid');
+    const page = await shop.page('/orders/C-1');
+    expect(page).toContain('€12.90 not possible');
+    expect(page).not.toContain('Give the money back');
+  });
+
+  it('adds up the refunds of a payment, and offers to give back the rest', async () => {
+    const shop = await aShop();
+    shop.orders.add(aPayment());
+    await shop.webhook(anEvent());
+    const part = (nth: number, amount: number, changes: object = {}) =>
+      shop.webhook(
+        aRefundEvent({ event_id: `e-2${nth}`, refund_id: `REFUND_${nth}`, amount, ...changes }),
+      );
+    await part(1, 1);
+    expect(await shop.page('/orders/C-1')).toMatch(/€0.01 given back[^]*Give the money back/);
+    await part(2, 289, { event: 'refund.created', status: 'pending', sequence: 1 });
+    expect(await shop.page('/orders/C-1')).toContain('€0.01 given back, €2.89 on its way');
+    await part(3, 1000);
+    const page = await shop.page('/orders/C-1');
+    expect(page).toContain('€10.01 given back, €2.89 on its way');
+    expect(page).not.toContain('Give the money back');
+  });
+
+  it('acts on the event of a refund that happened last, in whatever order they come', async () => {
+    const shop = await aShop();
+    shop.orders.add(aPayment());
+    await shop.webhook(anEvent());
+    const failed = { event: 'refund.failed', event_id: 'e-3', status: 'failed', sequence: 3 };
+    await shop.webhook(aRefundEvent(failed));
+    await shop.webhook(aRefundEvent());
+    expect(shop.orders.find('C-1')?.refunds).toEqual({ succeeded: 0, pending: 0, failed: 1290 });
   });
 });
