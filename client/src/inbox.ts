@@ -1,4 +1,6 @@
 import type { Payments } from './client.ts';
+import { type ApiError, PaymentsError } from './errors.ts';
+import { type RequestOptions, sleep } from './request.ts';
 import type { Event } from './types.ts';
 import { SignatureError, verify, type Webhook } from './webhooks.ts';
 
@@ -23,6 +25,11 @@ export interface InboxOptions {
   client: Payments;
   /** As of `verify`. */
   secret: Webhook['secret'];
+  /**
+   * Takes the webhooks of live and of test payments, which come to the same URL with the same signature. By default
+   * only those of the token's mode: a test payment must not pay a live order. Then compare `test` with the order.
+   */
+  bothModes?: boolean | undefined;
   /** When the shop began to use the inbox: older events are not caught up. It never changes. */
   since: Date;
   /** Outside of a transaction. */
@@ -36,12 +43,14 @@ export interface InboxOptions {
 
 export interface Received {
   event: Event;
-  /** False: the event had come before, and nothing was changed. */
+  /** False: nothing was changed. The event had come before, or `event.test` is not the token's mode. */
   isFirst: boolean;
 }
 
 /** Lets each event change the shop exactly once: its id is stored in the transaction that changes the order. */
-export const createInbox = ({ client, secret, since, query, once }: InboxOptions) => {
+export const createInbox = (options: InboxOptions) => {
+  const { client, secret, since, bothModes = false, query, once } = options;
+
   const take = async (event: Event): Promise<boolean> => {
     let isFirst = false;
     await once(event, async (inTransaction) => {
@@ -60,6 +69,21 @@ export const createInbox = ({ client, secret, since, query, once }: InboxOptions
     return (await query(text, [id])).length === 1;
   };
 
+  /** A page of the feed with the bodies of its events. Where the budget is used up, it waits for the next minute. */
+  const readPage = async (cursor: string | undefined, signal: AbortSignal | undefined) => {
+    const from = since.toISOString();
+    const wanted = { order: 'asc', include: 'payload', per_page: 100, from, cursor } as const;
+    for (;;)
+      try {
+        return await client.events.list(wanted, { signal }).page().withResponse();
+      } catch (error) {
+        // No instanceof: the client may be of the other copy of this package.
+        const { status, retryAfterSeconds } = error as Partial<ApiError>;
+        if (status !== 429 || retryAfterSeconds === undefined) throw error;
+        await sleep(Math.min(Math.max(retryAfterSeconds * 1000, 1_000), minuteMs), signal);
+      }
+  };
+
   return {
     /**
      * Takes a webhook. Answer 2xx when it returns, the error's status for a SignatureError, and 500 for whatever
@@ -68,40 +92,59 @@ export const createInbox = ({ client, secret, since, query, once }: InboxOptions
      */
     async receive(webhook: Omit<Webhook, 'secret'>): Promise<Received> {
       const event = await verify({ ...webhook, secret });
-      if (typeof event.event_id !== 'string')
+      if (typeof (event as Event | null)?.event_id !== 'string')
         throw new SignatureError('body', 'The body is signed, and it is no event.');
-      return { event, isFirst: await take(event) };
+      // Accepted all the same, or it would come again. The feed of a token of its mode has it, too.
+      const isOtherMode = event.test === (client.mode === 'live');
+      return { event, isFirst: (bothModes || !isOtherMode) && (await take(event)) };
     },
 
     /**
      * Takes every event of the feed that no webhook has brought, oldest first; call it when the shop starts. Goes on
-     * where it ended, also after an error. Returns how many events changed the shop.
+     * where it ended, also after an error. Leaves half of the application's budget of requests to the shop: when less
+     * is left, it waits for the next minute. Returns how many events changed the shop.
      */
-    async catchUp(): Promise<number> {
+    async catchUp({ signal }: Pick<RequestOptions, 'signal'> = {}): Promise<number> {
       const feed = `${client.mode} since ${since.toISOString()}`;
       const text = 'select cursor from payments_inbox_position where feed = $1';
       const [position] = await query(text, [feed]);
-      const pages = client.events.list({
-        order: 'asc',
-        per_page: 100,
-        from: since.toISOString(),
-        cursor: position && String(position['cursor']),
-      });
+      let cursor = position && String(position['cursor']);
       let taken = 0;
-      for await (const { data, pagination } of pages.pages()) {
-        for (const { event_id: id } of data)
-          if (!(await isKnown(id)) && (await take((await client.events.get(id)).payload)))
-            taken += 1;
-        if (pagination.next_cursor !== null)
+      for (;;) {
+        const { data: page, headers } = await readPage(cursor, signal);
+        for (const { event_id: id, payload } of page.data) {
+          if (!payload) throw new PaymentsError(noFeed);
+          if (!(await isKnown(id)) && (await take(payload))) taken += 1;
+        }
+        const { has_more: hasMore, next_cursor: next } = page.pagination;
+        if (next !== null && next !== cursor)
           await query(
             `insert into payments_inbox_position (feed, cursor) values ($1, $2)
              on conflict (feed) do update set cursor = excluded.cursor returning feed`,
-            [feed, pagination.next_cursor],
+            [feed, next],
           );
+        else if (hasMore) throw new PaymentsError(noFeed);
+        if (!hasMore) return taken;
+        cursor = next ?? undefined;
+        await sleep(pauseMs(headers), signal);
       }
-      return taken;
     },
   };
+};
+
+const noFeed = 'The answer is no page of the feed. Is there a cache before the service?';
+const minuteMs = 60_000;
+
+/** Until the service's next minute, if another request would leave less than half of the budget; else 0. */
+const pauseMs = (headers: Headers): number => {
+  const [limit, remaining] = [
+    headers.get('x-ratelimit-limit'),
+    headers.get('x-ratelimit-remaining'),
+  ];
+  if (limit === null || remaining === null || Number(remaining) - 1 >= Number(limit) / 2) return 0;
+  const now = Date.parse(headers.get('date') ?? '') || Date.now();
+  // The clocks of the service's machines differ a little.
+  return minuteMs - (now % minuteMs) + 1_000;
 };
 
 export type Inbox = ReturnType<typeof createInbox>;

@@ -337,13 +337,13 @@ const retryDelayMs = (error: unknown, tries: number): number | undefined => {
 };
 
 /** Ends early when the signal does; the next try then reports it. */
-const sleep = (ms: number, signal: AbortSignal | undefined) =>
+export const sleep = (ms: number, signal: AbortSignal | undefined) =>
   new Promise<void>((resolve) => {
     const end = () => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', end);
       resolve();
     };
-    const timer = setTimeout(end, ms);
+    const timer = setTimeout(end, signal?.aborted ? 0 : ms);
     signal?.addEventListener('abort', end);
   });

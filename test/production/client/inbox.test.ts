@@ -6,7 +6,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { Payments } from '../../../client/src/index.ts';
+import { createInbox, inboxTables, sqliteQuery } from '../../../client/src/inbox.ts';
 import { choosePorts } from '../../../stack/ports.ts';
+import { aPayment, writePayments } from '../../support/data/payments.ts';
+import { withOutcome } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
@@ -123,3 +126,95 @@ it(
     expect(shop.orders()).toEqual(expected.map((order) => expect.objectContaining(order)));
   },
 );
+
+const missed = 2_000;
+const createsInAMinute = 60;
+
+/** Payments that have ended, with events that no webhook brings: they are in the feed alone. */
+const writeEvents = async (application: string, count: number) => {
+  const ended = Array.from({ length: count }, (_, n) =>
+    withOutcome(
+      aPayment({ application, orderId: `missed-${n}`, metadata: '{"z":1.50}' }),
+      'expired',
+    ),
+  );
+  await writePayments(
+    service.sql,
+    ended.map(({ ended: payment }) => payment),
+  );
+  const rows = ended.map(({ ended: { id, orderId }, event }) => ({
+    ...{ id: event.id, payment_id: id, order_id: orderId, kind: event.kind, body: event.body },
+  }));
+  await service.sql`
+    with given as (
+      select row_number() over () as n, * from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
+        as (id uuid, payment_id text, order_id text, kind text, body text)
+    ), inserted as (
+      insert into events (id, subject, payment_id, application, test, kind, body, created_at)
+      select id, payment_id, payment_id, ${application}, true, kind, convert_to(body, 'UTF8'), now() from given
+    )
+    insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at, recorded_at, status)
+    select id, payment_id, ${application}, true, order_id, kind, now(),
+      now() - interval '1 hour' + n * interval '1 ms', 'none'
+    from given`;
+  return ended.map(({ event }) => event.id);
+};
+
+it('2,000 missed events are caught up while the shop makes 60 creates a minute, and none is refused', async () => {
+  const { application, token, secret } = await service.anApplication({ requestsPerMinute: 120 });
+  const ids = await writeEvents(application, missed);
+  const database = new DatabaseSync(':memory:');
+  database.exec(inboxTables);
+  const query = sqliteQuery(database);
+  const taken = new Set<string>();
+  const statuses: (number | undefined)[] = [];
+  const inbox = createInbox({
+    client: new Payments({
+      token,
+      baseUrl: service.url,
+      onResponse: ({ status }) => statuses.push(status),
+    }),
+    secret,
+    since: new Date(0),
+    query,
+    async once(event, isFirst) {
+      if (await isFirst(query)) taken.add(event.event_id);
+    },
+  });
+
+  const answers: (number | undefined)[] = [];
+  const shop = new Payments({
+    token,
+    baseUrl: service.url,
+    maxRetries: 0,
+    onResponse: ({ status }) => answers.push(status),
+  });
+  let isCatchingUp = true;
+  /** Makes all creates of a minute in a row, and those of the next minute when it begins. */
+  const sell = async () => {
+    for (let [minute, made] = [0, 0]; isCatchingUp;) {
+      const [row] = await service.sql<{ now: number }[]>`
+        select floor(extract(epoch from clock_timestamp()) / 60)::int as now`;
+      if (row && row.now !== minute) [minute, made] = [row.now, 0];
+      if (made === createsInAMinute) await sleep(100);
+      else {
+        made += 1;
+        // On a busy machine a create may fail otherwise.
+        await shop.payments
+          .create({ order_id: crypto.randomUUID(), amount: 100, currency: 'EUR' })
+          .catch(() => {});
+      }
+    }
+  };
+  const selling = sell();
+  await until('the shop has sold for a minute', () => answers.length >= createsInAMinute, waitMs);
+  expect(await inbox.catchUp()).toBe(missed);
+  isCatchingUp = false;
+  await selling;
+  expect(answers).toContain(201);
+  expect(answers).not.toContain(429);
+  // One request for 100 events.
+  expect(statuses.filter((status) => status === 200)).toHaveLength(missed / 100);
+  expect(statuses).not.toContain(429);
+  expect([...taken].toSorted()).toEqual(ids.toSorted());
+});
