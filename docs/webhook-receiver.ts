@@ -34,17 +34,32 @@ const isGenuine = (header: string, rawBody: Buffer): boolean => {
 
 /** In your database: a table with a unique index, written in the same transaction as the order. */
 const seen = new Set<string>();
+/** In your database. `test` is true where you test your shop. */
+const orders = new Map([
+  ['order-1042', { status: 'pending', amount: 1250, currency: 'EUR', test: false }],
+]);
 
 const handle = (event: {
   event: string;
   event_id: string;
   payment_id: string;
   order_id: string;
+  status: string;
+  amount: number;
+  currency: string;
+  test: boolean;
 }) => {
   if (seen.has(event.event_id)) return; // The same event again.
   seen.add(event.event_id);
-  // Find your order by payment_id, compare amount and currency with it, and update it.
   console.log(`${event.event} ${event.payment_id} for order ${event.order_id}`);
+  // Those of refunds have the status of the refund, and there may be new kinds.
+  if (!/^payment\.(paid|failed|cancelled|expired)$/.test(event.event)) return;
+  const order = orders.get(event.order_id);
+  // Test events come here, too. An order may have several payments: none takes a paid order back.
+  if (!order || order.test !== event.test || order.status === 'paid') return;
+  if (order.amount !== event.amount || order.currency !== event.currency) return;
+  order.status = event.status;
+  console.log(`Order ${event.order_id} is ${order.status}`);
 };
 
 const receive = async (request: IncomingMessage): Promise<number> => {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +12,11 @@ import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
 import { post } from '../../../webhooks/request.ts';
 import { createHeaders } from '../../../webhooks/signature.ts';
 import { eventExamples } from '../../../api/payments/payment-examples.ts';
+import { refundEventExamples } from '../../../api/refunds/refund-examples.ts';
 import { limits } from '../../../contract/limits.ts';
+import type { EventKind } from '../../../contract/event.ts';
+import type { Payment } from '../../../contract/payment.ts';
+import type { TerminalStatus } from '../../../contract/status.ts';
 import { EventBody } from '../../../contract/event-schema.ts';
 import { documentText } from '../../../tools/release-openapi.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
@@ -62,7 +67,7 @@ interface Changes {
 }
 
 const send = async (
-  event: ReturnType<typeof anEvent>,
+  event: { id: string; kind: EventKind; body: Buffer },
   { secrets = [secret], aheadSeconds = 0, sent = event.body }: Changes = {},
 ) => {
   const now = new Date(Date.now() + aheadSeconds * 1000);
@@ -95,6 +100,39 @@ describe('the receiver of docs/webhooks.md', () => {
     expect(lines.filter((line) => line.includes(payment_id))).toEqual([
       `payment.paid ${payment_id} for order order-1`,
     ]);
+  });
+
+  it('changes an order by a payment of its own mode, amount and currency, and takes none back', async () => {
+    const now = new Date();
+    const ofOrder = { orderId: 'order-1042', amount: 1250, test: false } as const;
+    const event = (status: TerminalStatus, fields: Partial<Payment> = {}) => {
+      const { event: made } = withOutcome(aPayment({ ...ofOrder, ...fields }), status, now);
+      return { ...made, body: Buffer.from(made.body) };
+    };
+    const refundOf = {
+      ...{ event: 'refund.failed', event_id: randomUUID(), status: 'failed' },
+      order_id: 'order-1042',
+      amount: 1250,
+      currency: 'EUR',
+      test: false,
+    };
+    const changes = () => lines.filter((line) => line.startsWith('Order '));
+    for (const fields of [
+      { test: true },
+      { amount: 1 },
+      { currency: 'IRR' },
+      { orderId: 'order-1043' },
+    ] as const)
+      expect((await send(event('paid', fields))).status).toBe(204);
+    expect(changes()).toEqual([]);
+    expect((await send(event('failed'))).status).toBe(204);
+    expect((await send(event('paid'))).status).toBe(204);
+    expect((await send(event('expired'))).status).toBe(204);
+    const body = Buffer.from(JSON.stringify({ ...refundEventExamples.succeeded, ...refundOf }));
+    const refund = { ...event('paid'), kind: 'refund.failed' as const, body };
+    expect((await send(refund)).status).toBe(204);
+    await until('all are handled', () => lines.some((line) => line.startsWith('refund.failed')));
+    expect(changes()).toEqual(['Order order-1042 is failed', 'Order order-1042 is paid']);
   });
 
   it('accepts either secret of a rotation, in both places', async () => {

@@ -100,7 +100,7 @@ describe('catchUp', () => {
       baseUrl: 'https://pay.example',
       maxRetries: 0,
       async fetch(url) {
-        seen.push({ url: String(url), at: Date.now() });
+        seen.push({ url: url as string, at: Date.now() });
         return (replies[Math.min(seen.length, replies.length) - 1] as Reply)();
       },
     });
