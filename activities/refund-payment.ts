@@ -125,7 +125,8 @@ export const createRefundActivities = (deps: Deps) => {
       );
     if (sorted.ours) return records.record(current, sorted.ours);
     if (refund.status === 'succeeded') return;
-    if (refund.told === 0 || (keyed && refund.told < mostTells)) return tell(current);
+    const mayTell = refund.told === 0 || (keyed && refund.told < mostTells);
+    if (mayTell && !refund.isHeld) return tell(current);
     if (refund.toldAt && now().getTime() - refund.toldAt.getTime() > watchMs)
       return records.leaveToAdmin(current, 'Nobody knows whether a gateway gave money back');
     return records.waitUnanswered(current, 'The gateway does not list the refund');
@@ -157,6 +158,8 @@ export const createRefundActivities = (deps: Deps) => {
         await refundOutcomes.announce(refund, now());
       const end = refund && decidedEnd(refund);
       if (refund && end) await records.finish({ ...current, refund }, end);
+      else if (refund?.isHeld && refund.told === 0)
+        await records.wait({ ...current, refund }, 'The application of the refund is disabled');
       else if (!refund || mayChange(refund))
         await withGatewaySlot(gatewayBulkhead, payment, () =>
           refund ? advance({ ...current, refund }) : findForeign(current),

@@ -116,7 +116,7 @@ const handle = async (
       address,
       onBudget: (budget) => ctx.set(budgetHeaders(budget)),
     });
-    if (log) log['application'] = caller.application;
+    if (log) Object.assign(log, { application: caller.application, token: caller.token });
     checkBudget(caller.budget);
     if (route.scope && !caller.scopes.includes(route.scope))
       throw new PaymentError('INSUFFICIENT_SCOPE', `The token needs the scope ${route.scope}.`);

@@ -9,6 +9,7 @@ import {
   reasonOption,
   textOf,
 } from './commands.ts';
+import { reservedText } from './refunds.ts';
 import type { Io } from './io.ts';
 import { facts, table, type Output } from './output.ts';
 
@@ -137,8 +138,20 @@ const setStatusCommand = ({
   summary,
   examples: [`applications ${name} shop --reason "requested by its owner"`],
   options: [reasonOption()],
-  run: async ({ args: [slug = ''], reason, operations }) =>
-    format(await operations.applications.setStatus(slug, status, reason)),
+  run: async ({ args: [slug = ''], reason, operations }) => {
+    const { text, json } = format(await operations.applications.setStatus(slug, status, reason));
+    const reserved = await operations.refunds.sumReserved(slug, 'application');
+    if (reserved.length === 0) return { text, json };
+    const become =
+      status === 'disabled'
+        ? `wait: no gateway is told until you enable ${slug}, or let one go on with refunds release. Call them off with refunds cancel --application ${slug}.`
+        : 'go on within some minutes.';
+    const facts = { ...(json as object), reservedRefunds: reserved };
+    return {
+      text: `${text}\n\n${reservedText(reserved)} that no gateway was told of ${become}`,
+      json: facts,
+    };
+  },
 });
 
 const listCommand: CommandSpec = {
@@ -179,8 +192,13 @@ export const applicationCommands: CommandGroup = {
     setStatusCommand({
       name: 'disable',
       status: 'disabled',
-      summary: 'reject API calls; webhooks are still delivered',
+      summary:
+        'reject API calls, and hold refunds that no gateway was told of; webhooks are still delivered',
     }),
-    setStatusCommand({ name: 'enable', status: 'active', summary: 'accept API calls again' }),
+    setStatusCommand({
+      name: 'enable',
+      status: 'active',
+      summary: 'accept API calls again, and go on with refunds that waited',
+    }),
   ],
 };

@@ -1,6 +1,7 @@
 import { amountBounds, currencyExponents, formatMoney } from '../contract/money.ts';
 import { refundStatuses } from '../contract/refund.ts';
 import { Refusal } from '../operations/change.ts';
+import type { ReservedRefunds } from '../postgres/admin-refunds.ts';
 import {
   type CommandGroup,
   type CommandSpec,
@@ -41,13 +42,14 @@ const listCommand: CommandSpec = {
       application: refund.application,
       order: refund.orderId,
       status: refund.status,
-      stage: refund.stage,
+      stage: refund.isHeld ? `${refund.stage}, its application is disabled` : refund.stage,
       amount: formatMoney(refund),
       'failure code': refund.failureCode,
       told: refund.told,
       'first told': refund.toldAt,
       'at the gateway': refund.gatewayReference,
-      'to confirm, asked by': refund.toConfirm,
+      'asked by': refund.askedBy ?? (refund.token && `token ${refund.token}`) ?? refund.requestedBy,
+      'to confirm': refund.toConfirm,
       created: refund.createdAt,
     }));
     return { text: table(rows, 'No refund matches.'), json: found };
@@ -97,6 +99,62 @@ const confirmCommand: CommandSpec = {
   },
 };
 
+/** What no gateway was told of, in words. */
+export const reservedText = (reserved: readonly ReservedRefunds[]): string => {
+  const count = reserved.reduce((sum, { refunds }) => sum + refunds, 0);
+  const money = reserved.map(formatMoney).join(' and ');
+  return count === 1 ? `1 refund (${money})` : `${count} refunds (${money})`;
+};
+
+const cancelCommand: CommandSpec = {
+  usage: 'cancel [refund]',
+  summary: 'call a refund off that no gateway was told of, or all of those of an application',
+  examples: [
+    'refunds cancel REFUND_4T9GZ7Q2W8YB6K1MXR5C0NHJDV --reason "the token has leaked"',
+    'refunds cancel --application shop --reason "the token has leaked"',
+  ],
+  options: [
+    option('--application <slug>', 'every one of this application, in both modes'),
+    reasonOption().makeOptionMandatory(),
+  ],
+  // One can be asked for again.
+  describeChange: (_, { application }) =>
+    typeof application === 'string'
+      ? `Every refund of ${application} that no gateway was told of ends as failed.`
+      : null,
+  run: async ({ args: [id], options, reason: given, operations }) => {
+    const application = textOf(options.application);
+    const reason = givenReason(given);
+    if ((id === undefined) === (application === null))
+      throw new Refusal('Name one refund, or an --application.');
+    if (id !== undefined) {
+      const when = await operations.refunds.cancel(id, reason);
+      return { text: endedText(id, when), json: { id, when } };
+    }
+    const cancelled = await operations.refunds.cancelOf(application ?? '', reason);
+    const text =
+      cancelled.length === 0
+        ? `${application} has no refund that no gateway was told of.`
+        : `${reservedText(cancelled)} of ${application} called off. No gateway is told, and they end within some minutes.`;
+    return { text, json: { application, cancelled } };
+  },
+};
+
+const releaseCommand: CommandSpec = {
+  usage: 'release <refund>',
+  summary: 'let a refund go on although its application is disabled',
+  examples: ['refunds release REFUND_4T9GZ7Q2W8YB6K1MXR5C0NHJDV --reason "the payer has called"'],
+  options: [reasonOption().makeOptionMandatory()],
+  describeChange: ([id]) => `The gateway is told of ${id}, and its money goes back.`,
+  run: async ({ args: [id = ''], reason, operations }) => {
+    await operations.refunds.release(id, givenReason(reason));
+    return { text: `${id} goes on.`, json: { id } };
+  },
+};
+
+const endedText = (id: string, when: 'now' | 'later'): string =>
+  when === 'now' ? `${id} has ended.` : `${id} ends as soon as Temporal and a worker are there.`;
+
 const refuseCommand: CommandSpec = {
   usage: 'refuse <refund>',
   summary: 'refuse a refund that waits for a second admin',
@@ -104,36 +162,41 @@ const refuseCommand: CommandSpec = {
   options: [reasonOption().makeOptionMandatory()],
   run: async ({ args: [id = ''], reason, operations }) => {
     const when = await operations.refunds.refuse(id, givenReason(reason));
-    const text = when === 'now' ? `${id} has ended.` : `${id} ends as soon as Temporal is there.`;
-    return { text, json: { id, when } };
+    return { text: endedText(id, when), json: { id, when } };
   },
 };
 
 const limitCommand: CommandSpec = {
   usage: 'limit <application> <currency>',
-  summary: 'set what an application may refund in a day of UTC; without --amount there is no limit',
+  summary:
+    'set what an application may refund in a day of UTC, nothing in currencies without a limit; without --amount this limit goes',
   examples: ['refunds limit shop EUR --amount 100000 --reason "agreed with its owner"'],
   options: [amountOption(), reasonOption().makeOptionMandatory()],
   run: async ({ args: [slug = '', currency = ''], options, reason, operations }) => {
     const perDay = typeof options['amount'] === 'number' ? options['amount'] : null;
     const limit = { currency: known(currency), perDay, reason: givenReason(reason) };
-    await operations.refunds.setLimit(slug, limit);
-    const money =
-      perDay === null ? 'no limit' : `${formatMoney({ amount: perDay, currency })} a day`;
-    return { text: `${slug}: ${money}.`, json: { application: slug, currency, perDay } };
+    const limits = await operations.refunds.setLimit(slug, limit);
+    const each = limits.map((of) => `${formatMoney({ ...of, amount: of.perDay })} a day`);
+    const text =
+      each.length === 0
+        ? `${slug} refunds without a limit, in every currency.`
+        : `${slug} refunds up to ${each.join(' and ')}, in each mode. In other currencies it refunds nothing until they have a limit.`;
+    return { text, json: { application: slug, currency, perDay, limits } };
   },
 };
 
 const confirmAboveCommand: CommandSpec = {
   usage: 'confirm-above <currency>',
-  summary: 'set the amount above which another admin must confirm a refund of an admin',
+  summary:
+    'set the amount above which another admin must confirm refunds of an admin, and every token with the scope refund',
   examples: ['refunds confirm-above EUR --amount 50000 --reason "the rule of the house"'],
   options: [amountOption(), reasonOption().makeOptionMandatory()],
   run: async ({ args: [currency = ''], options, reason, operations }) => {
     const above = typeof options['amount'] === 'number' ? options['amount'] : null;
     await operations.refunds.setApprovalAbove(known(currency), above, givenReason(reason));
     const money = above === null ? 'never' : `above ${formatMoney({ amount: above, currency })}`;
-    return { text: `A second admin confirms: ${money}.`, json: { currency, above } };
+    const text = `A second admin confirms: ${money}. Tokens with the scope refund that exist stay as they are: see tokens list.`;
+    return { text, json: { currency, above } };
   },
 };
 
@@ -160,8 +223,7 @@ const settleCommand: CommandSpec = {
   run: async ({ args: [id = ''], options, reason, operations }) => {
     const as = options['outcome'] === 'succeeded' ? 'succeeded' : 'failed';
     const when = await operations.refunds.settle(id, as, givenReason(reason));
-    const text = when === 'now' ? `${id} has ended.` : `${id} ends as soon as Temporal is there.`;
-    return { text, json: { id, as, when } };
+    return { text: endedText(id, when), json: { id, as, when } };
   },
 };
 
@@ -174,6 +236,8 @@ export const refundCommands: CommandGroup = {
     createCommand,
     confirmCommand,
     refuseCommand,
+    cancelCommand,
+    releaseCommand,
     settleCommand,
     limitCommand,
     confirmAboveCommand,

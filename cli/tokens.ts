@@ -38,11 +38,15 @@ const issueCommand: CommandSpec = {
     const mode = options.mode === 'live' ? 'live' : 'test';
     const name = String(options.name);
     const scopes = (options['scopes'] as TokenScope[] | undefined) ?? defaultTokenScopes;
-    const token = await operations.tokens.issue(
+    const { token, id, toConfirm } = await operations.tokens.issue(
       { application, mode, name, scopes, expiresAt },
       reason,
     );
-    return { text: `${token}\n${secretNotice}`, json: { token, mode, name, scopes, expiresAt } };
+    const next = toConfirm
+      ? `\nNobody can use it until another admin confirms it: tokens confirm ${application} ${id}`
+      : '';
+    const json = { token, id, mode, name, scopes, expiresAt, toConfirm };
+    return { text: `${token}\n${secretNotice}${next}`, json };
   },
 };
 
@@ -62,8 +66,23 @@ const listCommand: CommandSpec = {
       'last used': token.lastUsedAt,
       expires: token.expiresAt,
       revoked: token.revokedAt,
+      'issued by': token.issuedBy,
+      'to confirm': token.toConfirm,
     }));
     return { text: table(rows, 'The application has no tokens.'), json: tokens };
+  },
+};
+
+const confirmCommand: CommandSpec = {
+  usage: 'confirm <application> <id>',
+  summary: 'confirm a token with the scope refund that another admin has issued',
+  examples: ['tokens confirm shop 3f1c9a0b2d4e5f60 --reason "agreed with Ada"'],
+  options: [reasonOption()],
+  describeChange: ([application, id]) =>
+    `Whoever has the token ${id} can give the money of payments of ${application} back.`,
+  run: async ({ args: [application = '', id = ''], reason, operations }) => {
+    const { prefix, name } = await operations.tokens.confirm({ application, id }, reason);
+    return { text: `Confirmed: ${prefix}… (${clean(name)})`, json: { confirmed: id } };
   },
 };
 
@@ -86,5 +105,5 @@ export const tokenCommands: CommandGroup = {
   name: 'tokens',
   summary: 'manage the bearer tokens of an application',
   examples: ['tokens list shop', 'tokens issue --help'],
-  commands: [issueCommand, listCommand, revokeCommand],
+  commands: [issueCommand, listCommand, confirmCommand, revokeCommand],
 };

@@ -124,6 +124,7 @@ const kinds: Readonly<Record<string, keyof typeof marks>> = {
   processing: 'open',
   running: 'open',
   stopping: 'open',
+  'to confirm': 'open',
 };
 
 /** A word with the mark of its kind. */

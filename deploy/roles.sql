@@ -43,12 +43,13 @@ grant insert (id, application, test, delivery, from_at, to_at, matched), update 
 grant insert (id, application, kind, requested_at), delete on webhook_tests to payments_api;
 grant insert (id, application, test, order_id, status, amount, currency, gateway, description,
   callback_url, metadata, expires_at, created_at, updated_at) on payments to payments_api;
-grant update (checkout_at, late_searches, late_search_at, amount_refund_pending) on payments to payments_api;
--- It reserves refunds and calls them off. It can neither end one nor say that the gateway was told.
+grant update (checkout_at, late_searches, late_search_at) on payments to payments_api;
+-- It asks for refunds in the name of an application (see the policy below) and calls them off. A trigger reserves the
+-- amount and counts it. It can neither end one nor say that the gateway was told.
 grant insert (id, payment_id, application, test, order_id, status, stage, amount, currency, method, requested_by,
-  reason, reference, metadata, fingerprint, to_confirm, created_at, updated_at, due_at),
+  reason, reference, metadata, fingerprint, token, created_at, updated_at),
   update (cancel_requested, due_at) on refunds to payments_api;
-grant select, update (day, used) on refund_limits to payments_api;
+grant select on refund_limits to payments_api;
 grant insert, delete on workflow_outbox to payments_api;
 grant insert, update on idempotency_keys, request_counts to payments_api;
 grant select (id, application, at), insert (id, application, method, route, status, code, fields), delete
@@ -67,7 +68,7 @@ grant insert (reference, refund_id, payment_id, amount, outcome, failure_code, a
 -- event, and reads no webhook secret.
 grant select on applications, gateways, payments, refunds, workflow_outbox, idempotency_keys, events,
   deliveries, attempts, late_payments, sandbox_payments, sandbox_refunds, gateway_exchanges, replays, movements,
-  account_days, gateway_entries, account_differences to payments_worker;
+  gateway_entries, account_differences to payments_worker;
 grant update (status, gateway_reference, gateway_redirect, checkout_at, payer_returns_at, inquired_at, unanswered, tracking_code,
   card_pan_masked, paid_at, failure_code, cancelled_by, cancellation_reason, gateway_code, gateway_message, refundable_until, amount_refunded,
   amount_refund_pending, healed_at, updated_at) on payments to payments_worker;
@@ -86,8 +87,9 @@ grant update (reversals, reversal_at, result, resolved_at, amount, currency) on 
 grant update (return_url, state, verifications, confirmations, verified_at) on sandbox_payments to payments_worker;
 grant insert, update (told, accepted_at) on sandbox_refunds to payments_worker;
 -- It compares days with the books of gateways. Payments and refunds become movements by triggers; of its own it can add
--- fees and chargebacks, to a day that is not closed.
-grant insert on movements, account_days, gateway_entries, account_differences to payments_worker;
+-- fees and chargebacks, to a day that is not closed. It closes a day that is over.
+grant insert on movements, gateway_entries, account_differences to payments_worker;
+grant select, insert (gateway, day, method, compared_at) on account_days to payments_worker;
 grant update (method, compared_at, closed_at, hash, movements) on account_days to payments_worker;
 grant update (kind, day, at, amount, currency, fee, payment_id, refund_id, claimed_payment_id), delete on gateway_entries
   to payments_worker;
@@ -112,15 +114,16 @@ grant update (sent, completed_at, duration_ms, response_status, error_class, res
 grant select on applications, gateways, tokens, webhook_secrets, payments, refunds, workflow_outbox, events, deliveries,
   attempts, late_payments, gateway_exchanges, audit_log, webhook_tests to payments_admin;
 grant insert (id, application, kind, requested_at), delete on webhook_tests to payments_admin;
-grant insert on applications, gateways, tokens, webhook_secrets to payments_admin;
+grant insert on applications, gateways, webhook_secrets to payments_admin;
+grant insert (hash, prefix, application, mode, name, scopes, expires_at, issued_by, issued_via) on tokens to payments_admin;
 grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute, refund_events)
   on applications to payments_admin;
 -- An admin's refund is a request, as the API's: its workflow carries it out. So is the decision about one that nobody
--- can know.
+-- can know. A trigger says whether another admin must confirm it, and a row of that one is the only way to do so.
 grant insert (id, payment_id, application, test, order_id, status, stage, amount, currency, method, requested_by,
-  reason, reference, metadata, fingerprint, to_confirm, created_at, updated_at, due_at),
-  update (settled_as, due_at, to_confirm, cancel_requested) on refunds to payments_admin;
-grant update (amount_refund_pending) on payments to payments_admin;
+  reason, reference, metadata, fingerprint, asked_by, asked_via, created_at, updated_at),
+  update (settled_as, due_at, cancel_requested, released) on refunds to payments_admin, payments_console;
+grant insert (refund_id, token, actor, via) on confirmations to payments_admin, payments_console;
 grant select, insert, update, delete on refund_limits, refund_approvals to payments_admin;
 grant update (enabled, credentials, notification_secrets, can_refund, time_zone, fee_basis_points, fee_fixed) on gateways
   to payments_admin;
@@ -148,19 +151,14 @@ grant select on applications, tokens, payments, refunds, workflow_outbox, events
   to payments_console;
 grant select (slug, driver, kind, enabled, can_refund, has_credentials, created_at, time_zone) on gateways to payments_console;
 grant select (id, application, key_id, created_at, retires_at) on webhook_secrets to payments_console;
-grant insert (hash, prefix, application, mode, name, scopes, expires_at), update (revoked_at) on tokens
+grant insert (hash, prefix, application, mode, name, scopes, expires_at, issued_by, issued_via), update (revoked_at) on tokens
   to payments_console;
 grant insert (application, ciphertext), update (retires_at) on webhook_secrets to payments_console;
 grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute, refund_events)
   on applications to payments_console;
--- Refunds, as the command line's. It reads the amount above which another admin must confirm one, and cannot change it.
-grant insert (id, payment_id, application, test, order_id, status, stage, amount, currency, method, requested_by,
-  reason, reference, metadata, fingerprint, to_confirm, created_at, updated_at, due_at),
-  update (settled_as, due_at, to_confirm, cancel_requested) on refunds to payments_console;
-grant update (amount_refund_pending) on payments to payments_console;
 grant update (checked_at) on late_payments to payments_admin, payments_console;
+-- It reads limits and the amount above which another admin must confirm a refund, and changes neither.
 grant select on refund_approvals, refund_limits to payments_console;
-grant update (day, used) on refund_limits to payments_console;
 -- It can replace credentials, and read none.
 grant update (enabled, credentials, notification_secrets, can_refund) on gateways to payments_console;
 grant insert (slug, default_gateway, callback_urls, webhook_url, requests_per_minute) on applications
@@ -216,6 +214,44 @@ begin
     create policy movements__worker on movements as restrictive for insert to payments_worker
       with check (kind in ('fee', 'chargeback'));
   end if;
+  -- Who may ask for which refund. The worker finds those that were made at the gateway.
+  if not (select relrowsecurity from pg_class where oid = 'refunds'::regclass) then
+    alter table refunds enable row level security;
+  end if;
+  if not exists (select from pg_policy where polname = 'refunds__granted') then
+    create policy refunds__granted on refunds using (true);
+  end if;
+  -- The minute is for a request that came before its token ended.
+  if not exists (select from pg_policy where polname = 'refunds__api') then
+    create policy refunds__api on refunds as restrictive for insert to payments_api
+      with check (requested_by = 'application' and method = 'refund' and stage = 'reserved' and exists (
+        select from tokens t
+        where left(encode(t.hash, 'hex'), 16) = refunds.token and t.application = refunds.application
+          and (t.mode = 'test') = refunds.test and 'refund' = any(t.scopes) and not t.to_confirm
+          and coalesce(least(t.revoked_at, t.expires_at) > now() - interval '1 minute', true)));
+  end if;
+  if not exists (select from pg_policy where polname = 'refunds__admin') then
+    create policy refunds__admin on refunds as restrictive for insert to payments_admin
+      with check (requested_by = 'admin' and asked_via = 'cli' and stage = 'reserved');
+  end if;
+  if not exists (select from pg_policy where polname = 'refunds__console') then
+    create policy refunds__console on refunds as restrictive for insert to payments_console
+      with check (requested_by = 'admin' and asked_via = 'console' and stage = 'reserved');
+  end if;
+  if not exists (select from pg_policy where polname = 'refunds__worker') then
+    create policy refunds__worker on refunds as restrictive for insert to payments_worker
+      with check (requested_by = 'gateway' and method = 'refund' and status = 'succeeded');
+  end if;
+  -- Who confirms on the command line cannot do so in the name of the console.
+  if not (select relrowsecurity from pg_class where oid = 'confirmations'::regclass) then
+    alter table confirmations enable row level security;
+  end if;
+  if not exists (select from pg_policy where polname = 'confirmations__admin') then
+    create policy confirmations__admin on confirmations for insert to payments_admin with check (via = 'cli');
+  end if;
+  if not exists (select from pg_policy where polname = 'confirmations__console') then
+    create policy confirmations__console on confirmations for insert to payments_console with check (via = 'console');
+  end if;
   -- Only the console can write `console`: the person was logged in there.
   if not exists (select from pg_policy where polname = 'audit_log__console') then
     create policy audit_log__console on audit_log as restrictive for insert to payments_console
@@ -227,5 +263,7 @@ begin
   end if;
 end
 $$;
+
+grant execute on function payment_to_refund(text) to payments_api, payments_admin, payments_console;
 
 commit;

@@ -1,4 +1,5 @@
 import { slugPattern } from '../contract/ids.ts';
+import { createAdminRefunds } from '../postgres/admin-refunds.ts';
 import type { Application, ApplicationSettings } from '../postgres/applications.ts';
 import { createApplications } from '../postgres/applications.ts';
 import type { AuditFacts } from '../postgres/audit-log.ts';
@@ -141,16 +142,21 @@ export const createApplicationOperations = ({
       });
     },
 
-    /** The API rejects the next call of a disabled application. Its webhooks are still delivered. */
+    /**
+     * The API rejects the next call of a disabled application. Its webhooks are still delivered, and its refunds that no
+     * gateway was told of wait until it is enabled again.
+     */
     async setStatus(
       slug: string,
       status: Application['status'],
       reason: string | null,
     ): Promise<Application> {
       const action = status === 'active' ? 'application.enable' : 'application.disable';
-      return change({ action, subject: `application:${slug}`, reason }, (tx) =>
-        write(tx, slug, { status }),
-      );
+      return change({ action, subject: `application:${slug}`, reason }, async (tx) => {
+        const written = await write(tx, slug, { status });
+        if (status === 'active') await createAdminRefunds(tx).resume(slug);
+        return written;
+      });
     },
   };
 };

@@ -1,3 +1,4 @@
+import type { Via } from '../postgres/audit-log.ts';
 import type { Sql } from '../postgres/driver/sql.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import type { TemporalAdmin } from '../temporal/admin-client.ts';
@@ -16,6 +17,8 @@ export interface Deps {
   change: MakeChange;
   /** The admin's name. */
   actor: string;
+  /** The surface on which that name is known. */
+  via: Via;
   targetRule: TargetRule;
   /** Returns all addresses of a host name, to check a webhook URL when it is saved. */
   resolve: (hostname: string) => Promise<string[]>;

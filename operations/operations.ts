@@ -1,10 +1,4 @@
-import type {
-  AuditFilter,
-  AuditRecord,
-  ChainEnd,
-  VerifiedChain,
-  Via,
-} from '../postgres/audit-log.ts';
+import type { AuditFilter, AuditRecord, ChainEnd, VerifiedChain } from '../postgres/audit-log.ts';
 import { createAuditLog } from '../postgres/audit-log.ts';
 import { createAccountOperations } from './accounts.ts';
 import { createApplicationOperations } from './applications.ts';
@@ -33,7 +27,7 @@ const verifyAuditLog = async (
 };
 
 /** All use cases of an admin. The command line calls them; any other surface can. */
-export const createOperations = (deps: Omit<Deps, 'change'> & { via: Via }) => {
+export const createOperations = (deps: Omit<Deps, 'change'>) => {
   const shared: Deps = { ...deps, change: createChange(deps) };
   return {
     accounts: createAccountOperations(shared),

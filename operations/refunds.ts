@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { refundId } from '../contract/ids.ts';
+import { formatMoney } from '../contract/money.ts';
 import { refundableAmount } from '../contract/payment-fields.ts';
 import { type Refund, refundStart } from '../contract/refund.ts';
 import { findRefundProblem } from '../gateways/refundable.ts';
@@ -8,11 +9,14 @@ import {
   createAdminRefunds,
   type RefundFilter,
   type RefundRecord,
+  type ReservedRefunds,
 } from '../postgres/admin-refunds.ts';
+import { createConfirmations } from '../postgres/confirmations.ts';
 import type { RefundEnd } from '../postgres/refund-outcomes.ts';
 import { createRefunds } from '../postgres/refunds.ts';
 import { findApplication, lockApplication } from './applications.ts';
 import { NotFound, Refusal } from './change.ts';
+import { orRefusal } from './confirmation.ts';
 import type { Deps } from './deps.ts';
 
 export interface AdminRefund {
@@ -21,17 +25,48 @@ export interface AdminRefund {
   recorded: boolean;
 }
 
+/** Refunds that one record of the audit log names. */
+const cancelledAtOnce = 500;
+
+const sumsOf = (refunds: readonly RefundRecord[]): ReservedRefunds[] =>
+  [...Map.groupBy(refunds, ({ currency }) => currency)]
+    .map(([currency, of]) => ({
+      currency,
+      refunds: of.length,
+      amount: of.reduce((sum, { amount }) => sum + amount, 0),
+    }))
+    .toSorted((a, b) => (a.currency < b.currency ? -1 : 1));
+
+const whyNotReserved = async (
+  refunds: Pick<ReturnType<typeof createAdminRefunds>, 'get'>,
+  id: string,
+): Promise<string> => {
+  const refund = await refunds.get(id);
+  if (!refund) return `There is no refund ${id}.`;
+  if (refund.status !== 'pending') return `${id} has ended: it is ${refund.status}.`;
+  return refund.stage === 'by_hand'
+    ? `${id} waits for a decision: look into the gateway's books, then refunds settle.`
+    : `The gateway was told of ${id}, so it cannot be called off.`;
+};
+
 export const createRefundOperations = ({
   sql,
   change,
   temporal,
   actor,
+  via,
   now,
-}: Pick<Deps, 'sql' | 'change' | 'temporal' | 'actor' | 'now'>) => {
+}: Pick<Deps, 'sql' | 'change' | 'temporal' | 'actor' | 'via' | 'now'>) => {
   /** The sweeper starts the workflow if Temporal is not available now. */
   const start = async (refund: Refund) => {
     await temporal()
       .then((workflows) => workflows.restart(refundStart(refund)))
+      .catch(() => {});
+  };
+  /** Has the workflow look now. The sweeper does if Temporal is not available. */
+  const wake = async (refund: Refund) => {
+    await temporal()
+      .then((workflows) => workflows.recheck(refundStart(refund)))
       .catch(() => {});
   };
   /** Has the workflow end a refund that was decided. `later`: the sweeper does, once Temporal is available. */
@@ -71,12 +106,10 @@ export const createRefundOperations = ({
           if (amount < 1) throw new Refusal(`Nothing is left of ${paymentId} to give back.`);
           const problem = findRefundProblem(payment, { amount, recorded }, now());
           if (problem) throw new Refusal(problem.message);
-          const above = await createAdminRefunds(tx).approvalAbove(currency);
-          const toConfirm = above !== undefined && amount > above ? actor : null;
           const method = recorded ? 'recorded' : 'refund';
           const at = now();
           const refund = await refunds.insert({
-            ...{ id, paymentId, application, test, amount, method, toConfirm },
+            ...{ id, paymentId, application, test, amount, method, askedBy: { actor, via } },
             ...{ status: 'pending', stage: 'reserved', requestedBy: 'admin', metadata: '{}' },
             ...{ reason: null, reference: null, fingerprint: null, refundableAmount: null },
             ...{ bankReference: null, failureCode: null, expectedAt: null, createdAt: at },
@@ -86,13 +119,21 @@ export const createRefundOperations = ({
           });
           if (typeof refund !== 'object')
             throw new Refusal('The payment has just changed: try again.');
+          const { toConfirm = false } = (await createAdminRefunds(tx).get(id)) ?? {};
           const facts = { payment: paymentId, amount, currency, method };
           const after = { ...facts, ...(toConfirm && { to_confirm: true }) };
-          return { result: { refund, toConfirm: toConfirm !== null }, before: null, after };
+          return { result: { refund, toConfirm }, before: null, after };
         },
       );
       if (!made.toConfirm) await start(made.refund);
       return made;
+    },
+
+    /** A refund with what only admins see. @throws NotFound */
+    async get(id: string): Promise<RefundRecord> {
+      const refund = await createAdminRefunds(sql).get(id);
+      if (!refund) throw new NotFound(`There is no refund ${id}.`);
+      return refund;
     },
 
     /** Confirms a refund that another admin has asked for. @throws Refusal */
@@ -100,13 +141,81 @@ export const createRefundOperations = ({
       const refund = await createAdminRefunds(sql).get(id);
       if (!refund?.toConfirm)
         throw new Refusal(`${id} is no refund that waits for a second admin.`);
-      const asked = { asked_by: refund.toConfirm };
+      const { askedBy } = refund;
       await change({ action: 'refund.confirm', subject: `refund:${id}`, reason }, async (tx) => {
-        if (!(await createAdminRefunds(tx).confirm(id, actor)))
-          throw new Refusal(`Another admin than ${refund.toConfirm} must confirm ${id}.`);
-        return { before: asked, after: { confirmed_by: actor } };
+        await orRefusal(createConfirmations(tx).confirmRefund(id, { actor, via }), id, askedBy);
+        return { before: { asked_by: askedBy }, after: { confirmed_by: actor } };
       });
       await start(refund);
+    },
+
+    /**
+     * Calls a refund off that the gateway was not told of, whoever asked for it.
+     * @returns `later` if Temporal is not available: it is called off, and the sweeper has it ended
+     * @throws Refusal
+     */
+    async cancel(id: string, reason: string): Promise<'now' | 'later'> {
+      const cancelled = await change(
+        { action: 'refund.cancel', subject: `refund:${id}`, reason },
+        async (tx) => {
+          const refund = await createAdminRefunds(tx).cancel(id, 'any');
+          if (!refund) throw new Refusal(await whyNotReserved(createAdminRefunds(tx), id));
+          const { paymentId: payment, application, amount, currency, token } = refund;
+          const before = { payment, application, amount, currency, token };
+          return { result: refund, before, after: { cancelled: true } };
+        },
+      );
+      return end(cancelled);
+    },
+
+    /**
+     * Calls off everything that no gateway was told of for an application, in batches with a record each. The sweeper has
+     * it ended.
+     */
+    async cancelOf(slug: string, reason: string): Promise<ReservedRefunds[]> {
+      await findApplication(sql, slug);
+      if ((await createAdminRefunds(sql).sumReserved(slug, 'any')).length === 0) return [];
+      const cancelled: RefundRecord[] = [];
+      const subject = `application:${slug}`;
+      let found: RefundRecord[];
+      do {
+        found = await change(
+          { action: 'application.cancel_refunds', subject, reason },
+          async (tx) => {
+            const refunds = await createAdminRefunds(tx).cancelOf(slug, cancelledAtOnce);
+            const ids = refunds.map(({ id }) => id);
+            return {
+              result: refunds,
+              before: null,
+              after: { refunds: ids, sums: sumsOf(refunds).map(formatMoney) },
+            };
+          },
+        );
+        cancelled.push(...found);
+      } while (found.length === cancelledAtOnce);
+      return sumsOf(cancelled);
+    },
+
+    /**
+     * What no gateway was told of for an application.
+     * @param by `application`: only what it has asked for itself, which waits while it is disabled
+     */
+    sumReserved: (slug: string, by: 'any' | 'application'): Promise<ReservedRefunds[]> =>
+      createAdminRefunds(sql).sumReserved(slug, by),
+
+    /** Has the gateway told of a refund although its application is disabled. @throws Refusal */
+    async release(id: string, reason: string): Promise<void> {
+      const released = await change(
+        { action: 'refund.release', subject: `refund:${id}`, reason },
+        async (tx) => {
+          const refund = await createAdminRefunds(tx).release(id);
+          if (!refund) throw new Refusal(`${id} does not wait for its application to be enabled.`);
+          const { paymentId: payment, application, amount, currency } = refund;
+          const after = { payment, application, amount, currency, released: true };
+          return { result: refund, before: null, after };
+        },
+      );
+      await wake(released);
     },
 
     /** Refuses a refund that waits for a second admin, or takes it back. @throws Refusal */
@@ -114,9 +223,9 @@ export const createRefundOperations = ({
       const refused = await change(
         { action: 'refund.refuse', subject: `refund:${id}`, reason },
         async (tx) => {
-          const refund = await createAdminRefunds(tx).refuse(id);
+          const refund = await createAdminRefunds(tx).cancel(id, 'to_confirm');
           if (!refund) throw new Refusal(`${id} is no refund that waits for a second admin.`);
-          return { result: refund, before: { asked_by: refund.toConfirm }, after: null };
+          return { result: refund, before: { asked_by: refund.askedBy }, after: null };
         },
       );
       return end(refused);
@@ -133,18 +242,27 @@ export const createRefundOperations = ({
       });
     },
 
-    /** Limits what an application refunds in a day, in minor units; null: no limit. */
+    /**
+     * Limits what an application refunds in a day, in minor units; null: no limit. While it has a limit in one currency,
+     * it refunds nothing in a currency without one.
+     * @returns all limits that the application has now
+     */
     async setLimit(
       slug: string,
       { currency, perDay, reason }: { currency: string; perDay: number | null; reason: string },
-    ): Promise<void> {
+    ): Promise<{ currency: string; perDay: number }[]> {
       const subject = `application:${slug}`;
-      await change({ action: 'application.refund_limit', subject, reason }, async (tx) => {
+      return change({ action: 'application.refund_limit', subject, reason }, async (tx) => {
         await lockApplication(tx, slug);
         const refunds = createAdminRefunds(tx);
-        const before = await refunds.getLimit(slug, currency);
+        const limits = await refunds.listLimits(slug);
+        const before = limits.find((limit) => limit.currency === currency)?.perDay ?? null;
         await refunds.setLimit(slug, currency, perDay);
-        return { before: { currency, per_day: before }, after: { currency, per_day: perDay } };
+        return {
+          result: await refunds.listLimits(slug),
+          before: { currency, per_day: before },
+          after: { currency, per_day: perDay },
+        };
       });
     },
 

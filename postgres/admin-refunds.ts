@@ -1,7 +1,7 @@
 import type { ListPosition } from '../contract/list.ts';
 import type { Refund, RefundStage, RefundStatus } from '../contract/refund.ts';
 import type { Queries } from './driver/sql.ts';
-import type { RefundEnd } from './refund-outcomes.ts';
+import { isHeld, type RefundEnd } from './refund-outcomes.ts';
 import { selectRefund } from './refunds.ts';
 
 /** Null: any. */
@@ -24,17 +24,32 @@ export interface RefundRecord extends Refund {
   gatewayReference: string | null;
   gatewayCode: string | null;
   gatewayMessage: string | null;
-  /** The admin who asked for it, while another one must confirm it. */
-  toConfirm: string | null;
+  /** The id of the token that asked for it. */
+  token: string | null;
+  /** The admin who asked for it. */
+  askedBy: string | null;
+  /** Another admin must confirm it: until then the gateway is not told. */
+  toConfirm: boolean;
+  /** Its application is disabled: until an admin enables or releases it, the gateway is not told. */
+  isHeld: boolean;
+  cancelRequested: boolean;
+}
+
+/** Refunds of one application that no gateway was told of. Of each currency. */
+export interface ReservedRefunds {
+  currency: string;
+  refunds: number;
+  amount: number;
 }
 
 const columns = (sql: Queries) => sql`
   ${selectRefund(sql)}, r.told, r.told_at as "toldAt", r.gateway_reference as "gatewayReference",
-  r.gateway_code as "gatewayCode", r.gateway_message as "gatewayMessage", r.to_confirm as "toConfirm"`;
+  r.gateway_code as "gatewayCode", r.gateway_message as "gatewayMessage", r.token, r.asked_by as "askedBy",
+  r.to_confirm as "toConfirm", r.cancel_requested as "cancelRequested", ${isHeld(sql)} as "isHeld"`;
 
 /** The condition for refunds `r` that wait for a second admin. */
 export const isToConfirm = (sql: Queries) =>
-  sql`r.status = 'pending' and r.to_confirm is not null and not r.cancel_requested`;
+  sql`r.status = 'pending' and r.to_confirm and not r.cancel_requested`;
 
 export const createAdminRefunds = (sql: Queries) => ({
   /** The newest first, those of every application. */
@@ -60,22 +75,55 @@ export const createAdminRefunds = (sql: Queries) => ({
     return row;
   },
 
-  /** @returns false if it needs no confirmation, or was asked for by this admin */
-  async confirm(id: string, actor: string): Promise<boolean> {
-    const { count } = await sql`
-      update refunds set to_confirm = null, due_at = now()
-      where id = ${id} and status = 'pending' and to_confirm <> ${actor} and not cancel_requested`;
-    return count === 1;
+  /**
+   * Calls a refund off that the gateway was not told of, whoever asked for it. Its workflow ends it.
+   * @param of `to_confirm`: only one that waits for a second admin
+   * @returns undefined if it is none
+   */
+  async cancel(id: string, of: 'any' | 'to_confirm'): Promise<RefundRecord | undefined> {
+    const [row] = await sql<RefundRecord[]>`
+      update refunds r set cancel_requested = true, due_at = now()
+      where r.id = ${id} and r.stage = 'reserved' and (r.to_confirm or ${of === 'any'})
+      returning ${columns(sql)}`;
+    return row;
+  },
+
+  /** Calls off what no gateway was told of for the application. The sweeper has the workflows end them. */
+  async cancelOf(application: string, limit: number): Promise<RefundRecord[]> {
+    return sql<RefundRecord[]>`
+      update refunds r set cancel_requested = true, due_at = now()
+      where r.id = any(array(
+        select id from refunds
+        where application = ${application} and stage = 'reserved' and not cancel_requested
+        order by id limit ${limit} for no key update))
+        and r.stage = 'reserved'
+      returning ${columns(sql)}`;
   },
 
   /**
-   * Calls a refund off that waits for a second admin. Its workflow ends it.
-   * @returns undefined if it does not wait for one
+   * What no gateway was told of for the application, and nobody has called off.
+   * @param by `application`: only what it has asked for itself
    */
-  async refuse(id: string): Promise<RefundRecord | undefined> {
+  async sumReserved(application: string, by: 'any' | 'application'): Promise<ReservedRefunds[]> {
+    return sql<ReservedRefunds[]>`
+      select currency, count(*)::int as refunds, sum(amount)::bigint as amount from refunds
+      where application = ${application} and stage = 'reserved' and not cancel_requested
+        and (requested_by = 'application' or ${by === 'any'})
+      group by currency order by currency`;
+  },
+
+  /** Has the sweeper go on with those that waited because the application was disabled. */
+  async resume(application: string): Promise<void> {
+    await sql`
+      update refunds set due_at = now()
+      where application = ${application} and stage = 'reserved' and due_at > now()`;
+  },
+
+  /** Has one go on whose application is disabled. @returns undefined if it does not wait for that */
+  async release(id: string): Promise<RefundRecord | undefined> {
     const [row] = await sql<RefundRecord[]>`
-      update refunds r set cancel_requested = true, due_at = now()
-      where r.id = ${id} and r.status = 'pending' and r.to_confirm is not null and r.told = 0
+      update refunds r set released = true, due_at = now()
+      where r.id = ${id} and not r.cancel_requested and ${isHeld(sql)}
       returning ${columns(sql)}`;
     return row;
   },
@@ -103,17 +151,16 @@ export const createAdminRefunds = (sql: Queries) => ({
     else
       await sql`
         insert into refund_limits (application, test, currency, per_day, day)
-        select ${application}, test, ${currency}, ${perDay}, current_date from unnest('{true,false}'::boolean[]) test
+        select ${application}, test, ${currency}, ${perDay}, (now() at time zone 'utc')::date from unnest('{true,false}'::boolean[]) test
         on conflict (application, test, currency) do update
           set per_day = excluded.per_day, used = least(refund_limits.used, excluded.per_day)`;
   },
 
-  /** The limit of live refunds in minor units; null: none. */
-  async getLimit(application: string, currency: string): Promise<number | null> {
-    const [row] = await sql<{ perDay: number }[]>`
-      select per_day as "perDay" from refund_limits
-      where application = ${application} and currency = ${currency} and not test`;
-    return row?.perDay ?? null;
+  /** The limits of live refunds in minor units. */
+  async listLimits(application: string): Promise<{ currency: string; perDay: number }[]> {
+    return sql<{ currency: string; perDay: number }[]>`
+      select currency, per_day as "perDay" from refund_limits
+      where application = ${application} and not test order by currency`;
   },
 
   /**

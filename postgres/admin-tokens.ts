@@ -1,5 +1,6 @@
 import type { TokenMode, TokenScope } from '../contract/token.ts';
 import type { Queries } from './driver/sql.ts';
+import { selectTokenId } from './tokens.ts';
 
 /** A token without its secret. */
 export interface TokenSummary {
@@ -14,13 +15,16 @@ export interface TokenSummary {
   lastUsedAt: Date | null;
   expiresAt: Date | null;
   revokedAt: Date | null;
+  issuedBy: string | null;
+  /** Nobody can use it until another admin confirms it. */
+  toConfirm: boolean;
 }
 
 export const createAdminTokens = (sql: Queries) => {
-  const id = sql`left(encode(hash, 'hex'), 16)`;
+  const id = selectTokenId(sql);
   const summary = sql`
     ${id} as id, prefix, mode, scopes, name, created_at as "createdAt", last_used_at as "lastUsedAt",
-    expires_at as "expiresAt", revoked_at as "revokedAt"`;
+    expires_at as "expiresAt", revoked_at as "revokedAt", issued_by as "issuedBy", to_confirm as "toConfirm"`;
   return {
     /**
      * Valid tokens first, then by age, newest first.
@@ -42,8 +46,7 @@ export const createAdminTokens = (sql: Queries) => {
         ${
           after === null
             ? sql``
-            : sql`where position > (select s.position from sorted s
-                where left(encode(s.hash, 'hex'), 16) = ${after} limit 1)`
+            : sql`where position > (select position from sorted where ${id} = ${after} limit 1)`
         }
         order by position limit ${limit}`;
     },

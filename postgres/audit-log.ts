@@ -22,6 +22,12 @@ export interface NewAuditRecord {
 
 export type Via = 'cli' | 'console';
 
+/** An admin, and the surface that says so. */
+export interface Person {
+  actor: string;
+  via: Via;
+}
+
 export interface AuditRecord extends NewAuditRecord {
   id: number;
   at: Date;

@@ -22,8 +22,10 @@ export interface RefundProgress extends Refund {
   /** An admin's decision. */
   settledAs: 'succeeded' | 'failed' | null;
   gatewayReference: string | null;
-  /** The admin who asked for it, while another one must confirm it. */
-  toConfirm: string | null;
+  /** Another admin must confirm it: until then the gateway is not told. */
+  toConfirm: boolean;
+  /** Its application is disabled: until an admin enables or releases it, the gateway is not told. */
+  isHeld: boolean;
 }
 
 /** A refund that is ours, or that was found at the gateway. */
@@ -56,9 +58,18 @@ export interface ForeignRefund extends Pick<RefundFacts, 'bankReference'> {
 
 type PaymentRow = Payment & { refundEvents: boolean };
 
+/**
+ * The condition for refunds `r` of an application that an admin has disabled. Its tokens may be in wrong hands. What an
+ * admin has asked for goes on.
+ */
+export const isHeld = (sql: Queries) => sql`(
+  r.status = 'pending' and r.requested_by = 'application' and not r.released
+  and exists (select from applications a where a.slug = r.application and a.status = 'disabled'))`;
+
 const progressColumns = (sql: Queries) => sql`
   ${selectRefund(sql)}, r.told, r.told_at as "toldAt", r.cancel_requested as "cancelRequested",
-  r.settled_as as "settledAs", r.gateway_reference as "gatewayReference", r.to_confirm as "toConfirm"`;
+  r.settled_as as "settledAs", r.gateway_reference as "gatewayReference", r.to_confirm as "toConfirm",
+  ${isHeld(sql)} as "isHeld"`;
 
 /** Locks the payment. Everything that changes its sums does so first, so that no two wait for each other. */
 const lockPayment = async (tx: Queries, paymentId: string): Promise<PaymentRow> => {
@@ -112,15 +123,15 @@ export const createRefundOutcomes = (sql: Sql) => ({
   /**
    * Records that the gateway is told now, before it is.
    * @param told how often the caller saw that it was told
-   * @returns false if another try was first, or the refund was called off, is by hand or to be confirmed, or has ended: it
-   * must not be told
+   * @returns false if another try was first, or the refund was called off, is by hand, to be confirmed or of a disabled
+   * application, or has ended: it must not be told
    */
   async markTold(id: string, { told, now }: { told: number; now: Date }): Promise<boolean> {
     const { count } = await sql`
-      update refunds set told = told + 1, told_at = coalesce(told_at, ${now}), stage = 'sent',
+      update refunds r set told = told + 1, told_at = coalesce(told_at, ${now}), stage = 'sent',
         updated_at = ${now}
       where id = ${id} and status = 'pending' and stage <> 'by_hand' and told = ${told}
-        and not cancel_requested and to_confirm is null`;
+        and not cancel_requested and not to_confirm and not ${isHeld(sql)}`;
     return count === 1;
   },
 

@@ -3,6 +3,7 @@ import type { ListPosition } from '../contract/list.ts';
 import type { RefundableFields } from '../contract/payment-fields.ts';
 import { type Refund, type RefundStatus, storedRefundFields } from '../contract/refund.ts';
 import type { SandboxRefundPlan } from '../contract/sandbox-refund-plan.ts';
+import type { Person } from './audit-log.ts';
 import type { Fragment, Queries } from './driver/sql.ts';
 import { columnName } from './payment-columns.ts';
 import type { Owner } from './payments.ts';
@@ -18,8 +19,10 @@ export const selectRefund = (sql: Queries): Fragment => sql.unsafe(columns.join(
 export interface NewRefund extends Omit<Refund, 'currency' | 'orderId'> {
   /** SHA-256 of the request; null for an admin's. */
   fingerprint: Buffer | null;
-  /** The admin who asks, if another one must confirm it. */
-  toConfirm?: string | null;
+  /** The id of the token that asks. */
+  token?: string;
+  /** The admin who asks. */
+  askedBy?: Person;
   /** What must be left of the payment; null: at least the amount. */
   refundableAmount: number | null;
   /** The gateway takes one refund of a payment at a time. */
@@ -58,40 +61,40 @@ export interface RefundLimit {
 }
 
 const uniqueViolation = '23505';
+/** What refuses a refund in `reserve_refund`, see schema.sql. */
+const limitConstraints = new Set<unknown>(['refund_limits__used', 'refund_limits__currency']);
 
 /** Refunds for those who ask for them and read them. A refund's workflow changes them, see refund-outcomes.ts. */
 export const createRefunds = (sql: Queries) => ({
   /**
-   * Reserves the amount and writes the refund, in one statement. Concurrent refunds wait for the row of the payment, so
-   * together they never reserve more than was paid.
-   * @returns `exists` if there is a refund of this id; `over_limit` if the application has used its day up; undefined
-   *   if the payment has not so much left. Then nothing is written
+   * Writes the refund, and a trigger reserves the amount, in one statement. Concurrent refunds wait for the row of the
+   * payment, so together they never reserve more than was paid. The trigger also counts what an application refunds in a
+   * day, and says whether another admin must confirm the refund of an admin.
+   * @returns `exists` if there is a refund of this id; `over_limit` if the application may not refund so much today;
+   *   undefined if the payment has not so much left. Then nothing is written
    */
   async insert(refund: NewRefund): Promise<Refund | 'exists' | 'over_limit' | undefined> {
     const left = sql`(p.amount - p.amount_refunded - p.amount_refund_pending)`;
-    const today = sql`(now() at time zone 'utc')::date`;
-    const { amount, refundableAmount, createdAt, toConfirm = null } = refund;
+    const { amount, refundableAmount, createdAt, token = null, askedBy } = refund;
+    // A login has the rights to these columns only for refunds of its own kind.
+    const asks = askedBy
+      ? { columns: sql`asked_by, asked_via`, values: sql`${askedBy.actor}, ${askedBy.via}` }
+      : { columns: sql`token`, values: sql`${token}::text` };
     const rows = sql<Refund[]>`
       with p as (
-        update payments p set amount_refund_pending = p.amount_refund_pending + ${amount}
-        where p.id = ${refund.paymentId} and p.status = 'paid'
+        select * from payment_to_refund(${refund.paymentId}) p
+        where p.status = 'paid'
           and p.application = ${refund.application} and p.test = ${refund.test} and ${amount} <= ${left}
           ${refundableAmount === null ? sql`` : sql`and ${left} = ${refundableAmount}`}
           ${refund.oneAtATime ? sql`and p.amount_refund_pending = 0` : sql``}
-        returning p.*
       ), r as (
         insert into refunds (id, payment_id, application, test, order_id, status, stage, amount, currency, method,
-          requested_by, reason, reference, metadata, fingerprint, to_confirm, created_at, updated_at, due_at)
+          requested_by, reason, reference, metadata, fingerprint, ${asks.columns}, created_at, updated_at)
         select ${refund.id}, p.id, p.application, p.test, p.order_id, ${refund.status}, ${refund.stage}, ${amount},
           p.currency, ${refund.method}, ${refund.requestedBy}, ${refund.reason}, ${refund.reference},
-          ${refund.metadata}, ${refund.fingerprint}::bytea, ${toConfirm}::text, ${createdAt}::timestamptz,
-          ${createdAt}::timestamptz, case when ${toConfirm}::text is null then now() end
+          ${refund.metadata}, ${refund.fingerprint}::bytea, ${asks.values}, ${createdAt}::timestamptz,
+          ${createdAt}::timestamptz
         from p returning *
-      ), used as (
-        update refund_limits l set day = ${today}, used = ${amount} + case when l.day = ${today} then l.used else 0 end
-        from r
-        where l.application = r.application and l.test = r.test and l.currency = r.currency
-          and r.requested_by = 'application'
       ) ${
         refund.plan
           ? sql`, refund as (select id, payment_id, amount from r),
@@ -104,9 +107,8 @@ export const createRefunds = (sql: Queries) => ({
       (error: unknown) => {
         if (error instanceof Error && 'code' in error) {
           if (error.code === uniqueViolation) return 'exists';
-          const isOver =
-            'constraint_name' in error && error.constraint_name === 'refund_limits__used';
-          if (isOver) return 'over_limit';
+          if ('constraint_name' in error && limitConstraints.has(error.constraint_name))
+            return 'over_limit';
         }
         throw error;
       },
@@ -115,7 +117,7 @@ export const createRefunds = (sql: Queries) => ({
 
   async getLimit({ application, test }: Owner, currency: string): Promise<RefundLimit | undefined> {
     const [row] = await sql<RefundLimit[]>`
-      select per_day as "perDay", case when day = (now() at time zone 'utc')::date then used else 0 end as used
+      select per_day as "perDay", case when day < (now() at time zone 'utc')::date then 0 else used end as used
       from refund_limits
       where application = ${application} and test = ${test} and currency = ${currency}`;
     return row;
@@ -158,13 +160,13 @@ export const createRefunds = (sql: Queries) => ({
 
   /**
    * Has the refund never told to the gateway, unless it was told already. Its workflow ends it.
-   * @returns false if the gateway was told, or the refund has ended otherwise
+   * @returns false if the gateway was told, a person must decide, or the refund has ended otherwise
    */
   async requestCancel(id: string): Promise<boolean> {
     const { count } = await sql`
       update refunds set cancel_requested = true, due_at = case when status = 'pending' then now() end
       where id = ${id} and requested_by = 'application'
-        and (status = 'pending' and told = 0 or failure_code = 'cancelled')`;
+        and (stage = 'reserved' or failure_code = 'cancelled')`;
     return count === 1;
   },
 });

@@ -51,7 +51,12 @@ create table tokens (
   created_at timestamptz not null default now(),
   last_used_at timestamptz,
   expires_at timestamptz,
-  revoked_at timestamptz
+  revoked_at timestamptz,
+  -- The admin who issued it, and how; null: the service did, for its demo.
+  issued_by text,
+  issued_via text constraint tokens__issued_via check (issued_via in ('cli', 'console')),
+  -- Nobody can use it until another admin confirms it.
+  to_confirm boolean not null default false
 );
 
 -- The keys that sign webhooks, encrypted. A rotation leaves the previous secret active until retires_at.
@@ -73,6 +78,10 @@ create unlogged table request_counts (
   minute bigint not null,
   requests int not null
 ) with (fillfactor = 50);
+
+-- Who a name of an admin means: neither case nor spaces make another person.
+create function person_of(name text) returns text immutable
+return lower(regexp_replace(normalize(name, NFKC), '\s', '', 'g'));
 
 -- One try of a payer to pay for an order. contract/payment-fields.ts lists the columns that the API returns.
 create table payments (
@@ -157,14 +166,14 @@ create index payments__tracking_code on payments (gateway, tracking_code)
 
 -- The sweeper inquires only about payments with checkout_at. Clearing the column would therefore let a
 -- payer's money go back, so no role may do it.
-create function refuse_clearing_checkout() returns trigger language plpgsql as $$
+create function refuse_clearing() returns trigger language plpgsql as $$
 begin
-  raise exception 'checkout_at cannot be cleared' using errcode = 'insufficient_privilege';
+  raise exception '% cannot be cleared', tg_argv[0] using errcode = 'insufficient_privilege';
 end
 $$;
 create trigger payments__checkout_stays before update of checkout_at on payments
   for each row when (old.checkout_at is not null and new.checkout_at is null)
-  execute function refuse_clearing_checkout();
+  execute function refuse_clearing('checkout_at');
 
 -- The transactional outbox: payments whose workflow has not been started yet. Rows live for moments.
 create table workflow_outbox (
@@ -217,8 +226,15 @@ create table refunds (
   told_at timestamptz,
   -- Somebody called it off before the gateway was told: it never is.
   cancel_requested boolean not null default false,
-  -- The admin who asked for it, while another one must confirm it: until then the gateway is not told.
-  to_confirm text,
+  -- The id of the token that asked for it, as lists show it; null: no application did.
+  token text,
+  -- The admin who asked for it, and how; null: no admin did.
+  asked_by text,
+  asked_via text constraint refunds__asked_via check (asked_via in ('cli', 'console')),
+  -- Another admin must confirm it: until then the gateway is not told.
+  to_confirm boolean not null default false,
+  -- An admin has it go on although its application is disabled.
+  released boolean not null default false,
   -- An admin's decision about a refund that is by_hand.
   settled_as text constraint refunds__settled_as check (settled_as in ('succeeded', 'failed')),
   -- The gateway's id of it.
@@ -240,9 +256,12 @@ create table refunds (
   constraint refunds__pending check ((status = 'pending') = (stage is not null)),
   constraint refunds__due check (
     due_at is null or (status = 'pending' and (stage <> 'by_hand' or settled_as is not null))),
-  constraint refunds__failed check ((status = 'failed') = (failure_code is not null))
+  constraint refunds__failed check ((status = 'failed') = (failure_code is not null)),
+  constraint refunds__settled check (settled_as is null or stage is null or stage = 'by_hand'),
+  constraint refunds__asked check ((requested_by = 'admin') = (asked_by is not null))
 );
--- What the refunds that an application asks for may reserve in a day of UTC, in minor units, and what they have.
+-- What the refunds that an application asks for may reserve in a day of UTC, in minor units, and what they have. An
+-- application with a limit refunds nothing in a currency without one.
 create table refund_limits (
   application text not null references applications,
   test boolean not null,
@@ -254,7 +273,8 @@ create table refund_limits (
   constraint refund_limits__used check (used >= 0 and used <= per_day)
 );
 
--- Another admin must confirm a refund of an admin above this amount, in minor units.
+-- Another admin must confirm what an admin gives back above this amount, in minor units. While there is a row, another
+-- admin must also confirm a token that may refund.
 create table refund_approvals (
   currency text primary key,
   above bigint not null constraint refund_approvals__above check (above >= 0)
@@ -268,7 +288,136 @@ create index refunds__list_by_order on refunds (application, test, order_id, cre
 create index refunds__all on refunds (created_at desc, id desc);
 create index refunds__due on refunds (due_at) where due_at is not null;
 create index refunds__by_hand on refunds (updated_at) where stage = 'by_hand';
-create index refunds__to_confirm on refunds (created_at) where status = 'pending' and to_confirm is not null;
+create index refunds__to_confirm on refunds (created_at) where status = 'pending' and to_confirm;
+create index refunds__reserved on refunds (application) where stage = 'reserved';
+-- What an admin has asked for.
+create index refunds__asked_by on refunds (person_of(asked_by), created_at) where requested_by = 'admin';
+
+-- A refund or token that waits for a second admin, and that one.
+create table confirmations (
+  refund_id text constraint confirmations__refund unique references refunds on delete cascade,
+  token bytea constraint confirmations__token unique references tokens,
+  actor text not null,
+  via text not null constraint confirmations__via check (via in ('cli', 'console')),
+  confirmed_at timestamptz not null default now(),
+  constraint confirmations__subject check (num_nonnulls(refund_id, token) = 1)
+);
+
+-- No role may change the sums of a payment, what is used of a limit, or what waits for a confirmation: the functions
+-- below do, as the owner. So limit and rule hold for every statement.
+
+-- Locks a payment for those who may refund it and not change it.
+create function payment_to_refund(payment text) returns setof payments language sql volatile
+  security definer set search_path = pg_catalog, public, pg_temp as $$
+  select * from payments where id = payment for no key update
+$$;
+revoke execute on function payment_to_refund(text) from public;
+-- Reserves what a refund asks for. One that was made at the gateway reserves nothing.
+-- The limit: a transaction that began before midnight may come after one of the new day, so a day never goes back.
+-- The rule: what admins have asked for of the payment, and what this one has in 24 hours, count. So do refunds that an
+-- admin has settled as failed, because the gateway may have given the money back after all. Nobody dates a refund back.
+-- The row of the rule is locked, so of two refunds at once the second one sees the first.
+create function reserve_refund() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  today date := (now() at time zone 'utc')::date;
+  most bigint;
+begin
+  update payments p set amount_refund_pending = p.amount_refund_pending + new.amount
+  where p.id = new.payment_id and p.status = 'paid'
+    and (p.application, p.test, p.order_id, p.currency) = (new.application, new.test, new.order_id, new.currency)
+    and new.amount <= p.amount - p.amount_refunded - p.amount_refund_pending;
+  if not found then
+    raise exception 'the payment has not so much left'
+      using errcode = 'check_violation', constraint = 'refunds__left';
+  end if;
+  new.to_confirm := false;
+  new.due_at := now();
+  if new.requested_by = 'application' then
+    update refund_limits l set day = greatest(l.day, today),
+      used = new.amount + case when l.day < today then 0 else l.used end
+    where (l.application, l.test, l.currency) = (new.application, new.test, new.currency);
+    if not found and exists (
+      select from refund_limits l where (l.application, l.test) = (new.application, new.test))
+    then
+      raise exception 'the application has a limit, and none in this currency'
+        using errcode = 'check_violation', constraint = 'refund_limits__currency';
+    end if;
+  else
+    new.created_at := greatest(new.created_at, date_trunc('milliseconds', now()));
+    new.updated_at := greatest(new.updated_at, new.created_at);
+    select above into most from refund_approvals where currency = new.currency for update;
+    if most < new.amount + greatest((
+      select coalesce(sum(r.amount), 0) from refunds r
+      where r.payment_id = new.payment_id and r.requested_by = 'admin' and (r.status <> 'failed' or r.settled_as = 'failed')
+    ), (
+      select coalesce(sum(r.amount), 0) from refunds r
+      where person_of(r.asked_by) = person_of(new.asked_by) and r.created_at > now() - interval '24 hours'
+        and r.requested_by = 'admin' and (r.test, r.currency) = (new.test, new.currency)
+        and (r.status <> 'failed' or r.settled_as = 'failed')
+    )) then
+      new.to_confirm := true;
+      new.due_at := null;
+    end if;
+  end if;
+  return new;
+end
+$$;
+revoke execute on function reserve_refund() from public;
+create trigger refunds__reserve before insert on refunds
+  for each row when (new.status = 'pending' and new.requested_by <> 'gateway') execute function reserve_refund();
+create trigger refunds__cancel_stays before update of cancel_requested on refunds
+  for each row when (old.cancel_requested and not new.cancel_requested)
+  execute function refuse_clearing('cancel_requested');
+
+create function token_to_confirm() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  new.to_confirm := 'refund' = any(new.scopes) and exists (select from refund_approvals);
+  return new;
+end
+$$;
+revoke execute on function token_to_confirm() from public;
+create trigger tokens__to_confirm before insert on tokens
+  for each row execute function token_to_confirm();
+
+-- Names say who a person is only on one surface: whoever asks in the console may have another name on the command line.
+-- So between the two the name on the command line must be that of an admin of the console.
+create function confirm_subject() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  asker record;
+begin
+  if new.refund_id is not null then
+    update refunds r set to_confirm = false, due_at = now()
+    where r.id = new.refund_id and r.status = 'pending' and r.to_confirm and not r.cancel_requested
+    returning r.asked_by as name, r.asked_via as via into asker;
+  else
+    update tokens t set to_confirm = false
+    where t.hash = new.token and t.to_confirm and t.revoked_at is null
+    returning t.issued_by as name, t.issued_via as via into asker;
+  end if;
+  if not found then
+    raise exception 'it does not wait for a confirmation'
+      using errcode = 'check_violation', constraint = 'confirmations__waits';
+  end if;
+  if person_of(asker.name) = person_of(new.actor) then
+    raise exception 'another admin must confirm it'
+      using errcode = 'check_violation', constraint = 'confirmations__other';
+  end if;
+  if asker.via <> new.via and not exists (
+    select from console_people p
+    where p.role = 'admin' and person_of(p.name) = person_of(case when new.via = 'cli' then new.actor else asker.name end))
+  then
+    raise exception 'the name on the command line is not that of an admin of the console'
+      using errcode = 'check_violation', constraint = 'confirmations__known';
+  end if;
+  return new;
+end
+$$;
+revoke execute on function confirm_subject() from public;
+create trigger confirmations__confirm before insert on confirmations
+  for each row execute function confirm_subject();
 
 -- The events. Each names its subject (a payment or a refund, by its id), the payment it belongs to, and its owner.
 -- Every attempt sends these bytes.
@@ -773,6 +922,18 @@ create trigger movements__no_truncate before truncate on movements
   for each statement execute function refuse_change();
 create trigger account_days__final before update of gateway, day, movements, closed_at, hash or delete on account_days
   for each row when (old.closed_at is not null) execute function refuse_change();
+-- A closed day that is not over would move every later movement behind it.
+create function refuse_early_close() returns trigger language plpgsql
+  set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if (new.day + 1)::timestamp at time zone (select g.time_zone from gateways g where g.slug = new.gateway) > now()
+  then raise exception 'the day is not over' using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;
+create trigger account_days__over before update of closed_at on account_days
+  for each row when (old.closed_at is null and new.closed_at is not null) execute function refuse_early_close();
 
 -- The part of a movement in the hash of its day, see account-hash.ts. `accounts verify` calculates it again.
 create function movement_hash(m movements) returns bytea stable

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { defaultTokenScopes, type TokenMode, type TokenScope } from '../contract/token.ts';
-import type { Queries } from './driver/sql.ts';
+import type { Fragment, Queries } from './driver/sql.ts';
+import type { Person } from './audit-log.ts';
 import type { Gateway } from './gateways.ts';
 import { randomSecret } from './secret-box.ts';
 
@@ -12,10 +13,14 @@ export interface NewToken {
   scopes?: readonly TokenScope[];
   /** Without it the token is valid until it is revoked. */
   expiresAt?: Date | null;
+  /** The admin who issues it, and how. */
+  issuedBy?: Person;
 }
 
 /** The caller of a request. It is read for every request, so a revocation takes effect at once. */
 export interface Caller {
+  /** The id of the token, as lists show it. */
+  token: string;
   application: string;
   disabled: boolean;
   mode: TokenMode;
@@ -35,31 +40,43 @@ export interface Budget {
   secondsLeft: number;
 }
 
-type CallerRow = Omit<Caller, 'defaultGateway' | 'budget'> & Gateway & Budget;
+type CallerRow = Omit<Caller, 'token' | 'defaultGateway' | 'budget'> & Gateway & Budget;
 
 const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
+const idDigits = 16;
+/** The id of a token: the first digits of its hash, which reveal nothing about it. */
+export const tokenIdOf = (token: string): string =>
+  hashToken(token).toString('hex').slice(0, idDigits);
+/** The same of a row of `tokens`. */
+export const selectTokenId = (sql: Queries): Fragment =>
+  sql`left(encode(hash, 'hex'), ${idDigits}::int)`;
+
 export const createTokens = (sql: Queries) => ({
-  /** @returns the token; it cannot be shown again, because only its hash is stored */
+  /**
+   * While refunds of admins need a second admin, so does a token that may refund: see `to_confirm`.
+   * @returns the token; it cannot be shown again, because only its hash is stored
+   */
   async issue(token: NewToken): Promise<string> {
     const text = `svc_${token.mode}_${randomSecret()}`;
     await sql`
-      insert into tokens (hash, prefix, application, mode, name, scopes, expires_at)
+      insert into tokens (hash, prefix, application, mode, name, scopes, expires_at, issued_by, issued_via)
       values (${hashToken(text)}, ${text.slice(0, 13)}, ${token.application}, ${token.mode},
-        ${token.name}, ${[...(token.scopes ?? defaultTokenScopes)]}::text[], ${token.expiresAt ?? null})`;
+        ${token.name}, ${[...(token.scopes ?? defaultTokenScopes)]}::text[], ${token.expiresAt ?? null},
+        ${token.issuedBy?.actor ?? null}, ${token.issuedBy?.via ?? null})`;
     return text;
   },
 
   /**
    * Finds the caller and counts the request in the same query. The count is exact over all processes,
    * because they share one row for each application. `used` is the number of this request.
-   * @returns undefined if the token is unknown, revoked or expired
+   * @returns undefined if the token is unknown, revoked, expired or waits for a second admin
    */
   async authenticate(token: string): Promise<Caller | undefined> {
     const [row] = await sql<CallerRow[]>`
       with token as (
         select hash, application, mode, scopes from tokens
-        where hash = ${hashToken(token)} and revoked_at is null
+        where hash = ${hashToken(token)} and revoked_at is null and not to_confirm
           and (expires_at is null or expires_at > now())
       ), caller as (
         select a.slug as application, a.status = 'disabled' as disabled, token.mode, token.scopes,
@@ -94,7 +111,7 @@ export const createTokens = (sql: Queries) => ({
         ), 0) as used,
         60 - floor(extract(epoch from now()))::bigint % 60 as "secondsLeft"
       from caller left join counted on true`;
-    return row && toCaller(row);
+    return row && { ...toCaller(row), token: tokenIdOf(token) };
   },
 });
 export type Tokens = ReturnType<typeof createTokens>;
@@ -108,7 +125,7 @@ const toCaller = ({
   used,
   secondsLeft,
   ...caller
-}: CallerRow): Caller => ({
+}: CallerRow): Omit<Caller, 'token'> => ({
   ...caller,
   defaultGateway: { slug, driver, kind, enabled },
   budget: { perMinute, used, secondsLeft },

@@ -36,7 +36,7 @@ export const createRefundRoute = {
     'key is another refund. The key is kept as long as the refund. The same key with the same body returns the first ' +
     'status and bytes again.\n\n' +
     'The token needs the scope `refund`, which an admin gives. An admin may also limit what an application refunds in a ' +
-    'day of UTC: then the response is `403`.',
+    'day of UTC: then the response is `403`, also in a currency for which the admin has set no limit.',
   params: paymentParams,
   headers: z.object({ 'idempotency-key': IdempotencyKey }),
   body: { json: CreateRefund, examples: createExamples },
@@ -136,18 +136,25 @@ export const createRefundHandler =
         ...refund,
         plan: fields.sandbox,
         fingerprint,
+        token: caller.token,
         refundableAmount: fields.refundable_amount ?? (fields.amount === undefined ? amount : null),
         oneAtATime: findDriver(payment.driver)?.capabilities.refund?.several !== 'parallel',
       });
-      if (created === 'over_limit') {
-        const { perDay: limit = 0, used = 0 } =
-          (await refunds.getLimit(owner, payment.currency)) ?? {};
-        throw refuse('REFUND_NOT_ALLOWED', undefined, { details: { limit, used } });
-      }
-      if (created === 'exists') {
+      if (created === 'over_limit' || created === 'exists') {
+        // The same request, sent at the same moment, may have used the limit up.
         const stored = await findStored();
         if (stored) return stored;
-      } else if (created) {
+      }
+      if (created === 'over_limit') {
+        const { currency } = payment;
+        const limited = await refunds.getLimit(owner, currency);
+        const { perDay: limit = 0, used = 0 } = limited ?? {};
+        const message = limited
+          ? undefined
+          : `The application has a limit for its refunds, and none in ${currency}: nothing goes back there.`;
+        throw refuse('REFUND_NOT_ALLOWED', message, { details: { limit, used } });
+      }
+      if (typeof created === 'object') {
         workflows.restart(refundStart(created)).catch((error: unknown) => {
           const facts = { payment_id: paymentId, refund_id: id, err: error };
           logger.warn(facts, 'Could not start the workflow of a refund; the sweeper will retry');

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { formatMoney } from '../../contract/money.ts';
 import { defaultTokenScopes, tokenScopes } from '../../contract/token.ts';
 import { NotFound, Refusal } from '../../operations/change.ts';
 import { hideQuery } from '../../operations/webhook-url.ts';
@@ -170,29 +171,59 @@ const testWebhook = applicationAction({
     testResult(slug, request, await request.operations.testWebhook(slug, reason || null)),
 });
 
+/** What no gateway was told of, as a sentence. */
+const reservedText = async (
+  slug: string,
+  by: 'any' | 'application',
+  { operations }: PersonRequest,
+): Promise<string> => {
+  const reserved = await operations.refunds.sumReserved(slug, by);
+  const count = reserved.reduce((sum, { refunds }) => sum + refunds, 0);
+  if (count === 0) return 'There is none now.';
+  const money = reserved.map(formatMoney).join(' and ');
+  return count === 1 ? `Now there is one, of ${money}.` : `Now there are ${count}, of ${money}.`;
+};
+
 const disable = applicationAction({
   path: 'disable',
   role: 'admin',
   isSensitive: true,
-  describe: (slug) => ({
+  describe: async (slug, request) => ({
     title: `Disable the application ${slug}`,
-    consequence:
-      'The API refuses the next call of every token of this application. Open payments go on, and their webhooks are still delivered.',
+    consequence: `The API refuses the next call of every token of this application. Open payments go on, and their webhooks are still delivered. Refunds that it has asked for and that no gateway was told of wait until you enable it again; call them off if a token has leaked. ${await reservedText(slug, 'application', request)}`,
     button: 'Disable',
     isDangerous: true,
-    done: `The application ${slug} is disabled.`,
+    done: `The application ${slug} is disabled. Its refunds that no gateway was told of wait.`,
   }),
   execute: async (slug, { operations }, reason) => {
     await operations.applications.setStatus(slug, 'disabled', reason);
   },
 });
 
+const cancelRefunds = applicationAction({
+  path: 'cancel-refunds',
+  role: 'admin',
+  isSensitive: true,
+  describe: async (slug, request) => ({
+    title: `Call the refunds of ${slug} off`,
+    consequence: `Every refund of this application that no gateway was told of ends as failed, whoever asked for it, and its amount can be refunded again. ${await reservedText(slug, 'any', request)} What a gateway was told goes on.`,
+    button: 'Call off',
+    isDangerous: true,
+    done: `The refunds of ${slug} that no gateway was told of were called off.`,
+  }),
+  execute: async (slug, { operations }, reason) => {
+    const cancelled = await operations.refunds.cancelOf(slug, reason);
+    if (cancelled.length === 0)
+      throw new Refusal(`${slug} has no refund that no gateway was told of.`);
+  },
+});
+
 const enable = applicationAction({
   path: 'enable',
   role: 'admin',
-  describe: (slug) => ({
+  describe: async (slug, request) => ({
     title: `Enable the application ${slug}`,
-    consequence: 'The API accepts the calls of this application’s tokens again.',
+    consequence: `The API accepts the calls of this application’s tokens again. Refunds that waited go on. ${await reservedText(slug, 'application', request)}`,
     button: 'Enable',
     done: `The application ${slug} is enabled.`,
   }),
@@ -250,7 +281,7 @@ const issueToken = applicationAction({
   describe: (slug, request) => ({
     title: `Issue a token for ${slug}`,
     consequence:
-      'Whoever holds the token may do what you choose for this application. Only a token with the scope refund gives money back.',
+      'Whoever holds the token may do what you choose for this application. Only a token with the scope refund gives money back: where refunds of admins need a second admin, so does it.',
     button: 'Issue',
     done: 'The token was issued.',
     fields: html`<label>
@@ -269,7 +300,7 @@ const issueToken = applicationAction({
       wanted === usualScopes ? defaultTokenScopes.includes(scope) : wanted === scope,
     );
     if (scopes.length === 0) throw new Refusal('The token needs a scope.');
-    const token = await request.operations.tokens.issue(
+    const { token, toConfirm } = await request.operations.tokens.issue(
       {
         application: slug,
         mode,
@@ -279,7 +310,33 @@ const issueToken = applicationAction({
       },
       reason,
     );
-    return secretPage('The new token', `Token of ${slug} (${mode})`, token, pathOf(slug));
+    const waits = toConfirm ? '; nobody can use it until another admin confirms it' : '';
+    const title = `Token of ${slug} (${mode})${waits}`;
+    return secretPage('The new token', title, token, pathOf(slug));
+  },
+});
+
+const confirmToken = applicationAction({
+  path: 'tokens/:token/confirm',
+  role: 'admin',
+  isSensitive: true,
+  describe: async (slug, { operations, cells, params: { token: id = '' } }) => {
+    const { name, prefix, mode, createdAt, issuedBy } = await operations.tokens.get(slug, id);
+    return {
+      title: `Confirm the token “${name}” of ${slug}`,
+      consequence: 'Whoever has it can give the money of this application’s payments back.',
+      button: 'Confirm',
+      done: `The token “${name}” was confirmed.`,
+      fields: cells.facts({
+        'Begins with': prefix,
+        Mode: mode,
+        Issued: createdAt,
+        'Issued by': issuedBy,
+      }),
+    };
+  },
+  execute: async (slug, { operations, params: { token: id = '' } }, reason) => {
+    await operations.tokens.confirm({ application: slug, id }, reason);
   },
 });
 
@@ -358,10 +415,12 @@ export const applicationActions: readonly Action[] = [
   newApplication,
   testWebhook,
   disable,
+  cancelRefunds,
   enable,
   changeWebhookUrl,
   changeBudget,
   issueToken,
+  confirmToken,
   revokeToken,
   rotateSecret,
   retireSecret,

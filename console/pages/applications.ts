@@ -30,6 +30,7 @@ const readTokenId = (query: URLSearchParams): string | null => {
 
 const stateOf = (token: TokenSummary, now: Date): string => {
   if (token.revokedAt) return 'revoked';
+  if (token.toConfirm) return 'to confirm';
   return token.expiresAt && token.expiresAt <= now ? 'expired' : 'valid';
 };
 
@@ -58,17 +59,19 @@ export const applicationRoutes = (deps: Deps): Route[] => {
     const { session, operations, cells, params, query } = request;
     const slug = params['slug'] ?? '';
     const application = await operations.applications.get(slug);
-    const [receiver, tokens, secrets] = await Promise.all([
+    const [receiver, tokens, secrets, reserved] = await Promise.all([
       receiverPart(deps, slug, request),
       operations.tokens.list(slug, tokensMax + 1, readTokenId(query)),
       operations.secrets.list(slug),
+      operations.refunds.sumReserved(slug, 'any'),
     ]);
     const isAdmin = session.role === 'admin';
     const at = `/applications/${slug}`;
     const tokenRow = (token: TokenSummary): Row => {
       const status = stateOf(token, deps.now());
-      const mayRevoke = isAdmin && status === 'valid';
+      const mayRevoke = isAdmin && (status === 'valid' || token.toConfirm) && !token.revokedAt;
       return {
+        Id: html`<code class="id">${token.id}</code>`,
         Prefix: token.prefix,
         Name: token.name,
         Mode: token.mode,
@@ -77,7 +80,10 @@ export const applicationRoutes = (deps: Deps): Route[] => {
         Issued: token.createdAt,
         'Last used': token.lastUsedAt,
         Expires: token.expiresAt,
-        Action: mayRevoke ? action(`${at}/tokens/${token.id}/revoke`, 'Revoke') : null,
+        Action: mayRevoke
+          ? html`${token.toConfirm ? action(`${at}/tokens/${token.id}/confirm`, 'Confirm') : ''}
+            ${action(`${at}/tokens/${token.id}/revoke`, 'Revoke')}`
+          : null,
       };
     };
     const mayRetire = isAdmin && secrets.length > 1;
@@ -117,7 +123,8 @@ export const applicationRoutes = (deps: Deps): Route[] => {
                 application.status === 'active'
                   ? action(`${at}/disable`, 'Disable')
                   : action(`${at}/enable`, 'Enable')
-              }`
+              }
+              ${reserved.length > 0 ? action(`${at}/cancel-refunds`, 'Call its refunds off') : ''}`
             : ''
         }
       </div>

@@ -7,7 +7,7 @@ import type { RefundRecord } from '../../postgres/admin-refunds.ts';
 import type { Action, Question } from '../actions.ts';
 import { choose, pageLinks, pageOf, pageSize, positionOf, readFilter, select } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
-import { action, idLink, link, notice, nowrap, state } from '../html.ts';
+import { action, escapeControls, idLink, link, notice, nowrap, state } from '../html.ts';
 import { ofPayment, visibleApplications } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
@@ -16,18 +16,34 @@ import { saveView } from './views.ts';
 /** Beside the stages: those that wait for a second admin. */
 const secondAdmin = 'to_confirm';
 
-const stateOf = ({ status, stage }: RefundRecord): Html =>
-  html`${state(status)}${stage === null ? '' : html` <span class="soft">${stage.replaceAll('_', ' ')}</span>`}`;
+const stateOf = ({ status, stage, isHeld, toConfirm, cancelRequested }: RefundRecord): Html => {
+  const waits = [
+    stage?.replaceAll('_', ' '),
+    isHeld && 'its application is disabled',
+    status === 'pending' && toConfirm && 'waits for another admin',
+    status === 'pending' && cancelRequested && 'called off',
+  ].filter(Boolean);
+  return html`${state(status)}${waits.length === 0 ? '' : html` <span class="soft">${waits.join(', ')}</span>`}`;
+};
+
+/** The admin, or the token of the application. */
+const askerOf = ({ askedBy, token, requestedBy }: RefundRecord): Html => {
+  if (askedBy !== null) return html`<bdi>${escapeControls(askedBy)}</bdi>`;
+  return token === null ? nowrap(requestedBy) : html`token <code class="id">${token}</code>`;
+};
 
 /** What a person can do for a refund. */
 const actionsOf = (
-  { id, status, stage, toConfirm }: RefundRecord,
+  { id, status, stage, toConfirm, isHeld, cancelRequested }: RefundRecord,
   { session }: PersonRequest,
 ): Html => {
-  if (session.role !== 'admin') return html``;
-  if (toConfirm !== null && status === 'pending')
+  if (session.role !== 'admin' || cancelRequested) return html``;
+  if (toConfirm && status === 'pending')
     return html`${action(`/refunds/${id}/confirm`, 'Confirm')}
     ${action(`/refunds/${id}/refuse`, 'Refuse')}`;
+  if (stage === 'reserved')
+    return html`${action(`/refunds/${id}/cancel`, 'Call off')}
+    ${isHeld ? action(`/refunds/${id}/release`, 'Let it go on') : ''}`;
   if (stage !== 'by_hand') return html``;
   return html`${action(`/refunds/${id}/succeeded`, 'It was given back')}
   ${action(`/refunds/${id}/failed`, 'It was not')}`;
@@ -38,7 +54,7 @@ const rowOf = (refund: RefundRecord, request: PersonRequest): Row => ({
   Created: refund.createdAt,
   Status: stateOf(refund),
   Amount: html`<span class="amount">${formatMoney(refund)}</span>`,
-  'Asked by': refund.toConfirm ?? nowrap(refund.requestedBy),
+  'Asked by': askerOf(refund),
   Failure: refund.failureCode,
   'At the gateway':
     refund.method === 'recorded'
@@ -211,6 +227,44 @@ export const refundActions: readonly Action[] = [
     }),
     execute: async ({ operations, params: { id = '' } }, reason) => {
       await operations.refunds.refuse(id, reason);
+    },
+  },
+  {
+    path: '/refunds/:id/cancel',
+    role: 'admin',
+    isSensitive: true,
+    confirm: async ({ params: { id = '' }, operations }) => {
+      const refund = await operations.refunds.get(id);
+      return {
+        title: 'Call the refund off',
+        consequence: `${id} gives ${formatMoney(refund)} back. Unless the gateway was told meanwhile, it ends as failed, and its amount can be refunded again.`,
+        button: 'Call off',
+        isDangerous: true,
+        done: 'The refund was called off.',
+        back: `/payments/${refund.paymentId}`,
+      };
+    },
+    execute: async ({ operations, params: { id = '' } }, reason) => {
+      await operations.refunds.cancel(id, reason);
+    },
+  },
+  {
+    path: '/refunds/:id/release',
+    role: 'admin',
+    isSensitive: true,
+    confirm: async ({ params: { id = '' }, operations }) => {
+      const refund = await operations.refunds.get(id);
+      return {
+        title: 'Let the refund go on',
+        consequence: `${refund.application} is disabled, so ${id} waits. The gateway is told now, and ${formatMoney(refund)} goes back.`,
+        button: 'Let it go on',
+        isDangerous: true,
+        done: 'The refund goes on.',
+        back: `/payments/${refund.paymentId}`,
+      };
+    },
+    execute: async ({ operations, params: { id = '' } }, reason) => {
+      await operations.refunds.release(id, reason);
     },
   },
   settle('succeeded', {

@@ -40,7 +40,10 @@ create table tokens (
   created_at timestamptz not null default now(),
   last_used_at timestamptz,
   expires_at timestamptz,
-  revoked_at timestamptz
+  revoked_at timestamptz,
+  issued_by text,
+  issued_via text constraint tokens__issued_via check (issued_via in ('cli', 'console')),
+  to_confirm boolean not null default false
 );
 
 create table webhook_secrets (
@@ -58,6 +61,9 @@ create unlogged table request_counts (
   minute bigint not null,
   requests int not null
 ) with (fillfactor = 50);
+
+create function person_of(name text) returns text immutable
+return lower(regexp_replace(normalize(name, NFKC), '\s', '', 'g'));
 
 create table payments (
   id text primary key,
@@ -120,14 +126,14 @@ create index payments__to_heal on payments (healed_at nulls first, expires_at)
 create index payments__tracking_code on payments (gateway, tracking_code)
   where tracking_code is not null;
 
-create function refuse_clearing_checkout() returns trigger language plpgsql as $$
+create function refuse_clearing() returns trigger language plpgsql as $$
 begin
-  raise exception 'checkout_at cannot be cleared' using errcode = 'insufficient_privilege';
+  raise exception '% cannot be cleared', tg_argv[0] using errcode = 'insufficient_privilege';
 end
 $$;
 create trigger payments__checkout_stays before update of checkout_at on payments
   for each row when (old.checkout_at is not null and new.checkout_at is null)
-  execute function refuse_clearing_checkout();
+  execute function refuse_clearing('checkout_at');
 
 create table workflow_outbox (
   payment_id text primary key references payments,
@@ -171,7 +177,11 @@ create table refunds (
   told int not null default 0,
   told_at timestamptz,
   cancel_requested boolean not null default false,
-  to_confirm text,
+  token text,
+  asked_by text,
+  asked_via text constraint refunds__asked_via check (asked_via in ('cli', 'console')),
+  to_confirm boolean not null default false,
+  released boolean not null default false,
   settled_as text constraint refunds__settled_as check (settled_as in ('succeeded', 'failed')),
   gateway_reference text,
   bank_reference text,
@@ -188,7 +198,9 @@ create table refunds (
   constraint refunds__pending check ((status = 'pending') = (stage is not null)),
   constraint refunds__due check (
     due_at is null or (status = 'pending' and (stage <> 'by_hand' or settled_as is not null))),
-  constraint refunds__failed check ((status = 'failed') = (failure_code is not null))
+  constraint refunds__failed check ((status = 'failed') = (failure_code is not null)),
+  constraint refunds__settled check (settled_as is null or stage is null or stage = 'by_hand'),
+  constraint refunds__asked check ((requested_by = 'admin') = (asked_by is not null))
 );
 create table refund_limits (
   application text not null references applications,
@@ -213,7 +225,124 @@ create index refunds__list_by_order on refunds (application, test, order_id, cre
 create index refunds__all on refunds (created_at desc, id desc);
 create index refunds__due on refunds (due_at) where due_at is not null;
 create index refunds__by_hand on refunds (updated_at) where stage = 'by_hand';
-create index refunds__to_confirm on refunds (created_at) where status = 'pending' and to_confirm is not null;
+create index refunds__to_confirm on refunds (created_at) where status = 'pending' and to_confirm;
+create index refunds__reserved on refunds (application) where stage = 'reserved';
+create index refunds__asked_by on refunds (person_of(asked_by), created_at) where requested_by = 'admin';
+
+create table confirmations (
+  refund_id text constraint confirmations__refund unique references refunds on delete cascade,
+  token bytea constraint confirmations__token unique references tokens,
+  actor text not null,
+  via text not null constraint confirmations__via check (via in ('cli', 'console')),
+  confirmed_at timestamptz not null default now(),
+  constraint confirmations__subject check (num_nonnulls(refund_id, token) = 1)
+);
+
+
+create function payment_to_refund(payment text) returns setof payments language sql volatile
+  security definer set search_path = pg_catalog, public, pg_temp as $$
+  select * from payments where id = payment for no key update
+$$;
+revoke execute on function payment_to_refund(text) from public;
+create function reserve_refund() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  today date := (now() at time zone 'utc')::date;
+  most bigint;
+begin
+  update payments p set amount_refund_pending = p.amount_refund_pending + new.amount
+  where p.id = new.payment_id and p.status = 'paid'
+    and (p.application, p.test, p.order_id, p.currency) = (new.application, new.test, new.order_id, new.currency)
+    and new.amount <= p.amount - p.amount_refunded - p.amount_refund_pending;
+  if not found then
+    raise exception 'the payment has not so much left'
+      using errcode = 'check_violation', constraint = 'refunds__left';
+  end if;
+  new.to_confirm := false;
+  new.due_at := now();
+  if new.requested_by = 'application' then
+    update refund_limits l set day = greatest(l.day, today),
+      used = new.amount + case when l.day < today then 0 else l.used end
+    where (l.application, l.test, l.currency) = (new.application, new.test, new.currency);
+    if not found and exists (
+      select from refund_limits l where (l.application, l.test) = (new.application, new.test))
+    then
+      raise exception 'the application has a limit, and none in this currency'
+        using errcode = 'check_violation', constraint = 'refund_limits__currency';
+    end if;
+  else
+    new.created_at := greatest(new.created_at, date_trunc('milliseconds', now()));
+    new.updated_at := greatest(new.updated_at, new.created_at);
+    select above into most from refund_approvals where currency = new.currency for update;
+    if most < new.amount + greatest((
+      select coalesce(sum(r.amount), 0) from refunds r
+      where r.payment_id = new.payment_id and r.requested_by = 'admin' and (r.status <> 'failed' or r.settled_as = 'failed')
+    ), (
+      select coalesce(sum(r.amount), 0) from refunds r
+      where person_of(r.asked_by) = person_of(new.asked_by) and r.created_at > now() - interval '24 hours'
+        and r.requested_by = 'admin' and (r.test, r.currency) = (new.test, new.currency)
+        and (r.status <> 'failed' or r.settled_as = 'failed')
+    )) then
+      new.to_confirm := true;
+      new.due_at := null;
+    end if;
+  end if;
+  return new;
+end
+$$;
+revoke execute on function reserve_refund() from public;
+create trigger refunds__reserve before insert on refunds
+  for each row when (new.status = 'pending' and new.requested_by <> 'gateway') execute function reserve_refund();
+create trigger refunds__cancel_stays before update of cancel_requested on refunds
+  for each row when (old.cancel_requested and not new.cancel_requested)
+  execute function refuse_clearing('cancel_requested');
+
+create function token_to_confirm() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  new.to_confirm := 'refund' = any(new.scopes) and exists (select from refund_approvals);
+  return new;
+end
+$$;
+revoke execute on function token_to_confirm() from public;
+create trigger tokens__to_confirm before insert on tokens
+  for each row execute function token_to_confirm();
+
+create function confirm_subject() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  asker record;
+begin
+  if new.refund_id is not null then
+    update refunds r set to_confirm = false, due_at = now()
+    where r.id = new.refund_id and r.status = 'pending' and r.to_confirm and not r.cancel_requested
+    returning r.asked_by as name, r.asked_via as via into asker;
+  else
+    update tokens t set to_confirm = false
+    where t.hash = new.token and t.to_confirm and t.revoked_at is null
+    returning t.issued_by as name, t.issued_via as via into asker;
+  end if;
+  if not found then
+    raise exception 'it does not wait for a confirmation'
+      using errcode = 'check_violation', constraint = 'confirmations__waits';
+  end if;
+  if person_of(asker.name) = person_of(new.actor) then
+    raise exception 'another admin must confirm it'
+      using errcode = 'check_violation', constraint = 'confirmations__other';
+  end if;
+  if asker.via <> new.via and not exists (
+    select from console_people p
+    where p.role = 'admin' and person_of(p.name) = person_of(case when new.via = 'cli' then new.actor else asker.name end))
+  then
+    raise exception 'the name on the command line is not that of an admin of the console'
+      using errcode = 'check_violation', constraint = 'confirmations__known';
+  end if;
+  return new;
+end
+$$;
+revoke execute on function confirm_subject() from public;
+create trigger confirmations__confirm before insert on confirmations
+  for each row execute function confirm_subject();
 
 create table events (
   id uuid primary key,
@@ -611,6 +740,17 @@ create trigger movements__no_truncate before truncate on movements
   for each statement execute function refuse_change();
 create trigger account_days__final before update of gateway, day, movements, closed_at, hash or delete on account_days
   for each row when (old.closed_at is not null) execute function refuse_change();
+create function refuse_early_close() returns trigger language plpgsql
+  set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if (new.day + 1)::timestamp at time zone (select g.time_zone from gateways g where g.slug = new.gateway) > now()
+  then raise exception 'the day is not over' using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;
+create trigger account_days__over before update of closed_at on account_days
+  for each row when (old.closed_at is null and new.closed_at is not null) execute function refuse_early_close();
 
 create function movement_hash(m movements) returns bytea stable
 return sha256(convert_to(jsonb_build_array(m.id, m.kind, m.payment_id, m.refund_id, m.application, m.test, m.order_id,

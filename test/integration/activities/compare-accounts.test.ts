@@ -163,8 +163,8 @@ const plantRefund = async ({
     await moved('refund', { paymentId, refundId: id }, { amount: -ours, time });
     await records.sql`
       insert into refunds (id, payment_id, application, test, order_id, status, amount, currency, method, requested_by,
-        metadata, succeeded_at, created_at, updated_at)
-      values (${id}, ${paymentId}, 'shop', false, 'order-1', 'succeeded', ${ours}, 'EUR', 'refund', 'admin', '{}',
+        asked_by, metadata, succeeded_at, created_at, updated_at)
+      values (${id}, ${paymentId}, 'shop', false, 'order-1', 'succeeded', ${ours}, 'EUR', 'refund', 'admin', 'ada', '{}',
         ${time}, ${time}, ${time})`;
   }
   if (theirs === null) return id;

@@ -121,7 +121,7 @@ it('the search finds what is of the own application alone', async () => {
   const [found] = await console.sql<{ order: string }[]>`
     select order_id as order from payments where id = ${theirs}`;
   expect((await search(found?.order ?? '')).status).toBe(404);
-  const token = await operationsOn(console.sql).tokens.issue(
+  const { token } = await operationsOn(console.sql).tokens.issue(
     { application: 'tickets', mode: 'live', name: 'of the others', expiresAt: null },
     'a test',
   );

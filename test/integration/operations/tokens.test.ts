@@ -15,7 +15,10 @@ describe('tokens', () => {
     const application = await anApplication();
     const expiresAt = new Date(Date.now() + 60_000);
     const name = 'staging';
-    const text = await tokens.issue({ application, mode: 'live', name, expiresAt }, null);
+    const { token: text } = await tokens.issue(
+      { application, mode: 'live', name, expiresAt },
+      null,
+    );
     expect(text).toMatch(/^svc_live_[0-9A-Za-z]{43}$/);
     const { authenticate } = createTokens(records.sql);
     const scopes = ['read', 'create', 'replay'];
@@ -39,7 +42,7 @@ describe('tokens', () => {
     const { tokens } = operationsOn(records.sql);
     const application = await anApplication();
     const token = { application, mode: 'test', name: 'reports', expiresAt: null } as const;
-    const text = await tokens.issue({ ...token, scopes: ['read'] }, null);
+    const { token: text } = await tokens.issue({ ...token, scopes: ['read'] }, null);
     expect((await createTokens(records.sql).authenticate(text))?.scopes).toEqual(['read']);
     expect(await tokens.list(application, 100)).toMatchObject([{ scopes: ['read'] }]);
     expect(await logOf(`application:${application}`)).toMatchObject([
@@ -52,7 +55,7 @@ describe('tokens', () => {
     const { tokens } = operationsOn(records.sql);
     const application = await anApplication();
     const token = { application, mode: 'test', name: 'old', expiresAt: null } as const;
-    const old = await tokens.issue(token, null);
+    const { token: old } = await tokens.issue(token, null);
     await records.sql`
       insert into tokens (hash, application, prefix, mode, name, created_at, revoked_at)
       select sha256(n::text::bytea), ${application}, 'svc_test_0000', 'test', 'later',

@@ -1,4 +1,5 @@
 import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
+import { createConfirmations, NotConfirmed } from '../../../postgres/confirmations.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
 import { createRefunds } from '../../../postgres/refunds.ts';
@@ -7,6 +8,11 @@ import { aRefund } from '../data/refund-cases.ts';
 import type { Statements } from './statements.ts';
 
 const anyRefund = { application: null, paymentId: null, status: null, stage: null };
+const bob = { actor: 'bob', via: 'cli' } as const;
+/** Nothing waits for a confirmation. */
+const ofNothing = (error: unknown) => {
+  if (!(error instanceof NotConfirmed)) throw error;
+};
 const refundOf = (n: number) => `REFUND_${String(n).padStart(26, '0')}`;
 
 /** Calls every method about refunds, by file. */
@@ -24,6 +30,7 @@ export const refundStatements = (
 ): Record<string, Statements> => {
   const sandboxRefunds = createSandboxRefunds(db);
   const adminRefunds = createAdminRefunds(db);
+  const confirmations = createConfirmations(db);
   const refunds = createRefunds(db);
   const refundOutcomes = createRefundOutcomes(db);
   return {
@@ -45,6 +52,13 @@ export const refundStatements = (
       methods: refunds,
       calls: {
         insert: () => refunds.insert(aRefund({ id: idOf(7), ...owner }, { amount: 1 })),
+        'insert, of an admin': () =>
+          refunds.insert(
+            aRefund(
+              { id: idOf(7), ...owner },
+              { amount: 1, requestedBy: 'admin', fingerprint: null },
+            ),
+          ),
         getPayment: () => refunds.getPayment(idOf(7), owner),
         'getPayment, of anybody': () => refunds.getPayment(idOf(7)),
         getLimit: () => refunds.getLimit(owner, 'EUR'),
@@ -73,14 +87,25 @@ export const refundStatements = (
         'find, the next page': () =>
           adminRefunds.find({ ...anyRefund, after: { at: now, id: refundOf(7) } }, 100),
         get: () => adminRefunds.get(refundOf(7)),
-        refuse: () => adminRefunds.refuse(refundOf(7)),
-        confirm: () => adminRefunds.confirm(refundOf(7), 'ada'),
+        cancel: () => adminRefunds.cancel(refundOf(7), 'any'),
+        cancelOf: () => adminRefunds.cancelOf(owner.application, 100),
+        sumReserved: () => adminRefunds.sumReserved(owner.application, 'any'),
+        resume: () => adminRefunds.resume(owner.application),
+        release: () => adminRefunds.release(refundOf(7)),
         approvalAbove: () => adminRefunds.approvalAbove('EUR'),
         setApprovalAbove: () => adminRefunds.setApprovalAbove('EUR', 1),
         'setApprovalAbove, none': () => adminRefunds.setApprovalAbove('EUR', null),
         setLimit: () => adminRefunds.setLimit(owner.application, 'EUR', 1),
         'setLimit, none': () => adminRefunds.setLimit(owner.application, 'EUR', null),
-        getLimit: () => adminRefunds.getLimit(owner.application, 'EUR'),
+        listLimits: () => adminRefunds.listLimits(owner.application),
+      },
+    },
+    'confirmations.ts': {
+      methods: confirmations,
+      calls: {
+        confirmRefund: () => confirmations.confirmRefund(refundOf(7), bob).catch(ofNothing),
+        confirmToken: () =>
+          confirmations.confirmToken(owner.application, 'ab', bob).catch(ofNothing),
       },
     },
     'refund-outcomes.ts': {

@@ -3,6 +3,7 @@ import type { Caller } from '../../../postgres/tokens.ts';
 
 /** The caller of a test token of the application `shop`, with this many requests in this minute. */
 export const aCaller = (used = 1): Caller => ({
+  token: '3f1c9a0b2d4e5f60',
   application: 'shop',
   disabled: false,
   mode: 'test',

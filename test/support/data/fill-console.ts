@@ -163,13 +163,16 @@ export const fillConsole = async (sql: Sql) => {
     metadata: '{}',
     told: n < 2 ? 1 : 0,
     gateway_message: hostileText('refund'),
-    to_confirm: n < 2 ? null : 'another admin',
+    asked_by: n < 2 ? null : 'another admin',
+    asked_via: n < 2 ? null : 'console',
+    token: n < 2 ? '3f1c9a0b2d4e5f60' : null,
     created_at: new Date(now - n * 1_000),
     updated_at: new Date(now),
   }));
+  // For the moment every refund of an admin needs another one.
+  await sql`insert into refund_approvals (currency, above) values ('EUR', 0)`;
   await sql`insert into refunds ${sql(refunds)}`;
-  await sql`
-    update payments set amount_refund_pending = 100 where id in (select payment_id from refunds)`;
+  await sql`delete from refund_approvals`;
   const [one = '', two = '', three = '', four = ''] = refunds.map(({ id }) => id);
   return {
     accounts: await fillAccounts(sql, rows, hostileText('subject')),

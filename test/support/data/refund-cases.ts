@@ -62,6 +62,7 @@ export const aRefund = (
     succeededAt: null,
     failedAt: null,
     updatedAt: createdAt,
+    ...(fields.requestedBy === 'admin' && { askedBy: { actor: 'ada', via: 'cli' } }),
     ...fields,
     createdAt,
   };
