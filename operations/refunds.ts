@@ -183,7 +183,7 @@ export const createRefundOperations = ({
           { action: 'application.cancel_refunds', subject, reason },
           async (tx) => {
             const refunds = await createAdminRefunds(tx).cancelOf(slug, cancelledAtOnce);
-            const ids = refunds.map(({ id }) => id);
+            const ids = refunds.map(({ id }) => id).toSorted();
             return {
               result: refunds,
               before: null,

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { eventId } from '../../../contract/ids.ts';
+import { eventId, refundId as newRefundId } from '../../../contract/ids.ts';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import type { Operations } from '../../../operations/operations.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
+import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
+import { tokenIdOf } from '../../../postgres/tokens.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { accountDayWorkflowId } from '../../../temporal/messages.ts';
@@ -313,18 +315,13 @@ describe('a database role is refused', () => {
     );
   });
 
-  it('api: any column of a payment but the checkout, the searches for late money and what refunds hold', async () => {
+  it('api: any column of a payment but the checkout and the searches for late money', async () => {
     const columns = await as.api<{ name: string }[]>`
       select attname as name from pg_attribute
       where attrelid = 'payments'::regclass and attnum > 0 and not attisdropped
         and has_column_privilege(attrelid, attnum, 'update')`;
     const names = columns.map(({ name }) => name);
-    expect(names.toSorted()).toEqual([
-      'amount_refund_pending',
-      'checkout_at',
-      'late_search_at',
-      'late_searches',
-    ]);
+    expect(names.toSorted()).toEqual(['checkout_at', 'late_search_at', 'late_searches']);
   });
 
   it('api: clearing checkout_at, because the payer may have paid', async () => {
@@ -332,6 +329,146 @@ describe('a database role is refused', () => {
     const refused = as.api`update payments set checkout_at = null where id = ${id}`;
     await expect(refused).rejects.toMatchObject({ code: '42501' });
     await as.api`update payments set checkout_at = now() where id = ${id}`;
+  });
+
+  describe('a refund that goes round limit or second admin', () => {
+    const refunded = { amount: 1250, currency: 'EUR', order_id: 'order-roles' };
+    /** A paid payment of an application with a limit and a token that may refund. */
+    const aPaidOne = async () => {
+      const { journey: own, application, token } = await service.anApplication();
+      await createAdminRefunds(as.admin).setLimit(application, 'EUR', 2_000);
+      const id = await own.create(refunded);
+      await service.sql`
+        update payments set status = 'paid', paid_at = now(), checkout_at = now() where id = ${id}`;
+      return { id, application, tokenId: tokenIdOf(token), journey: own };
+    };
+    let count = 0;
+    type Paid = Awaited<ReturnType<typeof aPaidOne>>;
+    const insert = (sql: Sql, { id, application }: Paid, more: Record<string, unknown>) => {
+      const row = {
+        id: newRefundId(['roles', String((count += 1))]),
+        ...{ payment_id: id, application, test: true, order_id: 'order-roles', currency: 'EUR' },
+        ...{
+          status: 'pending',
+          stage: 'reserved',
+          amount: 1_000,
+          method: 'refund',
+          metadata: '{}',
+        },
+        ...{ created_at: new Date(), updated_at: new Date(), ...more },
+      };
+      return sql<{ id: string; to_confirm: boolean }[]>`
+        insert into refunds ${sql(row)} returning id, to_confirm`;
+    };
+    const sums = async ({ id }: Paid) => {
+      const [row] = await service.sql`
+        select amount_refund_pending as pending from payments where id = ${id}`;
+      return row?.['pending'] as number;
+    };
+    const denied = { code: '42501' };
+    const byApplication = (paid: Paid) => ({ requested_by: 'application', token: paid.tokenId });
+    const byAdmin = (name: string, via: string) => ({
+      ...{ requested_by: 'admin', asked_by: name, asked_via: via },
+    });
+
+    it('api: in the name of an admin, of nobody or of a token that may not refund', async () => {
+      const paid = await aPaidOne();
+      const other = await aPaidOne();
+      const [weak] = await service.sql<{ id: string }[]>`
+        insert into tokens (hash, prefix, application, mode, name)
+        values (sha256(${paid.id}::bytea), 'svc_test_0000', ${paid.application}, 'test', 'weak')
+        returning left(encode(hash, 'hex'), 16) as id`;
+      for (const more of [
+        { requested_by: 'admin' },
+        { ...byApplication(paid), method: 'recorded' },
+        { ...byApplication(paid), stage: 'by_hand' },
+        { ...byApplication(paid), stage: null, status: 'succeeded' },
+        { requested_by: 'gateway', stage: null, status: 'succeeded' },
+        { ...byApplication(paid), token: null },
+        { ...byApplication(paid), token: other.tokenId },
+        { ...byApplication(paid), token: weak?.id },
+      ])
+        await expect(insert(as.api, paid, more), JSON.stringify(more)).rejects.toThrow();
+      expect(await sums(paid)).toBe(0);
+    });
+
+    it('api: beyond the limit of the day, or beyond what is left', async () => {
+      const [paid, second, third] = [await aPaidOne(), await aPaidOne(), await aPaidOne()];
+      await insert(as.api, paid, byApplication(paid));
+      expect(await sums(paid)).toBe(1_000);
+      await expect(insert(as.api, paid, byApplication(paid))).rejects.toMatchObject({
+        constraint_name: 'refunds__left',
+      });
+      // Of one application.
+      for (const of of [second, third])
+        await service.sql`
+          update payments set application = ${paid.application} where id = ${of.id}`;
+      const same = { application: paid.application, tokenId: paid.tokenId };
+      await insert(as.api, { ...second, ...same }, byApplication(paid));
+      await expect(
+        insert(as.api, { ...third, ...same }, byApplication(paid)),
+      ).rejects.toMatchObject({ constraint_name: 'refund_limits__used' });
+      await expect(
+        as.api`update refunds set cancel_requested = true where payment_id = ${paid.id}`.then(
+          () => as.api`update refunds set cancel_requested = false where payment_id = ${paid.id}`,
+        ),
+      ).rejects.toMatchObject(denied);
+    });
+
+    it.each(['console', 'admin'] as const)(
+      '%s: above the amount of the rule without another admin',
+      async (role) => {
+        const via = role === 'admin' ? 'cli' : 'console';
+        await createAdminRefunds(as.admin).setApprovalAbove('EUR', 1_000);
+        const paid = await aPaidOne();
+        const own = byAdmin(`ada-${role}`, via);
+        for (const more of [
+          { requested_by: 'application' },
+          { ...own, asked_via: via === 'cli' ? 'console' : 'cli' },
+          { ...own, stage: null, status: 'succeeded' },
+          { ...own, stage: 'by_hand' },
+          { ...own, asked_by: null },
+        ])
+          await expect(insert(as[role], paid, more), JSON.stringify(more)).rejects.toThrow();
+        const [first] = await insert(as[role], paid, { ...own, amount: 1_000 });
+        expect(first?.to_confirm).toBe(false);
+        // Dated back, it counts all the same.
+        const past = new Date(Date.now() - 48 * 3_600_000);
+        const [second] = await insert(as[role], paid, { ...own, amount: 1, created_at: past });
+        expect(second?.to_confirm).toBe(true);
+        const confirm = (actor: string, surface: string) => as[role]`
+          insert into confirmations (refund_id, actor, via) values (${second?.id ?? ''}, ${actor}, ${surface})`;
+        await expect(confirm(` ADA-${role}`, via)).rejects.toMatchObject({
+          constraint_name: 'confirmations__other',
+        });
+        await expect(confirm('bob', via === 'cli' ? 'console' : 'cli')).rejects.toThrow();
+        await confirm('bob', via);
+        const [row] = await service.sql`
+          select to_confirm, due_at is not null as due from refunds where id = ${second?.id ?? ''}`;
+        expect(row).toEqual({ to_confirm: false, due: true });
+        await createAdminRefunds(as.admin).setApprovalAbove('EUR', null);
+      },
+    );
+
+    it('console: settles what the service can still find out about', async () => {
+      const paid = await aPaidOne();
+      await insert(as.api, paid, byApplication(paid));
+      await expect(
+        as.console`update refunds set settled_as = 'failed' where payment_id = ${paid.id}`,
+      ).rejects.toMatchObject({ constraint_name: 'refunds__settled' });
+    });
+
+    it('worker: one that nobody made at the gateway, and the close of a day to come', async () => {
+      const paid = await aPaidOne();
+      await expect(insert(as.worker, paid, { requested_by: 'application' })).rejects.toThrow();
+      const closing = as.worker.begin(async (tx) => {
+        await tx`
+          insert into account_days (gateway, day, method, compared_at) values ('sandbox', '2999-01-01', 'each', now())`;
+        await tx`
+          update account_days set closed_at = now(), hash = 'x', movements = 0 where day = '2999-01-01'`;
+      });
+      await expect(closing).rejects.toMatchObject(denied);
+    });
   });
 
   it('every table is granted to a role', async () => {

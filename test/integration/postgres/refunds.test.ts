@@ -85,10 +85,21 @@ describe('refunds.insert', () => {
     expect(await refunds.insert(aRefund(other, { requestedBy: 'admin' }))).toMatchObject({
       amount: 500,
     });
-    await records.sql`update refund_limits set day = day - 1`;
+    // A transaction that began before midnight comes second, and the day does not go back.
+    await records.sql`update refund_limits set day = day + 1`;
+    expect(await refunds.insert(aRefund(await records.ended('paid')))).toBe('over_limit');
+    expect(await refunds.getLimit(owner, 'EUR')).toEqual({ perDay: 1_200, used: 1_000 });
+    await records.sql`update refund_limits set day = day - 2`;
     expect(await refunds.insert(aRefund(await records.ended('paid')))).toMatchObject({
       amount: 500,
     });
+    // A limit in one currency is one of nothing in the others.
+    const usd = await records.ended('paid', { currency: 'USD' });
+    expect(await refunds.insert(aRefund(usd))).toBe('over_limit');
+    expect(await sumsOf(usd)).toEqual([0, 0]);
+    await createAdminRefunds(records.sql).setLimit('shop', 'USD', 500);
+    expect(await refunds.insert(aRefund(usd))).toMatchObject({ currency: 'USD' });
+    await createAdminRefunds(records.sql).setLimit('shop', 'USD', null);
     await createAdminRefunds(records.sql).setLimit('shop', 'EUR', null);
     expect(await refunds.getLimit(owner, 'EUR')).toBeUndefined();
   });
@@ -102,5 +113,12 @@ describe('refunds.requestCancel', () => {
     for (const refund of [own, recorded]) await refunds.insert(refund);
     expect(await refunds.requestCancel(own.id)).toBe(true);
     expect(await refunds.requestCancel(recorded.id)).toBe(false);
+  });
+
+  it('leaves one to the person who must decide about it', async () => {
+    const refund = aRefund(await records.ended('paid'));
+    await refunds.insert(refund);
+    await records.sql`update refunds set stage = 'by_hand', due_at = null where id = ${refund.id}`;
+    expect(await refunds.requestCancel(refund.id)).toBe(false);
   });
 });

@@ -27,6 +27,8 @@ const writtenByCreate = [
 ];
 /** What a refund was asked to be, and its end. */
 const refundWish = ['amount', 'currency', 'payment_id', 'application', 'requested_by'];
+/** Who asked for a refund, and whether another admin must confirm it. */
+const refundRule = ['to_confirm', 'asked_by'];
 const refundEnd = ['status', 'failure_code', 'succeeded_at', 'failed_at'];
 const updates = (table: string, columns: readonly string[]) =>
   columns.map((column) => `update ${table} set ${column} = ${column}`);
@@ -66,11 +68,17 @@ const forbiddenByRole: Record<DatabaseRole, readonly string[]> = {
       'told',
       'stage',
       'settled_as',
-      'to_confirm',
+      'released',
+      ...refundRule,
     ]),
-    ...updates('refund_limits', ['per_day', 'application']),
-    'insert into refund_limits default values',
-    'insert into refunds (id, told) values ($$REFUND_1$$, 1)',
+    ...updates('payments', ['amount_refunded', 'amount_refund_pending']),
+    ...anyChange('refund_limits', 'used'),
+    ...anyChange('refund_approvals', 'above'),
+    ...anyChange('confirmations', 'actor'),
+    ...['told', ...refundRule, 'asked_via', 'due_at'].map(
+      (column) => `insert into refunds (id, ${column}) values ($$REFUND_1$$, null)`,
+    ),
+    'select reserve_refund()',
     'delete from refunds',
     'select credentials from gateways',
     'select * from gateways',
@@ -101,8 +109,24 @@ const forbiddenByRole: Record<DatabaseRole, readonly string[]> = {
     ...updates('payments', [...writtenByCreate, 'id', 'gateway', 'expires_at', 'created_at']),
     'insert into payments default values',
     'delete from payments',
-    ...updates('refunds', [...refundWish, 'settled_as', 'cancel_requested']),
+    ...updates('refunds', [
+      ...refundWish,
+      ...refundRule,
+      'settled_as',
+      'cancel_requested',
+      'released',
+    ]),
+    ...['stage', 'due_at', 'to_confirm', 'told'].map(
+      (column) => `insert into refunds (id, ${column}) values ($$REFUND_1$$, null)`,
+    ),
     'delete from refunds',
+    'select from payment_to_refund($$PAY_1$$)',
+    ...anyChange('confirmations', 'actor'),
+    ...anyChange('refund_limits', 'used'),
+    ...['closed_at', 'hash', 'movements'].map(
+      (column) =>
+        `insert into account_days (gateway, day, method, compared_at, ${column}) values ($$sandbox$$, $$2999-01-01$$, $$each$$, now(), null)`,
+    ),
     ...updates('movements', ['amount', 'day']),
     'delete from movements',
     'delete from account_days',
@@ -145,7 +169,15 @@ const forbiddenByRole: Record<DatabaseRole, readonly string[]> = {
   admin: [
     ...updates('payments', [...outcome, ...writtenByCreate, 'checkout_at', 'healed_at']),
     'insert into payments default values',
-    ...updates('refunds', [...refundEnd, ...refundWish, 'told', 'stage']),
+    ...updates('refunds', [...refundEnd, ...refundWish, ...refundRule, 'told', 'stage']),
+    ...updates('payments', ['amount_refunded', 'amount_refund_pending']),
+    ...['told', 'token', 'to_confirm', 'released', 'due_at'].map(
+      (column) => `insert into refunds (id, ${column}) values ($$REFUND_1$$, null)`,
+    ),
+    ...updates('confirmations', ['actor']),
+    'delete from confirmations',
+    ...updates('tokens', ['to_confirm', 'issued_by']),
+    'insert into tokens (hash, to_confirm) values ($$a$$, false)',
     ...[
       'payments',
       'events',
@@ -191,11 +223,19 @@ const forbiddenByRole: Record<DatabaseRole, readonly string[]> = {
   console: [
     ...updates('payments', [...outcome, ...writtenByCreate, 'checkout_at', 'healed_at']),
     'insert into payments default values',
-    ...updates('refunds', [...refundEnd, ...refundWish, 'told', 'stage']),
-    'insert into refunds (id, told) values ($$REFUND_1$$, 1)',
+    ...updates('refunds', [...refundEnd, ...refundWish, ...refundRule, 'told', 'stage']),
+    ...['told', 'token', 'to_confirm', 'released', 'due_at'].map(
+      (column) => `insert into refunds (id, ${column}) values ($$REFUND_1$$, null)`,
+    ),
     'delete from refunds',
+    ...updates('payments', ['amount_refunded', 'amount_refund_pending']),
     ...anyChange('refund_approvals', 'above'),
-    ...updates('refund_limits', ['per_day']),
+    ...anyChange('refund_limits', 'used'),
+    ...updates('confirmations', ['actor']),
+    'delete from confirmations',
+    'select from confirmations',
+    ...updates('tokens', ['to_confirm', 'issued_by']),
+    'insert into tokens (hash, to_confirm) values ($$a$$, false)',
     ...anyChange('events', 'body'),
     ...anyChange('attempts', 'number'),
     ...anyChange('late_payments', 'result'),
@@ -260,6 +300,7 @@ const rights: Record<string, readonly string[]> = {
   attempts: ['s', 's', 'siu', 's', 'sud', 's'],
   audit_chain: ['', '', '', '', '', ''],
   audit_log: ['', 'i', '', 'si', 'i', 'si'],
+  confirmations: ['', '', '', 'i', '', 'i'],
   console_attempts: ['', '', '', '', '', 'sid'],
   console_links: ['', '', '', 'siu', 'sd', 'su'],
   console_passkeys: ['', '', '', 's', '', 'siud'],
@@ -276,9 +317,9 @@ const rights: Record<string, readonly string[]> = {
   late_payments: ['', 'siu', '', 'su', 'sd', 'su'],
   migrations: ['', '', '', '', '', ''],
   movements: ['s', 'si', '', 's', '', 's'],
-  payments: ['siu', 'su', 's', 'su', 'sd', 'su'],
+  payments: ['siu', 'su', 's', 's', 'sd', 's'],
   refund_approvals: ['', '', '', 'siud', '', 's'],
-  refund_limits: ['su', '', '', 'siud', '', 'su'],
+  refund_limits: ['s', '', '', 'siud', '', 's'],
   refused_requests: ['sid', '', '', '', '', 's'],
   refunds: ['siu', 'siu', '', 'siu', 'sd', 'siu'],
   replay_results: ['', 'i', '', '', '', 's'],
