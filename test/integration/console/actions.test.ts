@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { refundId } from '../../../contract/ids.ts';
 import { createRoutes } from '../../../console/routes.ts';
-import { createTokens } from '../../../postgres/tokens.ts';
+import { createApplications } from '../../../postgres/applications.ts';
+import { createTokens, tokenIdOf } from '../../../postgres/tokens.ts';
 import type { TemporalAdmin } from '../../../temporal/admin-client.ts';
 import { startConsole } from '../../support/service/console.ts';
 import { fillConsole } from '../../support/data/fill-console.ts';
@@ -23,6 +25,45 @@ const cancel: TemporalAdmin['cancel'] = async ({ id }) => {
 
 const console = await forFile(startConsole({ temporal: { testWebhook: answerTest, cancel } }));
 const ids = await fillConsole(console.sql);
+
+/** Three refunds that no gateway was told of: one of the shop, and two of an application that is disabled. */
+const fillReserved = async () => {
+  const { sql } = console;
+  await createApplications(sql).insert({
+    slug: 'stopped',
+    defaultGateway: 'sandbox',
+    callbackUrls: ['https://stopped.example/return'],
+    webhookUrl: null,
+  });
+  const rows = await sql<{ id: string }[]>`
+    select p.id from payments p
+    where p.status = 'paid' and p.application = 'shop' and p.amount_refund_pending = 0 and p.id <> ${ids.paid}
+    order by p.id limit 3`;
+  const made = rows.map(({ id }, n) => ({ id, refund: refundId(['reserved', String(n)]) }));
+  for (const [n, { id, refund }] of made.entries()) {
+    if (n > 0) await sql`update payments set application = 'stopped' where id = ${id}`;
+    await sql`
+      insert into refunds (id, payment_id, application, test, order_id, status, stage, amount, currency, method,
+        requested_by, token, metadata, created_at, updated_at)
+      select ${refund}, p.id, p.application, p.test, p.order_id, 'pending', 'reserved', 100, p.currency, 'refund',
+        'application', '3f1c9a0b2d4e5f60', '{}', now() - interval '1 hour', now() from payments p where p.id = ${id}`;
+  }
+  await sql`update applications set status = 'disabled' where slug = 'stopped'`;
+  await sql`insert into refund_approvals (currency, above) values ('EUR', 100000)`;
+  const token = await createTokens(sql).issue({
+    ...({
+      application: 'shop',
+      mode: 'live',
+      name: 'of another admin',
+      scopes: ['refund'],
+    } as const),
+    issuedBy: { actor: 'another admin', via: 'console' },
+  });
+  await sql`delete from refund_approvals`;
+  const [reserved = '', held = ''] = made.map(({ refund }) => refund);
+  return { reserved, held, tokenToConfirm: tokenIdOf(token) };
+};
+const stops = await fillReserved();
 
 /** Opens the question of an action and answers it. */
 const act = async (
@@ -107,6 +148,15 @@ describe('an action', () => {
     ['/payments/TO_CHECK/checked', {}, 'payment.checked', 'payment:TO_CHECK'],
     ['/refunds/ALSO_CONFIRM/refuse', {}, 'refund.refuse', 'refund:ALSO_CONFIRM'],
     ['/refunds/TO_CONFIRM/confirm', {}, 'refund.confirm', 'refund:TO_CONFIRM'],
+    ['/refunds/RESERVED/cancel', {}, 'refund.cancel', 'refund:RESERVED'],
+    ['/refunds/HELD/release', {}, 'refund.release', 'refund:HELD'],
+    [
+      '/applications/stopped/cancel-refunds',
+      {},
+      'application.cancel_refunds',
+      'application:stopped',
+    ],
+    ['/applications/shop/tokens/TO_ALLOW/confirm', {}, 'token.confirm', 'application:shop'],
     ['/refunds/BY_HAND/succeeded', {}, 'refund.settle', 'refund:BY_HAND'],
     ['/refunds/ALSO_HAND/failed', {}, 'refund.settle', 'refund:ALSO_HAND'],
     [
@@ -157,6 +207,9 @@ describe('an action', () => {
           .replace('TO_CHECK', ids.toCheck)
           .replace('TO_CONFIRM', ids.toConfirm[0] ?? '')
           .replace('ALSO_CONFIRM', ids.toConfirm[1] ?? '')
+          .replace('RESERVED', stops.reserved)
+          .replace('HELD', stops.held)
+          .replace('TO_ALLOW', stops.tokenToConfirm)
           .replace('BY_HAND', ids.byHand[0] ?? '')
           .replace('ALSO_HAND', ids.byHand[1] ?? '')
           .replace('MENDABLE', String(ids.accounts.mendable))

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createPaymentWorkflows } from '../../../temporal/payment-workflows.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
+import { refundStart } from '../../../contract/refund.ts';
+import { createRefunds } from '../../../postgres/refunds.ts';
+import { aRefund } from '../../support/data/refund-cases.ts';
 import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
+import { tokenIdOf } from '../../../postgres/tokens.ts';
+import { operationsOn } from '../../support/service/admin-operations.ts';
+import { sweepNow } from '../../support/service/sweep-now.ts';
 import { createSandboxRefunds } from '../../../postgres/sandbox-refunds.ts';
 import { createJourney, type Answer, type Journey } from '../../support/service/journey.ts';
 import { getRefund, newKey, refund, refundBecomes } from '../../support/service/refunds.ts';
@@ -293,6 +299,60 @@ describe('POST /api/v1/payments/{payment_id}/refunds', () => {
     expect(codeOf(over)).toEqual([403, 'REFUND_NOT_ALLOWED']);
     expect(over.json['error']).toMatchObject({ details: { limit: 1_000, used: 600 } });
     expect((await refund(journey, id, { amount: 400 })).status).toBe(201);
+  });
+
+  it('refuses a currency without a limit, once the application has a limit', async () => {
+    const { journey, application } = await anApplication();
+    await createAdminRefunds(service.sql).setLimit(application, 'USD', 1_000);
+    const over = await refund(journey, await paidPayment(journey), { amount: 1 });
+    expect(codeOf(over)).toEqual([403, 'REFUND_NOT_ALLOWED']);
+    expect(over.json['error']).toMatchObject({ details: { limit: 0, used: 0 } });
+    expect(JSON.stringify(over.json)).toContain('none in EUR');
+  });
+
+  it('answers a repeat with the refund itself, although that has used the limit up', async () => {
+    const { journey, application } = await anApplication();
+    await createAdminRefunds(service.sql).setLimit(application, 'EUR', 600);
+    const id = await paidPayment(journey);
+    const key = newKey();
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => refund(journey, id, { amount: 600 }, key)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
+  });
+
+  it('waits while its application is disabled, and goes on afterwards', async () => {
+    const { journey, application } = await anApplication();
+    const id = await paidPayment(journey);
+    const operations = operationsOn(service.sql);
+    await operations.applications.setStatus(application, 'disabled', 'a leak');
+    // As the API inserts it a moment before.
+    const made = await createRefunds(service.sql).insert(
+      aRefund({ id, application, test: true }, { amount: 1250 }),
+    );
+    if (typeof made !== 'object') throw new Error('The refund was not inserted');
+    await createPaymentWorkflows(service.client).restart(refundStart(made));
+    const find = async () => {
+      const [found] = await service.sql`
+        select status, stage, told, due_at > now() + interval '1 minute' as waits from refunds where id = ${made.id}`;
+      return found;
+    };
+    await until('its workflow waits', async () => (await find())?.['waits'] === true);
+    expect(await find()).toMatchObject({ status: 'pending', stage: 'reserved', told: 0 });
+    expect(await givenBack(id)).toBe(0);
+    await operations.applications.setStatus(application, 'active', null);
+    // The sweeper waits for some seconds.
+    await service.sql`update refunds set due_at = due_at - interval '1 minute' where id = ${made.id}`;
+    await sweepNow(service.client);
+    await refundBecomes(journey, made.id, 'succeeded');
+    expect(await givenBack(id)).toBe(1250);
+  });
+
+  it('says which token has asked for it, to admins', async () => {
+    const { journey, token } = await anApplication();
+    const { json } = await refund(journey, await paidPayment(journey), { amount: 1 });
+    const found = await operationsOn(service.sql).refunds.get(String(json['refund_id']));
+    expect(found).toMatchObject({ token: tokenIdOf(token), askedBy: null });
   });
 
   it('hides the payments and refunds of others', async () => {

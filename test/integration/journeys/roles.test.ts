@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { eventId, refundId as newRefundId } from '../../../contract/ids.ts';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import type { Operations } from '../../../operations/operations.ts';
@@ -419,8 +419,9 @@ describe('a database role is refused', () => {
       '%s: above the amount of the rule without another admin',
       async (role) => {
         const via = role === 'admin' ? 'cli' : 'console';
-        await createAdminRefunds(as.admin).setApprovalAbove('EUR', 1_000);
         const paid = await aPaidOne();
+        await createAdminRefunds(as.admin).setApprovalAbove('EUR', 1_000);
+        onTestFinished(() => createAdminRefunds(as.admin).setApprovalAbove('EUR', null));
         const own = byAdmin(`ada-${role}`, via);
         for (const more of [
           { requested_by: 'application' },
@@ -446,7 +447,6 @@ describe('a database role is refused', () => {
         const [row] = await service.sql`
           select to_confirm, due_at is not null as due from refunds where id = ${second?.id ?? ''}`;
         expect(row).toEqual({ to_confirm: false, due: true });
-        await createAdminRefunds(as.admin).setApprovalAbove('EUR', null);
       },
     );
 
