@@ -365,7 +365,7 @@ end
 $$;
 revoke execute on function reserve_refund() from public;
 create trigger refunds__reserve before insert on refunds
-  for each row when (new.status = 'pending' and new.requested_by <> 'gateway') execute function reserve_refund();
+  for each row when (new.stage = 'reserved') execute function reserve_refund();
 create trigger refunds__cancel_stays before update of cancel_requested on refunds
   for each row when (old.cancel_requested and not new.cancel_requested)
   execute function refuse_clearing('cancel_requested');

@@ -173,6 +173,8 @@ export const fillConsole = async (sql: Sql) => {
   await sql`insert into refund_approvals (currency, above) values ('EUR', 0)`;
   await sql`insert into refunds ${sql(refunds)}`;
   await sql`delete from refund_approvals`;
+  await sql`
+    update payments set amount_refund_pending = 100 where id in (select payment_id from refunds)`;
   const [one = '', two = '', three = '', four = ''] = refunds.map(({ id }) => id);
   return {
     accounts: await fillAccounts(sql, rows, hostileText('subject')),
