@@ -236,13 +236,14 @@ begin
   end if;
   if not exists (select from pg_policy where polname = 'refunds__console') then
     create policy refunds__console on refunds as restrictive for insert to payments_console
-      with check (requested_by = 'admin' and asked_via = 'console' and stage = 'reserved');
+      with check (requested_by = 'admin' and asked_via = 'console' and stage = 'reserved'
+        and exists (select from console_people p where p.name = asked_by and p.role = 'admin'));
   end if;
   if not exists (select from pg_policy where polname = 'refunds__worker') then
     create policy refunds__worker on refunds as restrictive for insert to payments_worker
       with check (requested_by = 'gateway' and method = 'refund' and status = 'succeeded');
   end if;
-  -- Who confirms on the command line cannot do so in the name of the console.
+  -- Who confirms on the command line cannot do so in the name of the console, which cannot invent people.
   if not (select relrowsecurity from pg_class where oid = 'confirmations'::regclass) then
     alter table confirmations enable row level security;
   end if;
@@ -250,7 +251,8 @@ begin
     create policy confirmations__admin on confirmations for insert to payments_admin with check (via = 'cli');
   end if;
   if not exists (select from pg_policy where polname = 'confirmations__console') then
-    create policy confirmations__console on confirmations for insert to payments_console with check (via = 'console');
+    create policy confirmations__console on confirmations for insert to payments_console
+      with check (via = 'console' and exists (select from console_people p where p.name = actor and p.role = 'admin'));
   end if;
   -- Only the console can write `console`: the person was logged in there.
   if not exists (select from pg_policy where polname = 'audit_log__console') then

@@ -420,6 +420,9 @@ describe('a database role is refused', () => {
       async (role) => {
         const via = role === 'admin' ? 'cli' : 'console';
         const paid = await aPaidOne();
+        for (const name of ['ada-console', 'bob'])
+          await service.sql`
+            insert into console_people (name, role) values (${name}, 'admin') on conflict do nothing`;
         await createAdminRefunds(as.admin).setApprovalAbove('EUR', 1_000);
         onTestFinished(() => createAdminRefunds(as.admin).setApprovalAbove('EUR', null));
         const own = byAdmin(`ada-${role}`, via);
@@ -429,6 +432,7 @@ describe('a database role is refused', () => {
           { ...own, stage: null, status: 'succeeded' },
           { ...own, stage: 'by_hand' },
           { ...own, asked_by: null },
+          ...(role === 'console' ? [{ ...own, asked_by: 'invented' }] : []),
         ])
           await expect(insert(as[role], paid, more), JSON.stringify(more)).rejects.toThrow();
         const [first] = await insert(as[role], paid, { ...own, amount: 1_000 });
@@ -443,6 +447,7 @@ describe('a database role is refused', () => {
           constraint_name: 'confirmations__other',
         });
         await expect(confirm('bob', via === 'cli' ? 'console' : 'cli')).rejects.toThrow();
+        if (role === 'console') await expect(confirm('invented', via)).rejects.toThrow();
         await confirm('bob', via);
         const [row] = await service.sql`
           select to_confirm, due_at is not null as due from refunds where id = ${second?.id ?? ''}`;
