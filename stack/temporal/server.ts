@@ -51,6 +51,8 @@ const dynamicConfig = {
   // By default the dev server reads the search attributes from its database for every task, so that a
   // new one works at once. Ours exist from the start.
   'system.forceSearchAttributesCacheRefreshOnRead': false,
+  // Its HTTP API has a port of its own, on which any web page could end workflows. We use gRPC.
+  'frontend.httpAllowedHosts': '["none.invalid"]',
 };
 
 const environment = {

@@ -1,7 +1,13 @@
 import { once } from 'node:events';
 import { randomInt } from 'node:crypto';
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { type Dispatcher, Pool } from 'undici';
 import { freePort } from '../ports.ts';
 
 /**
@@ -12,9 +18,11 @@ import { freePort } from '../ports.ts';
 export const openUiDoor = async (port: number) => {
   const ui = { host: anyLoopback(), port: await freePort() };
   const own = `127.0.0.1:${port}`;
+  const pool = new Pool(`http://${ui.host}:${ui.port}`);
   const server = createServer((req, res) => {
-    if (req.headers.host === own) pass(req, res, ui);
-    else res.writeHead(421).end(`The Temporal UI is at http://${own}\n`);
+    if (req.headers.host !== own) res.writeHead(421).end(`The Temporal UI is at http://${own}\n`);
+    // It runs in the process of `npm start`, which an error that nobody takes ends, with all that it has started.
+    else pass(req, res, pool).catch(() => res.destroy());
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
@@ -29,13 +37,28 @@ const anyLoopback = (): string =>
     ? `127.${randomInt(1, 255)}.${randomInt(256)}.${randomInt(1, 255)}`
     : '127.0.0.1';
 
-const pass = (req: IncomingMessage, res: ServerResponse, to: { host: string; port: number }) => {
-  const { url: path, method, headers } = req;
-  const sent = request({ ...to, path, method, headers, agent: false });
-  const cut = () => void res.destroy();
-  sent.once('error', cut).once('response', (answer) => {
-    res.writeHead(answer.statusCode ?? 502, answer.headers);
-    pipeline(answer, res, cut);
+const pass = async (req: IncomingMessage, res: ServerResponse, ui: Dispatcher): Promise<void> => {
+  const gone = new AbortController();
+  res.once('close', () => gone.abort());
+  const { url: path = '', headers } = req;
+  const hasBody = 'content-length' in headers || 'transfer-encoding' in headers;
+  const answer = await ui.request({
+    path,
+    method: req.method as Dispatcher.HttpMethod,
+    headers: endToEnd(headers),
+    body: hasBody ? req : null,
+    signal: gone.signal,
+    reset: true,
   });
-  pipeline(req, sent, (error) => error && cut());
+  res.writeHead(answer.statusCode, endToEnd(answer.headers));
+  await pipeline(answer.body, res);
 };
+
+/** What both ends agree about one connection stays on it. */
+const ofOneConnection = new Set([
+  ...['connection', 'expect', 'keep-alive', 'proxy-connection', 'te', 'trailer'],
+  ...['transfer-encoding', 'upgrade'],
+]);
+
+const endToEnd = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !ofOneConnection.has(name)));
