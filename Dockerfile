@@ -1,13 +1,14 @@
 ARG NODE_VERSION=24.21.0
 
 FROM node:${NODE_VERSION}-bookworm-slim AS build
+RUN apt-get update && apt-get install -y --no-install-recommends tini
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # Optional are the programs of the embedded stack, and the bundler's compiler, which the next step needs.
 RUN npm ci --omit=dev --omit=optional \
     && npm install --no-save --omit=dev --omit=optional \
       "@swc/core-linux-$(node -p process.arch)-gnu@$(node -p 'require("@swc/core/package.json").version')"
-COPY node-version.mjs ./
+COPY process-one.mjs node-version.mjs ./
 COPY contract contract
 COPY temporal temporal
 COPY workflows workflows
@@ -25,6 +26,7 @@ RUN find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
 # Debian alone is what Node's image stands on, without npm, yarn and Node's headers.
 FROM debian:bookworm-slim
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
+COPY --from=build /usr/bin/tini /usr/bin/tini
 ENV NODE_ENV=production \
     NODE_COMPILE_CACHE=/tmp/compile-cache \
     MALLOC_ARENA_MAX=2 \
@@ -32,7 +34,7 @@ ENV NODE_ENV=production \
 WORKDIR /app
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/workflows.js workflows.js
-COPY package.json node-version.mjs config.ts environment.ts process.ts ./
+COPY package.json process-one.mjs node-version.mjs config.ts environment.ts process.ts ./
 COPY contract contract
 COPY postgres postgres
 COPY telemetry telemetry
@@ -50,5 +52,7 @@ COPY console console
 RUN find . -name node_modules -prune -o -exec chmod u=rwX,go=rX {} +
 # The user node of Node's image.
 USER 1000:1000
+# A signal has no effect on the first process before that listens, and Node needs some 50 ms for it.
+ENTRYPOINT ["tini", "--"]
 # Each service of docker-compose.yml names its entry.
 CMD ["node", "cli/main.ts", "--help"]

@@ -1,5 +1,6 @@
 // Plain JavaScript: it runs before the first TypeScript file, on a Node that may not read one. Every process
 // imports it first.
+import './process-one.mjs';
 
 /**
  * The first version of each major that is safe. Older ones drop header lines beyond a lowered limit, so a

@@ -1,3 +1,4 @@
+import '../process-one.mjs';
 import { PaymentsError } from '../client/src/index.ts';
 import { DemoError, readConnection } from './connection.ts';
 import { runJourney } from './journey.ts';

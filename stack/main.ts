@@ -1,5 +1,7 @@
 import '../node-version.mjs';
-import { runStack } from './run.ts';
+
+// A signal that comes while all this is being loaded finds a listener.
+const { runStack } = await import('./run.ts');
 
 await runStack({
   api: 'api/main.ts',

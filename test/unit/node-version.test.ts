@@ -45,9 +45,9 @@ it.each(['api/main.ts', 'worker/main.ts', 'cli/main.ts', 'postgres/main.ts'])(
 );
 
 it('says that npm ci is missing, as after a fresh checkout', () => {
-  const fresh = join(aFolder(), 'node-version.mjs');
-  copyFileSync('node-version.mjs', fresh);
-  const { status, stderr } = run('--import', fresh, '-e', '0');
+  const fresh = aFolder();
+  for (const name of ['node-version.mjs', 'process-one.mjs']) copyFileSync(name, join(fresh, name));
+  const { status, stderr } = run('--import', join(fresh, 'node-version.mjs'), '-e', '0');
   expect(status).toBe(1);
   expect(stderr.trim()).toMatch(/^The packages .* not installed: run npm ci first\.$/);
 });

@@ -13,13 +13,15 @@ const service =
  */
 const rules: Record<string, { value?: string; type?: string }> = {
   contract: {},
-  'node-version.mjs': {},
+  'node-version.mjs': { value: 'process-one.mjs' },
+  'process-one.mjs': {},
   'config.ts': { value: 'environment.ts contract/limits.ts process.ts#SetupError' },
   // Only config.ts imports it, so that nothing else reads settings.
   'environment.ts': { value: 'process.ts#SetupError' },
   'process.ts': {},
   postgres: { value: 'contract' },
-  'postgres/main.ts': { value: 'node-version.mjs config.ts process.ts telemetry/log.ts' },
+  'postgres/main.ts': { value: 'node-version.mjs' },
+  'postgres/start.ts': { value: 'config.ts process.ts telemetry/log.ts' },
   temporal: {
     value: 'contract telemetry/log.ts',
   },
@@ -45,27 +47,33 @@ const rules: Record<string, { value?: string; type?: string }> = {
     value: 'contract postgres gateways temporal telemetry/log.ts',
     type: 'workflows telemetry/metrics.ts',
   },
-  'api/main.ts': { value: 'node-version.mjs config.ts process.ts telemetry' },
+  'api/main.ts': { value: 'node-version.mjs' },
+  'api/start.ts': { value: 'config.ts process.ts telemetry' },
   worker: {
     value: 'contract postgres gateways webhooks activities temporal telemetry/log.ts',
     type: 'telemetry/metrics.ts',
   },
-  'worker/main.ts': { value: 'node-version.mjs config.ts process.ts telemetry' },
-  'worker/setup-namespace.ts': { value: 'node-version.mjs config.ts process.ts telemetry/log.ts' },
+  'worker/main.ts': { value: 'node-version.mjs' },
+  'worker/start.ts': { value: 'config.ts process.ts telemetry' },
+  'worker/setup-namespace.ts': { value: 'node-version.mjs' },
+  'worker/namespace.ts': { value: 'config.ts process.ts telemetry/log.ts' },
   'worker/bundle.ts': { value: 'node-version.mjs' },
-  'worker/replay-open.ts': { value: 'node-version.mjs config.ts process.ts' },
+  'worker/replay-open.ts': { value: 'node-version.mjs' },
+  'worker/replay.ts': { value: 'config.ts process.ts' },
   operations: { value: 'contract postgres temporal gateways webhooks' },
   cli: { value: 'contract postgres operations process.ts#SetupError' },
-  'cli/main.ts': {
-    value: 'node-version.mjs config.ts process.ts temporal',
+  'cli/main.ts': { value: 'node-version.mjs' },
+  'cli/start.ts': {
+    value: 'config.ts process.ts temporal',
   },
   console: {
     value:
       'contract postgres operations/accounts.ts#mendOf operations/change.ts operations/csv.ts operations/differences.ts operations/webhook-url.ts telemetry/log.ts telemetry/single-flight.ts',
     type: 'operations',
   },
-  'console/main.ts': {
-    value: 'node-version.mjs config.ts process.ts operations temporal',
+  'console/main.ts': { value: 'node-version.mjs' },
+  'console/start.ts': {
+    value: 'config.ts process.ts operations temporal',
   },
   stack: {
     value:
@@ -73,6 +81,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
   },
   client: {},
   demo: { value: 'client/src/index.ts client/src/inbox.ts' },
+  'demo/main.ts': { value: 'process-one.mjs' },
   tools: { value: `${service} protocol test` },
   bench: { value: `${service} tools/production chaos/link.ts test/fakes` },
   chaos: {
@@ -176,7 +185,7 @@ it('no file imports itself through others, of types neither', () => {
       importsIn(file, text).flatMap(({ from, isOurs }) => (isOurs ? [from] : [])),
     ]),
   );
-  expect(imports.get('api/main.ts')).toContain('api/service.ts');
+  expect(imports.get('api/start.ts')).toContain('api/service.ts');
   expect(findCircles(imports)).toEqual([]);
 });
 
@@ -203,14 +212,18 @@ it('the API loads no HTTP client, because it calls neither gateways nor webhook 
   expect(loads.filter(({ from }) => from === 'undici')).toEqual([]);
 });
 
-it('every process checks the version of Node before it loads anything else', () => {
+it('every process checks the version of Node, and listens to signals, before it loads what takes time', () => {
   const entries = files.filter((path) =>
     /^(?:api|cli|console|postgres|stack|worker)\/main\.ts$|^worker\/(?:bundle|replay-open|setup-namespace)\.ts$/.test(
       path,
     ),
   );
   expect(entries).toHaveLength(9);
-  expect(entries.map((path) => values.get(path)?.[0]?.from)).toEqual(
-    entries.map(() => 'node-version.mjs'),
+  const imports = (path: string) => [
+    ...(sources.get(path) ?? '').matchAll(/^import\b[^;]*'([^']+)';/gm),
+  ];
+  const loadedFirst = entries.flatMap((path) => imports(path).map(([, from]) => from));
+  expect(loadedFirst.filter((from) => !from?.startsWith('node:'))).toEqual(
+    entries.map(() => '../node-version.mjs'),
   );
 });
