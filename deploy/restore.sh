@@ -1,6 +1,6 @@
 #!/bin/sh
-# Unpacks a backup into an empty volume, and starts Postgres alone. It prints what admins have to repeat, and
-# starts the rest after an answer. It writes over no data:
+# Unpacks a backup into an empty volume, and starts Postgres alone. It lists the payments whose checkout may be lost,
+# prints what admins have to repeat, and starts the rest after an answer. It writes over no data:
 #   docker compose down && docker volume rm payments_postgres
 #   deploy/restore.sh backups/payments-….tar.gz
 #   deploy/restore.sh backups/payments-….tar.gz --yes    for scripts: without the question
@@ -31,6 +31,12 @@ for job in logins migrations roles; do once "$job" < /dev/null; done
 docker compose exec -T postgres psql --quiet --dbname=payments --set=ON_ERROR_STOP=1 --single-transaction \
   --command='update console_sessions set ended_at = now() where ended_at is null' \
   --command='update console_links set ended_at = now() where ended_at is null' < /dev/null
+# Before any worker runs. In a backup all payments are older than the loss, and any of them may be paid by now.
+echo 'Open payments whose payer may have gone to the gateway since the backup. The service will ask the gateways about them:'
+docker compose exec -T postgres psql --quiet --dbname=payments --set=ON_ERROR_STOP=1 --pset=footer=off \
+  --command="update payments set checkout_at = created_at
+    where status in ('pending', 'processing') and gateway_reference is not null and checkout_at is null
+    returning application, id, order_id, gateway" < /dev/null
 
 cat << 'END'
 Only Postgres runs. All logins and links of the console have ended. Repeat what admins have changed since the backup,

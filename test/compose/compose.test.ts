@@ -347,6 +347,8 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     await admin('console login ada --role admin');
     const { body } = await create();
     const { payment_id: id } = JSON.parse(body) as { payment_id: string };
+    const isOpened = `exec -T postgres psql -At -d payments -c "select gateway_reference is not null from payments where id = '${id}'"`;
+    await until('the gateway knows it', async () => (await compose(isOpened)) === 't');
     const [backup = ''] = guide('Backup');
     const file = await shape.sh(backup);
 
@@ -376,6 +378,9 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     await run(commands.slice(0, -1));
     const said = await failing(`echo no | ${commands.at(-1)}`);
     expect(said).toMatch(/The backup is of 20\S+ \S+ \S+, 0 h \d+ min ago\./);
+    // The checkouts that may be lost. That of `opened` is in the backup.
+    expect(said).toContain(id);
+    expect(said).not.toContain(opened.id);
     expect(await compose('ps --services')).toBe('postgres');
     const left = `exec -T postgres psql -At -d payments -c "select (select count(*) from console_links where ended_at is null), (select count(*) from console_people where name = 'ada')"`;
     expect(await compose(left)).toBe('0|1');

@@ -6,6 +6,7 @@ import { createAccountDays } from '../../../postgres/account-days.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { comparisonsScheduleId } from '../../../temporal/comparisons.ts';
 import { sweeperWorkflowId } from '../../../temporal/sweeper.ts';
+import { readProjectFile } from '../../support/checks/project-files.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
 import { noAnswer } from '../../support/data/records.ts';
 import { startService } from '../../support/service/service.ts';
@@ -42,7 +43,29 @@ const paidAndClosed = async () => {
   return { id, statusAfterSweep };
 };
 
+/** The restored backup is from before the checkout. A superuser's replica role fires no trigger. */
+const loseCheckout = (id: string) =>
+  service.sql.begin(async (tx) => {
+    await tx`set local session_replication_role = replica`;
+    await tx`
+      update payments set checkout_at = null, created_at = now() - interval '3 minutes'
+      where id = ${id}`;
+  });
+
 describe('a sweep', () => {
+  it.each(['docs/operating/restoring.md', 'deploy/restore.sh'])(
+    'asks about the payers whose checkouts a restore has lost, after the statement of %s',
+    async (path) => {
+      const [statement = ''] =
+        /update payments set checkout_at[^;"]*/.exec(readProjectFile(path)) ?? [];
+      const { id, statusAfterSweep } = await paidAndClosed();
+      await loseCheckout(id);
+      const listed = await service.sql.unsafe(statement.replace(/'20\d\d-[^']*'/, 'now()'));
+      expect(listed.map((row) => String(row['id']))).toContain(id);
+      expect(await statusAfterSweep()).toBe('paid');
+    },
+  );
+
   it('starts the workflows that could not start while Temporal was unavailable', async () => {
     const journey = await aJourney();
     const timed = async <T>(work: () => Promise<T>) => {
