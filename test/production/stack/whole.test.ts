@@ -5,6 +5,13 @@ import { expect, it } from 'vitest';
 import { readStackConfig } from '../../../config.ts';
 import type { ConnectionFile } from '../../../stack/connection-file.ts';
 import { call } from '../../support/service/console.ts';
+import {
+  type Address,
+  oddRequests,
+  requestsFor,
+  sendAndLeave,
+} from '../../support/servers/raw-requests.ts';
+import { listeningIn } from '../../support/stack/listening.ts';
 import { aFolder, killAll, portsOf, runStack } from '../../support/stack/support.ts';
 import { until } from '../../support/until.ts';
 
@@ -70,3 +77,75 @@ it('npm start serves whole purchases, before and after a kill -9 of everything',
   expect(Date.now() - stoppedAt).toBeLessThan(15_000);
   expect(second.survivors()).toEqual([]);
 });
+
+/** Pages of all processes, files and requests that wait for something. Each port has some of them. */
+const pathsOf = async (connection: ConnectionFile, id: string): Promise<string[]> => {
+  const history = `/api/v1/namespaces/${connection.temporal_namespace}/workflows/${id}/history`;
+  const first = await fetch(`${connection.temporal_ui_url}${history}?waitNewEvent=true`);
+  const { nextPageToken } = (await first.json()) as { nextPageToken: string };
+  return [
+    `${history}?waitNewEvent=true&nextPageToken=${encodeURIComponent(nextPageToken)}`,
+    ...['/', '/events', '/orders', '/payments', '/payments/file', '/accounts/file', '/metrics'],
+    ...['/readyz', '/api/v1/docs', '/api/v1/openapi.json', '/api/v1/payments?per_page=100'],
+    ...['/api/v1/events?order=asc', `/api/v1/payments/${id}/checkout`],
+    ...['/api/v1/namespaces', `/api/v1/namespaces/${connection.temporal_namespace}/workflows`],
+  ];
+};
+
+/** 200 and more to one port, some at once. A client leaves at many moments, and without a word half of the time. */
+const strain = async (address: Address, paths: string[], token: string) => {
+  const host = `${address.host}:${address.port}`;
+  const requests = [
+    ...requestsFor(host, paths, { Authorization: `Bearer ${token}` }),
+    ...oddRequests(host),
+  ];
+  const all = [0, 15, 60].flatMap((after) => requests.map((bytes) => ({ after, bytes })));
+  for (let start = 0; start < all.length; start += 20)
+    await Promise.all(
+      all
+        .slice(start, start + 20)
+        .map(({ after, bytes }, index) =>
+          sendAndLeave(address, bytes, { after, reset: index % 2 === 0 }),
+        ),
+    );
+  return all.length;
+};
+
+const askAs = (address: Address, name: string) => {
+  const path = '/api/v1/namespaces/default/workflows';
+  const [bytes = ''] = requestsFor(name, [path], { Connection: 'close' });
+  return sendAndLeave(address, bytes, { after: 5_000, reset: false });
+};
+
+it.runIf(process.platform === 'linux')(
+  'npm start outlives broken and abandoned requests to each of its ports, and shows workflows to its own name alone',
+  async () => {
+    const dataDir = aFolder();
+    const stack = runStack({ dataDir, entry });
+    const connection = await stack.ready();
+    const processes = stack.survivors();
+    const ports = listeningIn([stack.pid, ...processes]);
+    const known = Object.values(portsOf(connection)).map(Number);
+    expect(ports.map(({ port }) => port)).toEqual(expect.arrayContaining(known));
+    const id = await create(stack.output());
+    const paths = await pathsOf(connection, id);
+
+    const sent = await Promise.all(ports.map((port) => strain(port, paths, connection.token)));
+    expect(Math.min(...sent)).toBeGreaterThan(200);
+
+    expect(stack.errors()).toBe('');
+    expect(stack.survivors()).toEqual(processes);
+    await buy(dataDir);
+
+    const door = new URL(connection.temporal_ui_url ?? '').host;
+    const isDoor = ({ host, port }: Address) => `${host}:${port}` === door;
+    for (const address of ports.filter((each) => !isDoor(each))) {
+      const answers = [await askAs(address, 'evil.example')];
+      if (address.host === '127.0.0.1')
+        answers.push(await askAs(address, `127.0.0.1:${address.port}`));
+      for (const answer of answers) expect(answer).not.toContain(id);
+    }
+    expect(await askAs(ports.find(isDoor)!, 'evil.example')).not.toContain(id);
+    expect(await askAs(ports.find(isDoor)!, door)).toContain(id);
+  },
+);

@@ -7,14 +7,15 @@ export interface Address {
 }
 
 /**
- * Sends bytes and goes away, after a time or an event. Resolves then, or when the other side has closed the connection.
+ * Sends bytes and goes away, after a time or an event. Resolves then, or when the other side has closed
+ * the connection, to what was received.
  * @param how.reset without saying goodbye, as a client that is killed
  */
 export const sendAndLeave = (
   { host, port }: Address,
   bytes: string | Buffer,
   { after, reset }: { after: number | Promise<unknown>; reset: boolean },
-): Promise<void> =>
+): Promise<string> =>
   new Promise((resolve) => {
     const socket = connect(port, host);
     const leave = () => (reset ? socket.resetAndDestroy() : socket.destroy());
@@ -23,8 +24,9 @@ export const sendAndLeave = (
       void (typeof after === 'number' ? sleep(after) : after).then(leave);
     });
     socket.on('error', () => socket.destroy());
-    socket.once('close', () => resolve());
-    socket.resume();
+    let received = '';
+    socket.setEncoding('latin1').on('data', (chunk: string) => (received += chunk));
+    socket.once('close', () => resolve(received));
   });
 
 const head = (line: string, ...lines: string[]) => [line, ...lines, '', ''].join('\r\n');
