@@ -127,6 +127,14 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     expect((await shape.sh(native)).split('\n')).toHaveLength(1);
   });
 
+  it('ends a program of the image by a signal to which it does not listen yet', async () => {
+    const stopped = `id=$(docker run --detach payments:1.0.0 node --eval 'setInterval(() => {}, 1000)')
+      docker stop --time 60 "$id" > stopped.log
+      docker inspect --format '{{.State.ExitCode}}' "$id"
+      docker rm "$id" > stopped.log`;
+    expect(await shape.sh(stopped)).toBe(String(128 + 15));
+  });
+
   it('begins a first start again that was cut off', async () => {
     await compose('up --detach --no-deps postgres');
     // While initdb works.

@@ -139,12 +139,10 @@ it.runIf(process.platform === 'linux')(
 
     const door = new URL(connection.temporal_ui_url ?? '').host;
     const isDoor = ({ host, port }: Address) => `${host}:${port}` === door;
-    for (const address of ports.filter((each) => !isDoor(each))) {
-      const answers = [await askAs(address, 'evil.example')];
-      if (address.host === '127.0.0.1')
-        answers.push(await askAs(address, `127.0.0.1:${address.port}`));
-      for (const answer of answers) expect(answer).not.toContain(id);
-    }
+    // The UI itself is at one of 16 million addresses, where no page finds it.
+    for (const address of ports.filter((each) => each.host === '127.0.0.1' && !isDoor(each)))
+      for (const name of ['evil.example', `127.0.0.1:${address.port}`])
+        expect(await askAs(address, name)).not.toContain(id);
     expect(await askAs(ports.find(isDoor)!, 'evil.example')).not.toContain(id);
     expect(await askAs(ports.find(isDoor)!, door)).toContain(id);
   },
