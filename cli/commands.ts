@@ -117,7 +117,7 @@ export const createCommand = (
     if (misuse !== null) made.error(`error: ${misuse}`);
     const change = describeChange?.(texts, parsed) ?? null;
     if (change !== null && !parsed.yes) await confirm(io, change);
-    const { text, json, failed, error } = await run({
+    const { text, json, note, failed, error } = await run({
       args: texts,
       options: parsed,
       reason: textOf(parsed['reason']),
@@ -127,6 +127,7 @@ export const createCommand = (
       interruption,
     });
     if (text !== null) io.out(parsed.json ? jsonText(json) : text);
+    if (note !== undefined && io.isInteractive) io.note(note);
     if (error !== undefined) throw error;
     if (failed) throw new ReportedError();
   });

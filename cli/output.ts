@@ -5,6 +5,8 @@ export interface Output {
   /** Null: the command has printed its output itself. */
   text: string | null;
   json: unknown;
+  /** For a person at the terminal. A file that takes the output does not get it: it may have to hold a secret alone. */
+  note?: string;
   /** The exit code is 1, although the output is printed. */
   failed?: boolean;
   /** Reported after the output, which holds what was done before it. */

@@ -16,7 +16,7 @@ const rotateCommand: CommandSpec = {
     `${application} gets a new webhook secret, and the old one retires in 24 hours.`,
   run: async ({ args: [application = ''], reason, operations }) => {
     const secret = await operations.secrets.rotate(application, reason);
-    return { text: `${secret}\n${secretNotice}`, json: { secret } };
+    return { text: secret, note: secretNotice, json: { secret } };
   },
 };
 

@@ -43,10 +43,11 @@ const issueCommand: CommandSpec = {
       reason,
     );
     const next = toConfirm
-      ? `\nNobody can use it until another admin confirms it: tokens confirm ${application} ${id}`
+      ? `
+Nobody can use it until another admin confirms it: tokens confirm ${application} ${id}`
       : '';
     const json = { token, id, mode, name, scopes, expiresAt, toConfirm };
-    return { text: `${token}\n${secretNotice}${next}`, json };
+    return { text: token, note: `${secretNotice}${next}`, json };
   },
 };
 

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { buffer } from 'node:stream/consumers';
 import { Router } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import {
@@ -10,6 +9,7 @@ import {
   type Payment,
   PaymentsError,
   SignatureError,
+  webhooks,
 } from '../client/src/index.ts';
 import type { Inbox } from '../client/src/inbox.ts';
 import type { Connection } from './connection.ts';
@@ -67,7 +67,7 @@ const guard: Middleware = async (ctx, next) => {
     if ((ctx.status === 404 || ctx.status === 405) && !ctx.body)
       await showMessage(ctx, ctx.status, 'There is no such page.');
   } catch (error) {
-    if (!(error instanceof PaymentsError)) throw error;
+    if (!(error instanceof PaymentsError) || error instanceof SignatureError) throw error;
     await showMessage(ctx, 502, error.message);
   }
 };
@@ -82,14 +82,6 @@ const showMessage = (ctx: Context, status: 404 | 405 | 502, message: string): Pr
   ctx.status = status;
   const title = status === 502 ? 'The payment service reported a problem' : 'Not here';
   return show(ctx, { title, content: messagePage({ title, message }) });
-};
-
-const maxBodyBytes = 64 * 1024;
-
-/** The bytes of a body whose length is announced, as browsers and the service do. */
-const readBody = async (ctx: Context): Promise<Buffer> => {
-  if (!(Number(ctx.get('content-length')) <= maxBodyBytes)) ctx.throw(413);
-  return buffer(ctx.req);
 };
 
 /** The payer looks, buys, and comes back. */
@@ -110,7 +102,8 @@ const payerRoutes = (deps: Deps) => {
   return new Router()
     .get('/', (ctx) => show(ctx, { title: 'Shop', content: shopPage() }))
     .post('/buy', async (ctx) => {
-      const form = new URLSearchParams((await readBody(ctx)).toString());
+      const { body } = await webhooks.readRequest(ctx.req);
+      const form = new URLSearchParams(Buffer.from(body).toString());
       const product = findProduct(form.get('product'));
       if (!product) return showMessage(ctx, 404, 'The shop does not have that.');
       const order = newOrder(product);
@@ -201,14 +194,13 @@ const serviceRoutes = (
   openStream: ReturnType<typeof createLiveStreams>['open'],
 ) => {
   const receive = async (ctx: Context) => {
-    const body = await readBody(ctx);
-    const signature = ctx.get('x-service-signature');
     try {
-      const { event, isFirst } = await inbox.receive({ body, signature });
+      const request = await webhooks.readRequest(ctx.req);
+      const { event, isFirst } = await inbox.receive(request);
       const webhook = {
         receivedAt: new Date().toISOString(),
         headers: plainHeaders(ctx.req),
-        rawBody: body.toString('utf8'),
+        rawBody: Buffer.from(request.body).toString('utf8'),
       };
       if (event.event.startsWith('payment.'))
         orders.keepWebhook(event.payment_id, webhook, isFirst);
@@ -216,7 +208,7 @@ const serviceRoutes = (
     } catch (error) {
       if (!(error instanceof SignatureError)) throw error;
       log(`The shop rejected a webhook: ${error.message}`);
-      ctx.status = 400;
+      ctx.status = error.reason === 'size' ? 413 : 400;
       ctx.body = { error: error.message };
     }
   };

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
 
 // node webhook-receiver.ts SECRET_FILE [PORT]; the file holds the secret that you were shown.
 const [secretFile = 'webhook-secret', port = '8080'] = process.argv.slice(2);
@@ -62,11 +61,22 @@ const handle = (event: {
   console.log(`Order ${event.order_id} is ${order.status}`);
 };
 
+/** The raw bytes: JSON that was parsed and written again may have other bytes. Undefined if they are too many. */
+const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> => {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  // Counted here: a proxy that sends the body on in chunks announces no length.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > maxBodyBytes) return undefined;
+  }
+  return Buffer.concat(chunks);
+};
+
 const receive = async (request: IncomingMessage): Promise<number> => {
-  // The service always sends a content-length.
-  if (!(Number(request.headers['content-length']) <= maxBodyBytes)) return 413;
-  // The raw bytes: JSON that was parsed and written again may have other bytes.
-  const rawBody = await buffer(request);
+  const rawBody = await readBody(request);
+  if (!rawBody) return 413;
   if (!isGenuine(String(request.headers['x-service-signature'] ?? ''), rawBody)) return 400;
   handle(JSON.parse(rawBody.toString('utf8')));
   return 204;
@@ -76,7 +86,9 @@ const server = createServer((request, response) => {
   void receive(request)
     // Not accepted, so the service sends it again.
     .catch(() => 500)
-    .then((status) => response.writeHead(status).end());
+    .then((status) => response.writeHead(status).end())
+    // What was not read is dropped: a sender that is cut off would not see the response.
+    .then(() => request.resume());
 });
 
 server.listen(Number(port), '127.0.0.1', () => {

@@ -59,17 +59,19 @@ export class ConnectionError extends PaymentsError {}
 export class TimeoutError extends ConnectionError {}
 
 /** Why a webhook was rejected. */
-export type SignatureProblem = 'body' | 'secret' | 'missing' | 'malformed' | 'time' | 'mismatch';
+export type SignatureProblem =
+  'body' | 'secret' | 'size' | 'missing' | 'malformed' | 'time' | 'mismatch';
 
 /** A webhook that cannot be trusted. Do nothing but answer with `status`; Express and Koa do so by themselves. */
 export class SignatureError extends PaymentsError {
   /** `body` and `secret` are mistakes of the receiver; the others are of the request. */
   readonly reason: SignatureProblem;
-  readonly status: 400 | 500;
+  readonly status: 400 | 413 | 500;
 
   constructor(reason: SignatureProblem, message: string) {
     super(message);
     this.reason = reason;
-    this.status = reason === 'body' || reason === 'secret' ? 500 : 400;
+    const isOwnMistake = reason === 'body' || reason === 'secret';
+    this.status = isOwnMistake ? 500 : reason === 'size' ? 413 : 400;
   }
 }

@@ -19,7 +19,59 @@ export interface Webhook {
 /** The clocks of the service and of the receiver may differ by this much, in either direction. */
 const toleranceSeconds = 300;
 const maxSignatures = 10;
+/** An event is smaller by far. */
+const maxBodyBytes = 64 * 1024;
 const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+
+/** A `Request` of the web, or one of Node: that of `node:http` and Express, or `ctx.req` of Koa. */
+export type IncomingRequest =
+  | Pick<Request, 'body' | 'bodyUsed' | 'headers'>
+  | (AsyncIterable<Uint8Array> & {
+      headers: Record<string, string | string[] | undefined>;
+      readableDidRead?: boolean;
+    });
+
+/**
+ * Reads the body, up to 64 KB whatever the request announces, and the header of the signature: the rest of what
+ * `verify` needs is the secret.
+ * @throws SignatureError
+ */
+export const readRequest = async (
+  request: IncomingRequest,
+): Promise<{ body: Uint8Array; signature: Webhook['signature'] }> => {
+  const isWeb = 'bodyUsed' in request;
+  if (isWeb ? request.bodyUsed : request.readableDidRead)
+    throw new SignatureError(
+      'body',
+      'The body was read before: call readRequest before a parser, or give verify the bytes that it kept.',
+    );
+  // The types of some environments do not know that such a stream can be iterated.
+  const body = (isWeb ? request.body : request) as AsyncIterable<Uint8Array> | null;
+  const name = 'x-service-signature';
+  return {
+    body: await readAll(body),
+    signature: isWeb ? request.headers.get(name) : request.headers[name],
+  };
+};
+
+/**
+ * Fails as soon as the body is too long, so that the answer goes out, and drops what still comes: a sender that is
+ * cut off would not see the answer.
+ */
+const readAll = (body: AsyncIterable<Uint8Array> | null): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    const read = async () => {
+      const bytes = new Uint8Array(maxBodyBytes);
+      let length = 0;
+      for await (const chunk of body ?? []) {
+        if (length + chunk.length <= maxBodyBytes) bytes.set(chunk, length);
+        else reject(new SignatureError('size', 'The body is larger than 64 KB.'));
+        length += chunk.length;
+      }
+      resolve(bytes.subarray(0, length));
+    };
+    read().catch(reject);
+  });
 
 /**
  * Checks that the payment service has sent exactly this body, just now, and returns its event.

@@ -25,9 +25,11 @@ interface Forwarded {
  */
 export const listen = async (cli: Cli): Promise<void> => {
   refuseLive(cli, 'listen');
-  const url = targetOf(cli.flags['forward-to']);
   const secret = secretOf(cli.token);
+  if (cli.flags['print-secret']) return console.log(secret);
+  const url = targetOf(cli.flags['forward-to']);
   const { from } = cli.flags;
+  const startedAt = from === undefined ? await startOf(cli) : undefined;
   const since = new Date(Date.now() - (from === undefined ? clockDifferenceMs : ageMs(from)));
   let last: Forwarded | undefined;
   let isPosting = Promise.resolve();
@@ -43,7 +45,9 @@ export const listen = async (cli: Cli): Promise<void> => {
 
   const seen = new Set<string>();
   const find = () => findNew(cli, since, seen);
-  if (from === undefined) for (const { event_id: id } of await find()) seen.add(id);
+  if (startedAt !== undefined)
+    for (const { event_id: id, created_at } of await find())
+      if (Date.parse(created_at) < startedAt) seen.add(id);
   console.log(`Ready. Events go to ${url}, signed with ${secret}; r sends the last one again.`);
   for (;;) {
     try {
@@ -62,6 +66,19 @@ export const listen = async (cli: Cli): Promise<void> => {
       await sleep(seconds * 1000);
     }
   }
+};
+
+/**
+ * When this process has started, by the clock of the service: what happens after it is new, also before the first look.
+ * The service tells whole seconds: the clocks are taken as equal where they can be, and else an event too much is new.
+ */
+const startOf = async ({ client }: Cli): Promise<number> => {
+  const askedAt = Date.now();
+  const { headers } = await client.me().withResponse();
+  const date = Date.parse(headers.get('date') ?? '') || askedAt;
+  const ahead = date - Date.now();
+  const canBeEqual = ahead <= 0 && date + 1_000 >= askedAt;
+  return performance.timeOrigin + (canBeEqual ? 0 : ahead);
 };
 
 /** The events that were not seen, oldest first. One can appear below a newer one, so whole pages are read. */

@@ -11,6 +11,7 @@ import { outcomes, trigger } from './trigger.ts';
 const usage = `example-payments: events and tests of the payments API on the command line
 
   example-payments listen --forward-to URL [--from 1h]   posts the events of a test token to a URL; r sends the last again
+  example-payments listen --print-secret          prints the secret that listen signs with
   example-payments trigger OUTCOME [--order ID] [--amount N] [--currency EUR] [--failure-code CODE]
                                                  makes a payment of the sandbox, and waits for its event:
                                                  ${outcomes.join(', ')}
@@ -24,6 +25,7 @@ arguments are visible to other users of the machine.`;
 const flags = {
   'forward-to': { type: 'string' },
   from: { type: 'string' },
+  'print-secret': { type: 'boolean' },
   order: { type: 'string' },
   amount: { type: 'string' },
   currency: { type: 'string' },
@@ -44,7 +46,7 @@ interface Command {
 }
 
 const commands: Record<string, Command> = {
-  listen: { run: listen, words: 0, flags: ['forward-to', 'from'] },
+  listen: { run: listen, words: 0, flags: ['forward-to', 'from', 'print-secret'] },
   trigger: { run: trigger, words: 1, flags: ['order', 'amount', 'currency', 'failure-code'] },
   'events list': {
     run: listEvents,

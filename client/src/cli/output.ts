@@ -3,6 +3,7 @@ import type { Payments } from '../client.ts';
 export interface Flags {
   'forward-to'?: string;
   from?: string;
+  'print-secret'?: boolean;
   order?: string;
   amount?: string;
   currency?: string;
