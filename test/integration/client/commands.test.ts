@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { verify } from '../../../client/src/webhooks.ts';
@@ -102,6 +104,26 @@ it('payments events lists events by their filters, replays one, and shows both r
   expect((await run(['events', 'list', '--limit', '1'])).text.split('\n')).toHaveLength(2);
 });
 
+/** Passes requests on to the service, and holds the first list of events back until the act is done. */
+const aSlowFirstLook = async (act: () => Promise<unknown>): Promise<string> => {
+  let acting: Promise<unknown> | undefined;
+  const server = createServer(({ url = '', headers }, response) => {
+    const answer = async () => {
+      if (url.startsWith('/api/v1/events?')) await (acting ??= act());
+      const { authorization = '' } = headers;
+      const passed = await fetch(service.url + url, { headers: { authorization } });
+      response
+        .writeHead(passed.status, { 'content-type': 'application/json' })
+        .end(await passed.text());
+    };
+    answer().catch((error: unknown) => response.destroy(error as Error));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // It listens on TCP.
+};
+
 describe('payments listen', () => {
   it('runs in the background of a terminal', async () => {
     const listen = `${program} listen --forward-to http://127.0.0.1:9`;
@@ -138,6 +160,28 @@ describe('payments listen', () => {
     expect(again.headers['x-service-delivery-attempt']).toBe('2');
     expect(again.body.equals(first.body)).toBe(true);
     expect(receiver.all.map(({ json }) => json['order_id'])).toEqual(['o-1', 'o-1']);
+  });
+
+  it('posts an event that comes before its first look, and none from before its start', async () => {
+    await run(['trigger', 'paid', '--order', 'before']);
+    // Older than the second in which the service tells its time.
+    await service.sql`
+      update events set created_at = created_at - interval '10 seconds' where order_id = 'before'`;
+    const receiver = await startReceiver();
+    onTestFinished(() => receiver.stop());
+    // The listener's first look waits until another event is there.
+    const proxy = await aSlowFirstLook(() => run(['trigger', 'paid', '--order', 'early']));
+    const { output } = start(['listen', '--forward-to', receiver.url], {
+      PAYMENTS_BASE_URL: proxy,
+    });
+    await until('it is forwarded', () => output.text.includes('early: 204'));
+    expect(receiver.all.map(({ json }) => json['order_id'])).toEqual(['early']);
+  });
+
+  it('prints its secret with --print-secret, and nothing else', async () => {
+    const { output } = start(['listen', '--forward-to', 'http://127.0.0.1:9']);
+    const secret = await until('it is ready', () => /with (whsec_\w+);/.exec(output.text)?.[1]);
+    expect(await run(['listen', '--print-secret'])).toMatchObject({ code: 0, text: `${secret}\n` });
   });
 
   it('posts older events first with --from', async () => {

@@ -35,8 +35,9 @@ describe('the tarball', () => {
     );
   });
 
-  it('has 40 KB at most', () => {
-    expect(tarball.size).toBeLessThanOrEqual(40_000);
+  it('has 44 KB at most', () => {
+    // It is installed in each deployment of a shop. The page, the types and two kinds of modules are most of it.
+    expect(tarball.size).toBeLessThanOrEqual(44_000);
   });
 
   it('passes publint', () => {

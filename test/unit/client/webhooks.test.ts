@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import Stripe from 'stripe';
 import { describe, expect, it } from 'vitest';
 import { SignatureError, webhooks } from '../../../client/src/index.ts';
@@ -177,6 +179,67 @@ describe('verify', () => {
   it('rejects signed text that is not JSON', async () => {
     const signature = sign({ payload: 'no json' });
     expect(await reasonOf({ body: 'no json', signature })).toBe('body');
+  });
+});
+
+describe('readRequest', () => {
+  const headers = { 'x-service-signature': sign() };
+  const aRequest = (body: ReadableStream | string | null) =>
+    new Request('http://127.0.0.1/', { method: 'POST', headers, body, duplex: 'half' });
+  /** Pieces of 1 KB that announce no length, and whether the last of them was asked for. */
+  const pieces = (count: number) => {
+    let sent = 0;
+    const stream = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (sent === count) return controller.close();
+        sent += 1;
+        return controller.enqueue(new Uint8Array(1024).fill(32));
+      },
+    });
+    return { stream, sent: () => sent };
+  };
+  const problemOf = async (request: Parameters<typeof webhooks.readRequest>[0]) =>
+    webhooks.readRequest(request).then(
+      ({ body }) => body.length,
+      ({ reason, status }: SignatureError) => [reason, status],
+    );
+
+  it('returns what verify takes', async () => {
+    const read = await webhooks.readRequest(aRequest(payload));
+    expect(await webhooks.verify({ ...read, secret, receivedAt })).toEqual(JSON.parse(payload));
+  });
+
+  it('reads a body of several pieces, and none', async () => {
+    expect(await problemOf(aRequest(pieces(3).stream))).toBe(3 * 1024);
+    expect(await problemOf(aRequest(null))).toBe(0);
+  });
+
+  it('takes 64 KB, and refuses more with 413 in whatever pieces', async () => {
+    expect(await problemOf(aRequest(pieces(64).stream))).toBe(64 * 1024);
+    for (const body of [pieces(65).stream, 'a'.repeat(64 * 1024 + 1)])
+      expect(await problemOf(aRequest(body))).toEqual(['size', 413]);
+  });
+
+  it('reads on to the end of a body that it has refused', async () => {
+    const { stream, sent } = pieces(200);
+    await problemOf(aRequest(stream));
+    await expect.poll(sent).toBe(200);
+  });
+
+  it('says so when something has read the body before', async () => {
+    const read = aRequest(payload);
+    await read.text();
+    expect(await problemOf(read)).toEqual(['body', 500]);
+    const parsed = Object.assign(Readable.from([Buffer.from(payload)]), { headers });
+    await text(parsed);
+    expect(await problemOf(parsed)).toEqual(['body', 500]);
+  });
+
+  it('fails with the error of a connection that breaks', async () => {
+    const broken = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.error(new Error('broken')),
+    });
+    await expect(webhooks.readRequest(aRequest(broken))).rejects.toThrow('broken');
   });
 });
 
