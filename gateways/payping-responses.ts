@@ -60,11 +60,19 @@ const Verified = inAnyCase({
   clientRefId: z.string().nullish(),
   paymentRefId: RefId,
 });
+const Reversed = inAnyCase({
+  amount: z.int().positive(),
+  clientRefId: z.string().nullish(),
+});
 const Problem = inAnyCase({
   title: z.string().nullish(),
   metaData: inAnyCase({ code: z.int(), message: z.unknown().optional() }).nullish(),
 });
 
+/*
+ * The codes are those of PayPing's document. It lists more of them, and a code that is in none of these lists is no
+ * outcome.
+ */
 /** Refusals of an opening because of the account or the request. All others may pass on a retry. */
 const openingRefusals = new Set([101, 102, 103, 104, 105, 107, 111, 112, 113, 137, 164, 165]);
 const alreadyVerified = new Set([110, 123]);
@@ -81,8 +89,12 @@ const verifyRefusals: Record<number, FailureCode> = {
   137: 'amount_mismatch',
 };
 
-/** The payment is being confirmed or reversed: its result is not known yet. */
-const reversalInProgress = new Set([155, 156]);
+/**
+ * Refusals of a reversal that are certain: the payment was not opened as reversible, and its time is over. After any other
+ * the money may be on its way: 155 and 156 say that it is being confirmed or reversed, and 114 that the bank was not
+ * reached. Source: public copy of PayPing's document of its API, v3.
+ */
+const reversalRefusals = new Set([134, 135]);
 const refundIsComplete = 2;
 
 /** @throws GatewayUnavailable unless PayPing clearly refuses the payment */
@@ -123,14 +135,17 @@ export const parseVerification = (
   throw unexpected('verify', response);
 };
 
-/** @throws GatewayUnavailable */
-export const parseReversal = (response: HttpResponse): Reversal => {
-  const { status } = response;
-  if (status === 200) return { result: 'reversed' };
-  if (status === 202) throw unexpected('reverse', response);
-  const { title, metaData } = parseResponse(Problem, response, 'payping, reverse');
-  if (reversalInProgress.has(metaData?.code ?? 0)) throw unexpected('reverse', response);
-  return { result: 'refused', ...providerMessage(metaData?.code ?? status, title) };
+/** @throws GatewayUnavailable unless PayPing clearly reverses the payment, or clearly refuses that */
+export const parseReversal = (response: HttpResponse, payment: OpenedPayment): Reversal => {
+  const name = 'payping, reverse';
+  if (response.status === 200) {
+    requireSamePayment(payment, parseResponse(Reversed, response, name));
+    return { result: 'reversed' };
+  }
+  const { title, metaData } = parseResponse(Problem, response, name);
+  const code = metaData?.code ?? 0;
+  if (response.status < 400 || !reversalRefusals.has(code)) throw unexpected('reverse', response);
+  return { result: 'refused', ...providerMessage(code, title) };
 };
 
 /** A refund that is requested but not complete has returned no money. */

@@ -80,7 +80,7 @@ export const payping = defineDriver({
         paymentRefId: Number(refId),
         paymentCode: payment.reference,
       });
-      return parseReversal(response);
+      return parseReversal(response, payment);
     };
 
     return {

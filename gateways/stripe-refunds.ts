@@ -41,33 +41,52 @@ const failureReasons: Record<string, RefundFailureCode> = {
   merchant_request: 'cancelled',
 };
 
-/** The error codes of a refund that Stripe refuses. The code of an amount over the rest is not documented. */
+/**
+ * The error codes with which Stripe certainly gives nothing back. Any other code is no outcome. Source:
+ * https://docs.stripe.com/error-codes.
+ */
 const refusals: Record<string, RefundFailureCode> = {
   charge_already_refunded: 'already_refunded',
   charge_disputed: 'disputed',
+  refund_disputed_payment: 'disputed',
+  charge_not_refundable: 'not_refundable',
   balance_insufficient: 'insufficient_balance',
   insufficient_funds: 'insufficient_balance',
   amount_too_small: 'not_refundable',
   amount_too_large: 'not_refundable',
 };
 
-/** @throws GatewayUnavailable if a request with the same key is running, or used the key differently */
-export const parseRefund = (response: HttpResponse): RefundAnswer => {
+/** @throws GatewayUnavailable unless Stripe takes the refund on, or certainly refuses it */
+export const parseRefund = (response: HttpResponse): RefundAnswer =>
+  response.status === 200
+    ? { result: 'accepted', refund: toKnown(parseResponse(Refund, response, 'stripe, refund')) }
+    : parseRefundRefusal(response);
+
+/** @throws GatewayUnavailable unless Stripe certainly refuses the refund */
+export const parseRefundRefusal = (response: HttpResponse) => {
   const { status } = response;
-  const name = 'stripe, refund';
-  if (status === 200)
-    return { result: 'accepted', refund: toKnown(parseResponse(Refund, response, name)) };
-  const { error } = parseResponse(Refusal, response, name);
-  const isAboutUs = status === 401 || status === 403;
-  // Another status says nothing about the refund: 409 is a request with the same key that is running.
-  if (!isAboutUs && (status !== 400 || error.type === 'idempotency_error'))
-    throw new GatewayUnavailable(`${name}: unexpected response, HTTP ${status}`);
-  const failureCode = refusals[error.code ?? ''] ?? 'gateway_refused';
+  const { error } = parseResponse(Refusal, response, 'stripe, refund');
+  const failureCode = refusalOf(status, error);
+  if (!failureCode)
+    throw new GatewayUnavailable(`stripe, refund: unexpected response, HTTP ${status}`);
   return {
     result: 'refused',
-    failureCode: isAboutUs ? 'merchant_configuration' : failureCode,
+    failureCode,
     ...providerMessage(error.code ?? error.type, error.message),
-  };
+  } as const;
+};
+
+/** Undefined for what is no outcome, as 409: a request with the same key is running. */
+const refusalOf = (
+  status: number,
+  { type, code, param }: z.output<typeof Refusal>['error'],
+): RefundFailureCode | undefined => {
+  // The key is wrong, or lacks the right. Source: https://docs.stripe.com/api/errors.
+  if (status === 401 || status === 403) return 'merchant_configuration';
+  if (status !== 400 || type !== 'invalid_request_error') return undefined;
+  // An amount over the rest has no code. Source: answers that several public clients have stored.
+  if (!code) return param === 'amount' ? 'not_refundable' : undefined;
+  return refusals[code];
 };
 
 /** @throws GatewayUnavailable for a list that is not whole */

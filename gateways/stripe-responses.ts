@@ -46,7 +46,12 @@ export const Session = z.object({
 export const Opened = z.object({ id: SessionId, livemode: z.boolean(), url: z.url() });
 export const Reversed = z.object({ status: z.enum(refundStatuses) });
 export const Refusal = z.object({
-  error: z.object({ type: z.string(), code: z.string().nullish(), message: z.string().nullish() }),
+  error: z.object({
+    type: z.string(),
+    code: z.string().nullish(),
+    param: z.string().nullish(),
+    message: z.string().nullish(),
+  }),
 });
 export const Event = z.object({
   livemode: z.boolean(),

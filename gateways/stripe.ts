@@ -27,7 +27,12 @@ import {
   toStatus,
 } from './stripe-responses.ts';
 import { bookPath, parseBook } from './stripe-book.ts';
-import { parseRefund, parseRefundEvent, parseRefunds } from './stripe-refunds.ts';
+import {
+  parseRefund,
+  parseRefundEvent,
+  parseRefundRefusal,
+  parseRefunds,
+} from './stripe-refunds.ts';
 import { isSignedByStripe } from './stripe-signature.ts';
 
 const host = 'https://api.stripe.com';
@@ -144,10 +149,7 @@ export const stripe = defineDriver({
           // Stripe refunds an intent once, with any key.
           keyOfMinute(now(), `reverse:${payment.id}`),
         );
-        if (response.status !== 200) {
-          const { error } = parseResponse(Refusal, response, 'stripe, refund');
-          return { result: 'refused', ...providerMessage(error.code ?? error.type, error.message) };
-        }
+        if (response.status !== 200) return parseRefundRefusal(response);
         const { status } = parseResponse(Reversed, response, 'stripe, refund');
         if (status === 'succeeded') return { result: 'reversed' };
         if (status === 'pending' || status === 'requires_action') return { result: 'pending' };
@@ -269,10 +271,16 @@ const toForm = (payment: GatewayPayment, expiresAt: number): Record<string, stri
 const productName = (payment: GatewayPayment): string =>
   [...describePayment(payment)].slice(0, 250).join('');
 
-/** @throws GatewayUnavailable if a request with the same key is running, or used the key differently */
+/**
+ * The key is wrong or lacks the right, or the request cannot be carried out as it is. Any other error is no outcome: it may
+ * pass on a retry. Source: https://docs.stripe.com/api/errors.
+ * @throws GatewayUnavailable
+ */
 const parseOpeningRefusal = (response: HttpResponse): Opening => {
+  const { status } = response;
   const { error } = parseResponse(Refusal, response, 'stripe, create');
-  if (response.status === 409 || error.type === 'idempotency_error')
+  const isAboutUs = status === 401 || status === 403;
+  if (!isAboutUs && (status !== 400 || error.type !== 'invalid_request_error'))
     throw unexpected('create', response);
   return { result: 'refused', ...providerMessage(error.code ?? error.type, error.message) };
 };

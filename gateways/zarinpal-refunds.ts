@@ -57,6 +57,18 @@ const failureCodes: Partial<Record<z.output<typeof PayoutStatus>, RefundFailureC
   REVERSED: 'returned_by_bank',
 };
 
+/**
+ * The categories of errors with which a refund is certainly refused: the server has rejected the arguments, the token or
+ * the right before it did anything. Any other error may have come after the money went, and is no outcome. Source:
+ * third-party clients of the live schema.
+ */
+const refusals = new Map<string | null | undefined, RefundFailureCode>([
+  // A balance that is too low has no code of its own.
+  ['validation', 'gateway_refused'],
+  ['authentication', 'merchant_configuration'],
+  ['authorization', 'merchant_configuration'],
+]);
+
 const Session = z.object({
   id: Id,
   amount: Amount,
@@ -126,15 +138,17 @@ export const createRefunds = (
           result: 'accepted',
           refund: { ...knownRefund(session.id, payment, amount), state: 'pending' },
         };
-      const [error] = parseResponse(Errors, response, 'zarinpal, refund').errors;
-      const category = error?.extensions?.category ?? null;
-      if (category === 'internal') throw new GatewayUnavailable('zarinpal, refund: internal error');
-      const isAboutUs = category === 'authentication' || category === 'authorization';
+      const { errors } = parseResponse(Errors, response, 'zarinpal, refund');
+      const [failureCode, ...others] = errors.map(({ extensions }) =>
+        refusals.get(extensions?.category),
+      );
+      if (!failureCode || others.includes(undefined))
+        throw new GatewayUnavailable('zarinpal, refund: unexpected error');
+      const [error] = errors;
       return {
         result: 'refused',
-        // A balance that is too low has no code of its own.
-        failureCode: isAboutUs ? 'merchant_configuration' : 'gateway_refused',
-        ...providerMessage(category, error?.message),
+        failureCode,
+        ...providerMessage(error?.extensions?.category ?? null, error?.message),
       };
     },
 

@@ -45,6 +45,10 @@ const pageSize = 100;
 const mostPages = 20;
 const dayMs = 86_400_000;
 
+/**
+ * The results with which Zibal certainly gives nothing back. Any other result is no outcome. Source: PyPI zibalPlatform
+ * 1.0.0; another client names another reason for 26, and it is a refusal there, too.
+ */
 const refusals: Record<number, RefundFailureCode> = {
   9: 'not_refundable',
   11: 'insufficient_balance',

@@ -14,6 +14,7 @@ export const startPayping = async () => {
   const verifyStatuses: number[] = [];
   /** Refusals of the next calls, by operation. */
   const refusals = new Map<string, Refused[]>();
+  let scripted: { name: string; response: FakeResponse } | undefined;
   let conflictHasPayment = true;
   let mistakenFor: string | undefined;
   let moved: { reference: string; state: string } | undefined;
@@ -97,6 +98,11 @@ export const startPayping = async () => {
     const refused = refusals.get(name)?.shift();
     if (name === 'verify' && moved) entryIn(book, moved.reference).state = moved.state;
     if (name === 'verify') moved = undefined;
+    if (scripted?.name === name) {
+      const { response } = scripted;
+      scripted = undefined;
+      return response;
+    }
     if (refused?.code === 'empty') return { status: refused.status, body: '' };
     if (refused?.code === null) return { status: refused.status, body: {} };
     if (refused) return problem(refused.status, refused.code);
@@ -112,6 +118,10 @@ export const startPayping = async () => {
     book,
     verifyStatuses,
     refuse: (name: string, ...replies: Refused[]) => void refusals.set(name, replies),
+    /** Responds to the next call of this name, and does nothing. */
+    respondOnce(name: string, response: FakeResponse) {
+      scripted = { name, response };
+    },
     /** Sets whether the response "already verified" includes the payment. */
     setConflict: (hasPayment: boolean) => {
       conflictHasPayment = hasPayment;

@@ -25,6 +25,12 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
   let lastError: object | null = null;
   let mistakenFor: string | undefined;
   const charges: Transaction[] = [];
+  const others: Transaction[] = [];
+  /** How the book shows that the money of a refund came back. */
+  let returned: Labels | null = { type: 'refund_failure', reporting_category: 'refund_failure' };
+  let pagesMade = 0;
+  /** What is wrong with the list of transactions. */
+  let bookFault: 'repeats' | 'endless' | 'empty' | undefined;
   const refundBook = newRefundBook(book, {
     done: 'succeeded',
     failed: ['failed', 'canceled'],
@@ -38,7 +44,7 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
     const id = `ch_${charges.length + 1}`;
     charges.push({
       id: `txn_${id}`,
-      type: 'charge',
+      ...{ type: 'charge', reporting_category: 'charge' },
       created: Math.floor(at.getTime() / 1000),
       amount,
       currency,
@@ -148,8 +154,7 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
     const rest = refundBook.rest(id);
     const amount = Number(form.get('amount') ?? rest);
     if (rest === 0) return refusal(400, 'invalid_request_error', 'charge_already_refunded');
-    if (!Number.isInteger(amount) || amount < 1 || amount > rest)
-      return refusal(400, 'invalid_request_error');
+    if (!Number.isInteger(amount) || amount < 1 || amount > rest) return overTheRest;
     const made = refundBook.add(id, { amount, refundId: form.get('metadata[refund_id]') });
     made.claimed = form.get('metadata[payment_id]');
     return { body: shown(made) };
@@ -169,11 +174,12 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
       const created = Math.floor(made.createdAt.getTime() / 1000);
       const { currency } = entryIn(book, made.payment);
       const moved = { created, currency, fee: 0, source: shown(made) };
-      const there = { ...moved, id: `txn_${reference}`, type: 'refund', amount: -amount };
-      if (!['failed', 'canceled'].includes(state)) return [there];
-      return [there, { ...moved, id: `txn_${reference}_back`, type: 'refund_failure', amount }];
+      const labels = { type: 'refund', reporting_category: 'refund' };
+      const there = { ...moved, id: `txn_${reference}`, ...labels, amount: -amount };
+      if (!returned || !['failed', 'canceled'].includes(state)) return [there];
+      return [there, { ...moved, id: `txn_${reference}_back`, ...returned, amount }];
     };
-    return [...charges, ...refundBook.refunds.flatMap(ofRefund)];
+    return [...charges, ...refundBook.refunds.flatMap(ofRefund), ...others];
   };
 
   /** Newest first, as Stripe lists them. */
@@ -186,6 +192,13 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
       .filter(({ created }) => created >= from && created < to)
       .toReversed();
     const after = all.findIndex(({ id }) => id === query.get('starting_after')) + 1;
+    if (bookFault === 'empty') return { body: { object: 'list', data: [], has_more: true } };
+    if (bookFault === 'repeats')
+      return { body: { object: 'list', data: all.slice(0, 3), has_more: true } };
+    if (bookFault === 'endless') {
+      const made = { ...all[0], id: `txn_made_${(pagesMade += 1)}` };
+      return { body: { object: 'list', data: [made], has_more: true } };
+    }
     const data = all.slice(after, after + Math.min(Number(query.get('limit')), pageMax));
     return { body: { object: 'list', data, has_more: after + data.length < all.length } };
   };
@@ -241,6 +254,21 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
     mistakeFor: (id: string | undefined) => {
       mistakenFor = id;
     },
+    /** Moves the balance in another way than a charge or a refund. @returns the id of the transaction */
+    moveBalance(labels: Labels, { at = new Date(), ...moved }: Moved): string {
+      const id = `txn_other_${others.length + 1}`;
+      const created = Math.floor(at.getTime() / 1000);
+      others.push({ id, created, currency: 'eur', fee: 0, source: null, ...labels, ...moved });
+      return id;
+    },
+    /** The book shows refunds that came back like this; null: not at all. */
+    returnAs: (labels: Labels | null) => {
+      returned = labels;
+    },
+    /** `repeats`: the first page comes again and again. `endless`: each page is a new one. */
+    faultOfBook: (fault: typeof bookFault) => {
+      bookFault = fault;
+    },
     failWith: (error: object | null) => {
       lastError = error;
     },
@@ -264,15 +292,36 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
 type ChargedEntry = Pick<Entry, 'amount' | 'currency' | 'trackingCode' | 'paymentId'>;
 
 /** A transaction of the balance. */
-interface Transaction {
+interface Transaction extends Labels {
   id: string;
-  type: string;
   created: number;
   amount: number;
   currency: string;
   fee: number;
-  source: object;
+  source: unknown;
 }
+
+/** What a transaction of the balance is. */
+interface Labels {
+  type: string;
+  reporting_category?: string;
+  description?: string;
+}
+
+type Moved = Pick<Transaction, 'amount'> &
+  Partial<Pick<Transaction, 'currency' | 'fee' | 'source'>> & { at?: Date };
+
+/** Stripe's answer has no code. */
+const overTheRest: FakeResponse = {
+  status: 400,
+  body: {
+    error: {
+      type: 'invalid_request_error',
+      param: 'amount',
+      message: 'Refund amount is greater than unrefunded amount on charge',
+    },
+  },
+};
 
 /** The longest page. */
 const pageMax = 100;

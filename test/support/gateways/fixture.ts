@@ -44,8 +44,8 @@ export interface RefundFixture<P> {
   atDashboard(provider: P, reference: string, wireAmount: number): unknown;
   /** Every status of a refund that the provider took on. */
   states: RefundCase<P, Partial<KnownRefund>>[];
-  /** Every way to refuse one, with our code. */
-  refusals: RefundCase<P, RefundFailureCode>[];
+  /** Every way to refuse one, with our code. `no_answer`: the call throws, since the money may be on its way. */
+  refusals: RefundCase<P, RefundFailureCode | 'no_answer'>[];
   /** Back to ordinary after a case. */
   reset?(provider: P): void;
   /** The paths of the calls, for a provider with HTTP, and what only the body of a refund has. */

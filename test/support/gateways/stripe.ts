@@ -244,12 +244,18 @@ export const stripe: ProviderFixture<Stripe> = {
         [400, 'charge_disputed', 'disputed'],
         [400, 'balance_insufficient', 'insufficient_balance'],
         [400, 'amount_too_large', 'not_refundable'],
-        [400, 'something_new', 'gateway_refused'],
+        [400, 'refund_disputed_payment', 'disputed'],
+        [400, 'charge_not_refundable', 'not_refundable'],
+        // In no list, and of a status that says nothing about the refund.
+        [400, 'something_new', 'no_answer'],
+        [402, 'balance_insufficient', 'no_answer'],
+        [404, 'charge_already_refunded', 'no_answer'],
+        [409, 'charge_already_refunded', 'no_answer'],
         [401, 'api_key_expired', 'merchant_configuration'],
         [403, 'account_closed', 'merchant_configuration'],
       ] as const
     ).map(([status, code, failureCode]) => [
-      code,
+      `${status}, ${code}`,
       (bank) => bank.refuse('/refunds', { status, type: 'invalid_request_error', code }),
       failureCode,
     ]),

@@ -172,6 +172,9 @@ export const zarinpal: ProviderFixture<Zarinpal> = {
         ['validation', 'gateway_refused'],
         ['authentication', 'merchant_configuration'],
         ['authorization', 'merchant_configuration'],
+        ['internal', 'no_answer'],
+        ['something_new', 'no_answer'],
+        ['', 'no_answer'],
       ] as const
     ).map(([category, failureCode]) => [
       category,

@@ -209,6 +209,7 @@ export const zibal: ProviderFixture<Zibal> = {
         ...([2, 3, 4, 7, 8, 10, 18] as const).map(
           (code) => [code, 'merchant_configuration'] as const,
         ),
+        ...([0, 5, 6, 29, 44, 45, 100, 999] as const).map((code) => [code, 'no_answer'] as const),
       ] as const
     ).map(([code, failureCode]) => [String(code), (bank) => bank.refuseRefunds(code), failureCode]),
     reset: (bank) => bank.refuseRefunds(undefined),

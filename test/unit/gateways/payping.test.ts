@@ -122,23 +122,59 @@ describe('payping', () => {
     }
   });
 
-  it('reverses once, and returns the refusal of another reversal', async () => {
+  it('reverses once, however often it is told', async () => {
     const payment = await opened();
     expect(await adapter().reverse?.(payment)).toMatchObject({ result: 'refused', code: null });
     provider().pay(payment.reference);
     await adapter().verify(payment);
     expect(await adapter().reverse?.(payment)).toEqual({ result: 'reversed' });
-    expect(await adapter().reverse?.(payment)).toMatchObject({ result: 'refused', code: '131' });
+    // The document has no code for it.
+    await expect(adapter().reverse?.(payment)).rejects.toThrow(GatewayUnavailable);
     provider().fail('lost', /reverse/);
     await expect(adapter().reverse?.(payment)).rejects.toThrow(GatewayUnavailable);
     expect(provider().book.get(payment.reference)).toMatchObject({ charged: 1, reversed: 1 });
   });
 
+  it.each(['', 'OK', {}, { amount: '150' }])('is no reversal: 200 with %o', async (body) => {
+    const payment = await opened();
+    provider().pay(payment.reference);
+    await adapter().verify(payment);
+    provider().respondOnce('reverse', { status: 200, body });
+    await expect(adapter().reverse?.(payment)).rejects.toThrow(GatewayUnavailable);
+  });
+
+  it('is no reversal: a response about another payment', async () => {
+    const payment = await opened();
+    provider().pay(payment.reference);
+    await adapter().verify(payment);
+    const body = { amount: 15_000, clientRefId: 'PAY_another' };
+    provider().respondOnce('reverse', { status: 200, body });
+    await expect(adapter().reverse?.(payment)).rejects.toThrow(GatewayUnavailable);
+  });
+
+  it.each([134, 135])('returns the certain refusal of a reversal: %i', async (code) => {
+    const payment = await opened();
+    provider().pay(payment.reference);
+    await adapter().verify(payment);
+    provider().refuse('reverse', { status: 400, code });
+    expect(await adapter().reverse?.(payment)).toEqual({
+      result: 'refused',
+      code: String(code),
+      message: `problem ${code}`,
+    });
+  });
+
   it.each([
-    ['202', 202, null],
-    ['code 155', 400, 155],
-    ['code 156', 409, 156],
-  ])('throws while a reversal is in progress: %s', async (_name, status, code) => {
+    // Being confirmed or reversed, bank not reached, conflicts, faults of theirs, unknown, about us.
+    ...[155, 156, 114, 126, 130, 106, 108, 131, 999, 101, null].map((code) => ({
+      status: 400,
+      code,
+    })),
+    ...[156, 999].map((code) => ({ status: 409, code })),
+    ...[202, 401, 403, 404].map((status) => ({ status, code: 0 })),
+    { status: 202, code: 134 },
+    { status: 202, code: null },
+  ])('throws when a reversal ends with $status, code $code', async ({ status, code }) => {
     const payment = await opened();
     provider().pay(payment.reference);
     await adapter().verify(payment);

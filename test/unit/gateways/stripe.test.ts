@@ -122,9 +122,15 @@ describe('stripe', () => {
   });
 
   it.each([
+    // A request with the same key is running, or the key was used differently.
     [409, 'invalid_request_error'],
     [400, 'idempotency_error'],
-  ])('throws when a request with the same key is running: %i %s', async (status, type) => {
+    [400, 'api_error'],
+    [400, 'something_new'],
+    [402, 'card_error'],
+    [404, 'invalid_request_error'],
+    [422, 'invalid_request_error'],
+  ])('throws when an opening ends with no certain refusal: %i %s', async (status, type) => {
     provider().refuse('sessions', { status, type, code: 'concurrent' });
     await expect(adapter().open(aGatewayPayment(stripe.money))).rejects.toThrow(GatewayUnavailable);
   });
@@ -174,6 +180,17 @@ describe('stripe', () => {
     } finally {
       provider().refundsAre();
     }
+  });
+
+  it.each([
+    [409, 'invalid_request_error', 'charge_already_refunded'],
+    [400, 'invalid_request_error', 'something_new'],
+    [400, 'api_error', 'charge_already_refunded'],
+  ])('throws when a reversal ends with %i %s %s', async (status, type, code) => {
+    const payment = await opened();
+    provider().pay(payment.reference);
+    provider().refuse('refunds', { status, type, code });
+    await expect(adapter().reverse?.(payment)).rejects.toThrow(GatewayUnavailable);
   });
 
   it('throws for a response about another session', async () => {
