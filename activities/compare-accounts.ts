@@ -12,6 +12,7 @@ import type {
 import type { Answer, GatewayEntries, MovementToAsk } from '../postgres/gateway-entries.ts';
 import type { PaymentOutcomes } from '../postgres/payment-outcomes.ts';
 import { gatewayNotFound, gatewayUnavailable } from '../temporal/failures.ts';
+import type { ReadPages } from '../temporal/messages.ts';
 import { exchangeWith, orUnknown, toOpened } from './gateway-calls.ts';
 import { alertUnlessSandbox, type Log } from './log.ts';
 
@@ -31,16 +32,23 @@ export interface ComparedPart extends AccountDay {
   after: string | null;
 }
 
+export interface BookPart extends ComparedPart {
+  read?: ReadPages;
+}
+
 export interface ListedPart {
   /** False: the gateway has no list. */
   hasList: boolean;
   next: string | null;
+  read?: ReadPages;
 }
 
 /** Less than the timeout of the activity, so that a stopping worker loses little. */
 const partMs = 15_000;
 /** A gateway gets at most two pages, or ten questions, a second. */
 const pagePauseMs = 500;
+/** Two million entries at Stripe, in three hours. A longer list of a day is one without an end. */
+const mostPages = 20_000;
 const askedAtOnce = 5;
 const askPauseMs = 500;
 const heartbeatMs = 5_000;
@@ -89,12 +97,13 @@ export const createCompareAccountsActivities = (deps: Deps) => {
 
     /**
      * Records the next pages of the gateway's list.
-     * @throws GatewayUnavailable without a usable answer
+     * @throws GatewayUnavailable without a usable answer, as a list that has no end
      */
-    async listBook({ after, ...day }: ComparedPart): Promise<ListedPart> {
+    async listBook({ after, read, ...day }: BookPart): Promise<ListedPart> {
       const { from, to, ...account } = await findDay(day);
       const until = performance.now() + partMs;
       let next = after;
+      let soFar: ReadPages = read ?? { pages: 0, mark: null };
       do {
         heartbeat();
         const { book } = gatewayOf(account);
@@ -102,9 +111,11 @@ export const createCompareAccountsActivities = (deps: Deps) => {
         const page = await book({ from, to }, next);
         await gatewayEntries.recordEntries(day.gateway, page.entries);
         ({ next } = page);
-        if (next !== null) await sleep(pagePauseMs);
-      } while (next !== null && performance.now() < until);
-      return { hasList: true, next };
+        if (next === null) return { hasList: true, next };
+        soFar = countPage(soFar, next, day.gateway);
+        await sleep(pagePauseMs);
+      } while (performance.now() < until);
+      return { hasList: true, next, read: soFar };
     },
 
     /**
@@ -160,6 +171,21 @@ export const createCompareAccountsActivities = (deps: Deps) => {
       }
     },
   };
+};
+
+/**
+ * Counts a page that another one follows. The mark moves on after 1, 2, 4, 8 … pages (Brent's algorithm), so that it gets into a circle
+ * of positions, however long that is, and comes again there.
+ * @throws GatewayUnavailable for a list that has no end
+ */
+const countPage = ({ pages, mark }: ReadPages, next: string, gateway: string): ReadPages => {
+  const count = pages + 1;
+  if (next === mark)
+    throw gatewayUnavailable(`The list of ${gateway} repeats its position ${next}`);
+  if (count >= mostPages)
+    throw gatewayUnavailable(`The list of ${gateway} has more than ${mostPages} pages for a day`);
+  const isPowerOfTwo = (count & (count - 1)) === 0;
+  return { pages: count, mark: isPowerOfTwo ? next : mark };
 };
 
 type Found = Pick<Answer, 'result' | 'amount' | 'currency'>;

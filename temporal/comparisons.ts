@@ -12,7 +12,13 @@ export const ensureComparisons = async (client: Client): Promise<void> => {
     await client.schedule.create<Workflows['compareAccounts']>({
       scheduleId: comparisonsScheduleId,
       spec: { calendars: [{ hour: [1, 7, 13, 19], minute: 30 }] },
-      policies: { overlap: ScheduleOverlapPolicy.SKIP },
+      policies: {
+        // A run may wait for one gateway for hours. The next one leaves out the day that is being compared, and compares those of
+        // the other gateways.
+        overlap: ScheduleOverlapPolicy.ALLOW_ALL,
+        // An outage makes up for one run, and not for each one that it missed.
+        catchupWindow: '6 hours',
+      },
       action: {
         type: 'startWorkflow',
         workflowType: compareAccountsWorkflow,

@@ -94,6 +94,14 @@ export interface AccountDayInput {
   stage?: 'list' | 'ask';
   after?: string | null;
   hasList?: boolean;
+  read?: ReadPages;
+}
+
+/** What was read of a gateway's list, so that a list without an end is noticed. */
+export interface ReadPages {
+  pages: number;
+  /** A position that must not come again. It moves on while the list grows. */
+  mark: string | null;
 }
 
 export interface LatePaymentInput {

@@ -66,7 +66,7 @@ export const { replaySome } = proxyActivities<Activities>({
 const books = proxyActivities<Activities>({
   startToCloseTimeout: '2m',
   heartbeatTimeout: '30s',
-  // A run of the schedule that is still going on skips the next one, for all gateways.
+  // Then the day is left to the next run of the schedule.
   scheduleToCloseTimeout: '5h',
   retry: { initialInterval: '5s', maximumInterval: '10m' },
 });

@@ -5,7 +5,8 @@ import { askAboutMovements, finishDay, listBook, listDueDays } from './activitie
 
 /**
  * Compares the days that are over and not closed, those of a gateway one after the other: each day's hash covers the hash
- * of the day before. A schedule starts it; `temporal/comparisons.ts` has the times.
+ * of the day before. A schedule starts it (`temporal/comparisons.ts` has the times), also while an earlier run waits for a
+ * gateway: that day is left out, and with it the rest of that gateway.
  */
 export async function compareAccounts(): Promise<void> {
   const due = Object.groupBy(await listDueDays(), ({ gateway }) => gateway);
@@ -40,7 +41,7 @@ const compareDay = async ({ gateway, day }: AccountDayInput): Promise<boolean> =
 /** Compares a day of a gateway with the gateway's own book. May be repeated at any time. @returns its open differences */
 export async function compareAccountDay(input: AccountDayInput): Promise<number> {
   const { gateway, day, stage = 'list' } = input;
-  let { after = null, hasList = true } = input;
+  let { after = null, hasList = true, read } = input;
   const goOnIfLong = async (position: Partial<AccountDayInput>) => {
     if (workflowInfo().continueAsNewSuggested)
       await continueAsNew<typeof compareAccountDay>({ gateway, day, ...position });
@@ -48,8 +49,17 @@ export async function compareAccountDay(input: AccountDayInput): Promise<number>
 
   if (stage === 'list') {
     do {
-      ({ hasList, next: after } = await listBook({ gateway, day, after }));
-      await goOnIfLong({ after, stage: after === null ? 'ask' : 'list', hasList });
+      ({
+        hasList,
+        next: after,
+        read,
+      } = await listBook({ gateway, day, after, ...(read && { read }) }));
+      await goOnIfLong({
+        after,
+        stage: after === null ? 'ask' : 'list',
+        hasList,
+        ...(read && { read }),
+      });
     } while (after !== null);
   }
   do {

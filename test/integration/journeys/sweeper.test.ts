@@ -5,6 +5,7 @@ import { createEvent } from '../../../contract/event.ts';
 import { createAccountDays } from '../../../postgres/account-days.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { comparisonsScheduleId } from '../../../temporal/comparisons.ts';
+import { accountDayWorkflowId } from '../../../temporal/messages.ts';
 import { sweeperWorkflowId } from '../../../temporal/sweeper.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
@@ -214,19 +215,86 @@ describe('the sweeper', () => {
   });
 });
 
-it('compares and closes by a schedule the days that are over', async () => {
-  const slug = 'stripe-of-last-week';
+/** Adds a gateway that is some days old, and has one charge of its first day. */
+const addOldStripe = async (slug: string, days: number) => {
   const stripe = await addStripe(service, slug);
   onTestFinished(stripe.stop);
-  await service.sql`update gateways set created_at = now() - interval '3 days 1 hour' where slug = ${slug}`;
-  await service.client.schedule.getHandle(comparisonsScheduleId).trigger();
-  const accountDays = createAccountDays(service.sql);
-  const range = { gateway: slug, from: '2026-01-01', to: '9999-12-31' };
-  const days = await until('the days', async () => {
-    const all = await accountDays.list(range, null);
-    return all.length === 3 && all.every(({ closedAt }) => closedAt !== null) && all;
+  await service.sql`
+    update gateways set created_at = now() - make_interval(days => ${days}, hours => 1) where slug = ${slug}`;
+  return stripe;
+};
+/** Starts a run as its times do: by itself, a trigger goes round the policy of the schedule. */
+const compareBySchedule = async () => {
+  const schedule = service.client.schedule.getHandle(comparisonsScheduleId);
+  await schedule.trigger((await schedule.describe()).policies.overlap);
+};
+const closedDays = async (gateway: string) => {
+  const range = { gateway, from: '2026-01-01', to: '9999-12-31' };
+  const all = await createAccountDays(service.sql).list(range, null);
+  return all.filter(({ closedAt }) => closedAt !== null);
+};
+const closes = (gateway: string, days: number) =>
+  until(`the days of ${gateway}`, async () => {
+    const closed = await closedDays(gateway);
+    return closed.length === days && closed;
   });
+
+it('compares and closes by a schedule the days that are over', async () => {
+  const slug = 'stripe-of-last-week';
+  await addOldStripe(slug, 3);
+  await compareBySchedule();
+  const days = await closes(slug, 3);
   expect(days.map(({ method, movements }) => [method, movements])).toEqual(
     Array.from({ length: 3 }, () => ['list', 0]),
   );
+});
+
+it('closes the days of other gateways while books without an end hold theirs', async () => {
+  const faults = ['repeats', 'endless'] as const;
+  const stuck = await Promise.all(
+    faults.map(async (fault) => {
+      const stripe = await addOldStripe(`stripe-${fault}`, 2);
+      const at = new Date(Date.now() - 2 * 86_400_000);
+      const charge = {
+        amount: 990,
+        currency: 'eur',
+        trackingCode: 'pi_of_somebody',
+        paymentId: '',
+      };
+      stripe.charge(charge, { at });
+      stripe.faultOfBook(fault);
+      const [first] = await service.sql<{ day: string }[]>`
+        select (created_at at time zone 'utc')::date::text as day from gateways where slug = ${`stripe-${fault}`}`;
+      const day = { gateway: `stripe-${fault}`, day: first!.day };
+      const comparison = service.client.workflow.getHandle(accountDayWorkflowId(day));
+      return { stripe, comparison };
+    }),
+  );
+  await addOldStripe('stripe-in-the-same-run', 2);
+  await compareBySchedule();
+  await closes('stripe-in-the-same-run', 2);
+  for (const { comparison } of stuck)
+    await until('its comparison', async () => {
+      const found = await comparison.describe().catch(() => undefined);
+      return found?.status.name === 'RUNNING';
+    });
+
+  await addOldStripe('stripe-in-the-next-run', 2);
+  await compareBySchedule();
+  await closes('stripe-in-the-next-run', 2);
+
+  const [repeating] = stuck;
+  await until('the reason', async () => {
+    const { raw } = await repeating!.comparison.describe();
+    const [pending] = raw.pendingActivities ?? [];
+    return pending?.lastFailure?.message?.includes('repeats its position');
+  });
+  for (const { stripe, comparison } of stuck) {
+    expect((await comparison.describe()).status.name).toBe('RUNNING');
+    stripe.faultOfBook(undefined);
+    // Temporal ends it after five hours.
+    await comparison.terminate('a test');
+  }
+  await compareBySchedule();
+  for (const fault of faults) await closes(`stripe-${fault}`, 2);
 });
