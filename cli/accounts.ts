@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { accountDifferences, accountDifferenceStates } from '../contract/account-difference.ts';
+import { accountDifferenceStates, describeDifference } from '../contract/account-difference.ts';
 import { formatMoney } from '../contract/money.ts';
 import { mendOf } from '../operations/accounts.ts';
 import { Refusal } from '../operations/change.ts';
@@ -108,7 +108,7 @@ const rowOf = (difference: AccountDifference) => ({
   number: difference.id,
   gateway: difference.gateway,
   day: difference.day,
-  difference: accountDifferences[difference.kind],
+  difference: describeDifference(difference),
   about: difference.subject,
   payment: difference.paymentId,
   ours: money(difference.ourAmount, difference.ourCurrency),

@@ -16,9 +16,19 @@ export const accountDifferences = {
   reversal_unknown: 'reversed at the gateway, not here',
   reversal_missing: 'reversed here, not at the gateway',
   fee_differs: 'not the agreed fee',
+  kind_unknown: 'moved at the gateway, of a kind that is unknown here',
   not_answered: 'the gateway gave no answer',
 } as const;
 export type AccountDifferenceKind = keyof typeof accountDifferences;
+
+/** Says what differs, with the gateway's own name of its entry where that alone says it. */
+export const describeDifference = ({
+  kind,
+  theirName,
+}: {
+  kind: AccountDifferenceKind;
+  theirName: string | null;
+}): string => [accountDifferences[kind], theirName].filter((text) => text !== null).join(': ');
 
 export const accountDifferenceStates = ['open', 'explained', 'mended'] as const;
 export type AccountDifferenceState = (typeof accountDifferenceStates)[number];

@@ -23,7 +23,8 @@ const movementSchemas = {
     description:
       '`refund_elsewhere`: somebody gave the money back outside of the gateway. `refund_returned`: the bank of the ' +
       'payer sent the money of a refund back. `late_payment`: money that came after the payment had ended without it. ' +
-      '`late_reversal`: it went back. `fee`: what the gateway kept. `chargeback`: a dispute, or its reversal. ' +
+      '`late_reversal`: it went back. `fee`: what the gateway kept, or gave back of it. `chargeback`: a dispute, a debit that the bank of the ' +
+      'payer took back, or the reversal of one. ' +
       'New kinds may appear.',
   }),
   payment_id: payment.payment_id,

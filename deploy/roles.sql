@@ -91,10 +91,10 @@ grant insert, update (told, accepted_at) on sandbox_refunds to payments_worker;
 grant insert on movements, gateway_entries, account_differences to payments_worker;
 grant select, insert (gateway, day, method, compared_at) on account_days to payments_worker;
 grant update (method, compared_at, closed_at, hash, movements) on account_days to payments_worker;
-grant update (kind, day, at, amount, currency, fee, payment_id, refund_id, claimed_payment_id), delete on gateway_entries
+grant update (kind, name, takes_back, day, at, amount, currency, fee, payment_id, refund_id, claimed_payment_id), delete on gateway_entries
   to payments_worker;
 grant update (day, payment_id, refund_id, application, our_amount, our_currency, our_time, their_amount, their_currency,
-  their_time, state, seen_at, changed_at, workflow_runs) on account_differences to payments_worker;
+  their_time, their_name, state, seen_at, changed_at, workflow_runs) on account_differences to payments_worker;
 -- Only the last gateway exchanges of a payment are kept.
 grant delete on workflow_outbox, idempotency_keys, gateway_exchanges to payments_worker;
 

@@ -149,9 +149,39 @@ const insertFees = (tx: Queries) => tx`
   from page e
   join gateways g on g.slug = e.gateway
   left join payments p on p.id = e.payment_id
-  cross join lateral (values ('fee', -e.fee), (nullif(e.kind, 'payment'), e.amount)) as moved (kind, amount)
-  where moved.amount <> 0 and moved.kind in ('fee', 'chargeback')
+  cross join lateral (values
+    -- A fee of its own may have one, as its tax.
+    ('fee', (case when e.kind = 'fee' then e.amount else 0 end) - coalesce(e.fee, 0)),
+    (case when e.kind in ('chargeback', 'payment_failed') then 'chargeback' end, e.amount)) as moved (kind, amount)
+  where moved.amount <> 0 and moved.kind is not null
+    and (e.kind <> 'payment_failed' or (${tookBack(tx)}) = 'payment' or (moved.kind = 'fee' and (${tookBack(tx)}) = 'entry'))
   on conflict (id) do nothing`;
+
+/**
+ * What the entry e of the kind `payment_failed` took back. `payment`: money that is booked. `entry`: an entry of which nothing is
+ * booked but the fee. `unclear`: money of a payment that is paid here, if the list has shown no other one. `nothing`: a
+ * payment that never succeeded, so that neither of the two is booked.
+ */
+const tookBack = (sql: Queries) => sql`
+  select case
+    when listed.own and booked.is and not listed.others then 'payment'
+    when listed.own then 'entry'
+    when booked.is and not listed.others then 'unclear'
+    else 'nothing' end
+  from (select exists (
+      select from movements m
+      where m.id in ('payment:' || e.payment_id, 'late_payment:' || e.payment_id)) as is) booked,
+    (select exists (
+        select from gateway_entries o
+        where o.gateway = e.gateway and o.reference = e.takes_back and o.kind = 'payment') as own,
+      exists (
+        select from gateway_entries o
+        where o.payment_id = e.payment_id and o.kind = 'payment' and o.reference <> e.takes_back
+          and o.reference not like 'asked:%' and not ${wasTakenBack(sql)}) as others) listed`;
+
+/** Whether the payment of the entry o failed later. */
+const wasTakenBack = (sql: Queries) => sql`
+  exists (select from gateway_entries f where f.gateway = o.gateway and f.takes_back = o.reference)`;
 
 interface DifferencesPage {
   /** The last of the entries; null: there are no more. */
@@ -176,14 +206,15 @@ const recordDifferences = async (
       left join account_differences d on d.gateway = ${gateway} and d.kind = f.kind and d.subject = f.subject
     ), kept as (
       insert into account_differences as d (gateway, day, kind, subject, payment_id, refund_id, application,
-        our_amount, our_currency, our_time, their_amount, their_currency, their_time)
+        our_amount, our_currency, our_time, their_amount, their_currency, their_time, their_name)
       select ${gateway}, ${day}::date, f.kind, f.subject, f.payment_id, f.refund_id, p.application, f.our_amount,
-        f.our_currency, f.our_time, f.their_amount, f.their_currency, f.their_time
-      from found f left join payments p on p.id = f.payment_id
+        f.our_currency, f.our_time, f.their_amount, f.their_currency, f.their_time, e.name
+      from found f left join payments p on p.id = f.payment_id left join page e on e.reference = f.subject
       on conflict (gateway, kind, subject) do update set day = excluded.day, payment_id = excluded.payment_id,
         refund_id = excluded.refund_id, application = excluded.application, our_amount = excluded.our_amount,
         our_currency = excluded.our_currency, our_time = excluded.our_time, their_amount = excluded.their_amount,
-        their_currency = excluded.their_currency, their_time = excluded.their_time, seen_at = excluded.seen_at,
+        their_currency = excluded.their_currency, their_time = excluded.their_time, their_name = excluded.their_name,
+        seen_at = excluded.seen_at,
         state = case when d.state = 'mended' then 'open' else d.state end
     )
     select (select max(reference) from page) as last, (
@@ -196,7 +227,9 @@ const recordDifferences = async (
 const differencesOf = (sql: Queries) => sql`
   with entry as (
     select e.*, e.reference like 'asked:%' as asked, p.status, r.status as refund_status, case e.kind
-      when 'payment' then array['payment:' || e.payment_id, 'late_payment:' || e.payment_id]
+      -- With what took it back it comes to nothing, or both are booked.
+      when 'payment' then case when not (select ${wasTakenBack(sql)} from (select e.gateway, e.reference) o)
+        then array['payment:' || e.payment_id, 'late_payment:' || e.payment_id] end
       when 'refund' then array[coalesce('refund:' || e.refund_id, 'late_reversal:' || e.payment_id)]
       when 'refund_returned' then array['refund_returned:' || e.refund_id] end as movements
     from page e
@@ -207,7 +240,7 @@ const differencesOf = (sql: Queries) => sql`
       exists (
         select from gateway_entries o
         where o.payment_id = e.payment_id and o.kind = e.kind
-          and (e.kind = 'payment' or o.refund_id = e.refund_id)
+          and case when e.kind = 'payment' then not ${wasTakenBack(sql)} else o.refund_id = e.refund_id end
           and (o.at, o.reference) < (e.at, e.reference)) as again,
       -- A refund that has not ended here, or that failed without ever succeeding: its two entries come to nothing.
       e.refund_status = 'pending' or exists (
@@ -241,6 +274,10 @@ const differencesOf = (sql: Queries) => sql`
     m.id, m.payment_id, m.refund_id, m.amount, m.currency, m.occurred_at, null, null, null
   from entry e join movements m on m.id = substr(e.reference, length('asked:') + 1)
   where e.kind in ('absent', 'unanswered')
+  union all
+  select 'kind_unknown', reference, coalesce(payment_id, claimed_payment_id), refund_id, null, null, null, amount,
+    currency, at
+  from entry e where kind = 'other' or (kind = 'payment_failed' and (${tookBack(sql)}) = 'unclear')
   union all
   select 'fee_differs', e.reference, e.payment_id, null, agreed.fee, e.currency, null, e.fee, e.currency, e.at
   from entry e join gateways g on g.slug = e.gateway

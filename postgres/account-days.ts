@@ -37,6 +37,8 @@ export interface AccountDifference extends AccountDay {
   theirAmount: number | null;
   theirCurrency: string | null;
   theirTime: Date | null;
+  /** The gateway's own name of its entry, where it is of a kind that is unknown here. */
+  theirName: string | null;
   state: AccountDifferenceState;
   reason: string | null;
   foundAt: Date;
@@ -55,7 +57,8 @@ export interface DifferenceFilter {
 const differenceColumns = (sql: Queries) => sql`
   id, gateway, day::text, kind, subject, payment_id as "paymentId", refund_id as "refundId", application,
   workflow_runs as "workflowRuns",  our_amount as "ourAmount", our_currency as "ourCurrency", our_time as "ourTime", their_amount as "theirAmount",
-  their_currency as "theirCurrency", their_time as "theirTime", state, reason, found_at as "foundAt"`;
+  their_currency as "theirCurrency", their_time as "theirTime",
+  their_name as "theirName", state, reason, found_at as "foundAt"`;
 
 /** The compared days and their differences, for admins. */
 export const createAccountDays = (sql: Queries) => ({

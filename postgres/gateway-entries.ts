@@ -35,28 +35,36 @@ export const createGatewayEntries = (sql: Queries) => ({
   /** Records entries of the book, with the payment and the refund that each belongs to. */
   async recordEntries(gateway: string, entries: readonly BookEntry[]): Promise<void> {
     if (entries.length === 0) return;
-    const given = entries.map(({ payment, refundId, ...entry }) => ({
-      ...entry,
-      session: payment.reference,
-      tracking_code: payment.trackingCode,
-      hint: payment.id,
-      refund_hint: refundId,
-    }));
+    const given = entries.map(
+      ({ payment, refundId, refundReference = null, takesBack = null, ...entry }) => ({
+        ...entry,
+        session: payment.reference,
+        tracking_code: payment.trackingCode,
+        hint: payment.id,
+        refund_hint: refundId,
+        refund_reference: refundReference,
+        takes_back: takesBack,
+      }),
+    );
     await sql`
       with given as (
         select e.*, g.time_zone, coalesce(
           (select p.id from payments p where p.gateway = g.slug and p.gateway_reference = e.session),
           (select p.id from payments p where p.gateway = g.slug and p.tracking_code = e.tracking_code limit 1),
           (select p.id from payments p where p.gateway = g.slug and p.id = e.hint),
+          (select r.payment_id from refunds r join payments p on p.id = r.payment_id
+            where r.gateway_reference = e.refund_reference and p.gateway = g.slug limit 1),
           -- A purge has deleted the payment.
           (select m.payment_id from movements m where m.id = 'payment:' || e.hint and m.gateway = g.slug)) as payment_id
-        from jsonb_to_recordset(${sql.json(given)}) as e (reference text, kind text, at timestamptz, amount bigint,
-          currency text, fee bigint, session text, tracking_code text, hint text, refund_hint text)
+        from jsonb_to_recordset(${sql.json(given)}) as e (reference text, kind text, name text, at timestamptz,
+          amount bigint, currency text, fee bigint, session text, tracking_code text, hint text, refund_hint text,
+          refund_reference text, takes_back text)
         join gateways g on g.slug = ${gateway}
       ), found as (
         select e.*, (
           select r.id from refunds r
-          where r.payment_id = e.payment_id and (r.id = e.refund_hint or r.gateway_reference = e.reference)
+          where r.payment_id = e.payment_id
+            and (r.id = e.refund_hint or r.gateway_reference in (e.reference, e.refund_reference))
           union all select m.refund_id from movements m where m.id = 'refund:' || e.refund_hint
           limit 1) as refund_id
         from given e
@@ -67,12 +75,13 @@ export const createGatewayEntries = (sql: Queries) => ({
           'asked:late_payment:' || e.payment_id, 'asked:late_reversal:' || e.payment_id, 'asked:refund:' || e.refund_id,
           'asked:refund_returned:' || e.refund_id])
       )
-      insert into gateway_entries (gateway, reference, kind, day, at, amount, currency, fee, payment_id, refund_id,
-        claimed_payment_id)
-      select ${gateway}, reference, kind, (at at time zone time_zone)::date, at, amount, currency, fee, payment_id,
+      insert into gateway_entries (gateway, reference, kind, name, takes_back, day, at, amount, currency, fee, payment_id,
+        refund_id, claimed_payment_id)
+      select ${gateway}, reference, kind, name, takes_back, (at at time zone time_zone)::date, at, amount, currency, fee, payment_id,
         refund_id, case when hint ~ '^PAY_[0-9A-Z]{26}$' then hint end
       from found
-      on conflict (gateway, reference) do update set kind = excluded.kind, day = excluded.day, at = excluded.at,
+      on conflict (gateway, reference) do update set kind = excluded.kind, name = excluded.name, takes_back = excluded.takes_back,
+        day = excluded.day, at = excluded.at,
         amount = excluded.amount, currency = excluded.currency, fee = excluded.fee, payment_id = excluded.payment_id,
         refund_id = excluded.refund_id, claimed_payment_id = excluded.claimed_payment_id`;
   },

@@ -281,6 +281,8 @@ create table refund_approvals (
 );
 
 create index refunds__payment on refunds (payment_id, created_at desc, id desc);
+-- The list of a gateway names the refund whose money came back.
+create index refunds__reference on refunds (gateway_reference) where gateway_reference is not null;
 create index refunds__list on refunds (application, test, created_at desc, id desc);
 create index refunds__list_by_status on refunds (application, test, status, created_at desc, id desc);
 create index refunds__list_by_order on refunds (application, test, order_id, created_at desc, id desc);
@@ -811,7 +813,12 @@ create table gateway_entries (
   reference text not null,
   -- absent: the gateway was asked about a movement and does not have it. unanswered: it gave no usable answer.
   kind text not null constraint gateway_entries__kind
-    check (kind in ('payment', 'refund', 'refund_returned', 'chargeback', 'fee', 'payout', 'absent', 'unanswered')),
+    check (kind in ('payment', 'payment_failed', 'refund', 'refund_returned', 'chargeback', 'fee', 'payout', 'other',
+      'absent', 'unanswered')),
+  -- The gateway's own name of such an entry.
+  name text,
+  -- The reference of the payment that a payment_failed takes back.
+  takes_back text,
   -- The day of the account's time zone.
   day date not null,
   at timestamptz not null,
@@ -827,6 +834,7 @@ create table gateway_entries (
   primary key (gateway, reference)
 );
 create index gateway_entries__day on gateway_entries (gateway, day, reference);
+create index gateway_entries__takes_back on gateway_entries (gateway, takes_back) where takes_back is not null;
 create index gateway_entries__payment on gateway_entries (payment_id) where payment_id is not null;
 
 -- What a comparison found. A later one that does not find it again marks it as mended.
@@ -849,6 +857,8 @@ create table account_differences (
   their_amount bigint,
   their_currency text,
   their_time timestamptz,
+  -- The gateway's own name of its entry, where it is of a kind that is unknown here.
+  their_name text,
   state text not null default 'open'
     constraint account_differences__state check (state in ('open', 'explained', 'mended')),
   -- An admin's own words.

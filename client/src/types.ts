@@ -547,7 +547,7 @@ export interface EventPagination {
 export interface Movement {
   /** The id of a movement. */
   movement_id: string;
-  /** `refund_elsewhere`: somebody gave the money back outside of the gateway. `refund_returned`: the bank of the payer sent the money of a refund back. `late_payment`: money that came after the payment had ended without it. `late_reversal`: it went back. `fee`: what the gateway kept. `chargeback`: a dispute, or its reversal. New kinds may appear. */
+  /** `refund_elsewhere`: somebody gave the money back outside of the gateway. `refund_returned`: the bank of the payer sent the money of a refund back. `late_payment`: money that came after the payment had ended without it. `late_reversal`: it went back. `fee`: what the gateway kept, or gave back of it. `chargeback`: a dispute, a debit that the bank of the payer took back, or the reversal of one. New kinds may appear. */
   kind:
     | 'payment'
     | 'refund'

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import {
-  accountDifferences,
   type AccountDifferenceState,
+  describeDifference,
 } from '../../contract/account-difference.ts';
 import { formatMoney } from '../../contract/money.ts';
 import { mendOf } from '../../operations/accounts.ts';
@@ -65,7 +65,7 @@ const subjectOf = ({ subject, paymentId }: AccountDifference): Html =>
 const factsOf = (difference: AccountDifference, { formatTime }: PersonRequest): Row => {
   const { ourAmount, ourCurrency, ourTime, theirAmount, theirCurrency, theirTime } = difference;
   return {
-    Difference: html`${accountDifferences[difference.kind]}${subjectOf(difference)}`,
+    Difference: html`${describeDifference(difference)}${subjectOf(difference)}`,
     Ours: sideOf(ourAmount, ourCurrency, { at: ourTime, formatTime }),
     Theirs: sideOf(theirAmount, theirCurrency, { at: theirTime, formatTime }),
     Payment: paymentOf(difference),

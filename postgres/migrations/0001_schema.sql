@@ -219,6 +219,7 @@ create table refund_approvals (
 );
 
 create index refunds__payment on refunds (payment_id, created_at desc, id desc);
+create index refunds__reference on refunds (gateway_reference) where gateway_reference is not null;
 create index refunds__list on refunds (application, test, created_at desc, id desc);
 create index refunds__list_by_status on refunds (application, test, status, created_at desc, id desc);
 create index refunds__list_by_order on refunds (application, test, order_id, created_at desc, id desc);
@@ -643,7 +644,10 @@ create table gateway_entries (
   gateway text not null references gateways,
   reference text not null,
   kind text not null constraint gateway_entries__kind
-    check (kind in ('payment', 'refund', 'refund_returned', 'chargeback', 'fee', 'payout', 'absent', 'unanswered')),
+    check (kind in ('payment', 'payment_failed', 'refund', 'refund_returned', 'chargeback', 'fee', 'payout', 'other',
+      'absent', 'unanswered')),
+  name text,
+  takes_back text,
   day date not null,
   at timestamptz not null,
   amount bigint not null,
@@ -655,6 +659,7 @@ create table gateway_entries (
   primary key (gateway, reference)
 );
 create index gateway_entries__day on gateway_entries (gateway, day, reference);
+create index gateway_entries__takes_back on gateway_entries (gateway, takes_back) where takes_back is not null;
 create index gateway_entries__payment on gateway_entries (payment_id) where payment_id is not null;
 
 create table account_differences (
@@ -673,6 +678,7 @@ create table account_differences (
   their_amount bigint,
   their_currency text,
   their_time timestamptz,
+  their_name text,
   state text not null default 'open'
     constraint account_differences__state check (state in ('open', 'explained', 'mended')),
   reason text,
