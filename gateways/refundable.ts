@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../contract/errors.ts';
+import { formatMoney } from '../contract/money.ts';
 import { type RefundableFields, refundableAmount } from '../contract/payment-fields.ts';
 import { findDriver } from './registry.ts';
 
@@ -45,7 +46,10 @@ interface WantedRefund {
   recorded?: boolean;
 }
 
-/** Checks a refund by what was paid, and by what the gateway can do. Undefined if it is possible. */
+/**
+ * Checks a refund by what was paid, and by what the gateway can do. Undefined if it is possible.
+ * @param wanted.amount what is left, if everything is to go back
+ */
 export const findRefundProblem = (
   payment: RefundableFields & {
     driver: string;
@@ -60,16 +64,20 @@ export const findRefundProblem = (
   const refund = capabilities?.refund;
   const { status, refundableUntil: until, amountRefunded, amountRefundPending } = payment;
   const left = refundableAmount({ ...payment, refundableUntil: null }, now);
+  const money = (sum: number) => formatMoney({ amount: sum, currency: payment.currency });
   const notSupported = (message: string): RefundProblem => ({
     code: 'REFUND_NOT_SUPPORTED',
     message,
   });
   if (status !== 'paid')
     return { code: 'PAYMENT_NOT_REFUNDABLE', message: `The payment is ${status}.` };
+  // Before everything about the gateway, whose refusals advise to give the money back another way: it would go twice.
+  if (left === 0)
+    return { code: 'REFUND_EXCEEDS_PAYMENT', message: 'Nothing is left of the payment.' };
   if (believed !== undefined && believed !== left)
-    return { code: 'REFUNDABLE_AMOUNT_CHANGED', message: `${left} is left.` };
+    return { code: 'REFUNDABLE_AMOUNT_CHANGED', message: `${money(left)} is left of the payment.` };
   if (amount > left)
-    return { code: 'REFUND_EXCEEDS_PAYMENT', message: `${left} is left of the payment.` };
+    return { code: 'REFUND_EXCEEDS_PAYMENT', message: `${money(left)} is left of the payment.` };
   if (recorded) return undefined;
   if (!refund && !capabilities?.reversal)
     return notSupported('The gateway gives no money back through this service.');
@@ -85,9 +93,10 @@ export const findRefundProblem = (
     return notSupported('The gateway makes one refund of a payment.');
   if (amount !== payment.amount && !refund.partial)
     return notSupported('The gateway gives the whole amount back, and no part of it.');
-  if (amount < refund.least) return notSupported(`The gateway gives back ${refund.least} or more.`);
+  if (amount < refund.least)
+    return notSupported(`The gateway gives back ${money(refund.least)} or more.`);
   const { step = 1 } = capabilities?.currencies.get(payment.currency) ?? {};
   if (amount % step !== 0)
-    return notSupported(`The gateway gives back whole multiples of ${step}.`);
+    return notSupported(`The gateway gives back whole multiples of ${money(step)}.`);
   return undefined;
 };

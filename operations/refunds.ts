@@ -103,9 +103,8 @@ export const createRefundOperations = ({
           const { application, test, currency, driver } = payment;
           const left = refundableAmount({ ...payment, refundableUntil: null }, now());
           const amount = wanted ?? left;
-          if (amount < 1) throw new Refusal(`Nothing is left of ${paymentId} to give back.`);
           const problem = findRefundProblem(payment, { amount, recorded }, now());
-          if (problem) throw new Refusal(problem.message);
+          if (problem) throw new Refusal(`${paymentId}: ${problem.message}`);
           const method = recorded ? 'recorded' : 'refund';
           const at = now();
           const refund = await refunds.insert({

@@ -77,8 +77,12 @@ export interface Deps {
   logger: Pick<Logger, 'warn'>;
 }
 
-/** The sums of the payment may change between the check and the reservation, so a create looks so often. */
-const mostLooks = 5;
+/** The sums of the payment may change between the check and the reservation, so a create tries so often. */
+const mostTries = 5;
+const othersAreMade = {
+  code: 'REFUND_IN_PROGRESS',
+  message: 'Other refunds of the payment are being made: try again.',
+} as const;
 
 /** Reserves the amount and responds; the workflow starts after that. */
 export const createRefundHandler =
@@ -115,7 +119,7 @@ export const createRefundHandler =
     if (repeated) return repeated;
 
     const fields = parse(body, refuse);
-    for (let look = 1; look <= mostLooks; look += 1) {
+    for (let tries = 0; ; tries += 1) {
       const payment = await findByPaymentId(request, (found) => refunds.getPayment(found, owner));
       if (!payment) throw refuse('PAYMENT_NOT_FOUND');
       const planProblems = fields.sandbox ? sandboxRefundPlanProblems(fields.sandbox, payment) : [];
@@ -130,6 +134,7 @@ export const createRefundHandler =
         if (stored) return stored;
         throw toError(problem, payment, refuse);
       }
+      if (tries === mostTries) throw toError(othersAreMade, payment, refuse);
 
       const refund = { ...newRefund(fields, body, now()), ...owner, id, paymentId, amount };
       const created = await refunds.insert({
@@ -162,7 +167,6 @@ export const createRefundHandler =
         return { status: 201, body: presentRefund(created), headers: { location } };
       }
     }
-    throw refuse('REFUND_IN_PROGRESS', 'Other refunds of the payment are being made: try again.');
   };
 
 /** @throws PaymentError VALIDATION_FAILED with every problem at once */

@@ -248,6 +248,28 @@ describe('POST /api/v1/payments/{payment_id}/refunds', () => {
     });
   });
 
+  it('makes one of 20 refunds of the rest that come at once, and says to the others that nothing is left', async () => {
+    const { journey } = await anApplication();
+    const id = await paidPayment(journey);
+    expect((await refund(journey, id, { amount: 250 })).status).toBe(201);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => refund(journey, id)));
+    const made = answers.filter(({ status }) => status === 201);
+    expect(made.map(({ json }) => json['amount'])).toEqual([1000]);
+    for (const answer of answers.filter(({ status }) => status !== 201))
+      expect(answer.json['error'], answer.text).toMatchObject({
+        code: 'REFUND_EXCEEDS_PAYMENT',
+        details: { amount: 1250, refundable: 0 },
+      });
+    await refundBecomes(journey, String(made[0]?.json['refund_id']), 'succeeded');
+    for (const body of [{}, { amount: 1 }, { refundable_amount: 1250 }]) {
+      const later = await refund(journey, id, body);
+      expect(codeOf(later)).toEqual([422, 'REFUND_EXCEEDS_PAYMENT']);
+      expect(later.json['error']).toMatchObject({
+        details: { amount: 1250, amount_refunded: 1250, amount_refund_pending: 0, refundable: 0 },
+      });
+    }
+  });
+
   it('refuses what cannot be refunded, with the reason', async () => {
     const { journey } = await anApplication();
     const paid = await paidPayment(journey);
