@@ -24,7 +24,7 @@ const Refund = z.object({
     .object({ card: z.object({ reference: z.string().nullish() }).nullish() })
     .nullish(),
 });
-const List = z.object({ data: z.array(Refund), has_more: z.literal(false) });
+const List = z.object({ data: z.array(Refund), has_more: z.boolean() });
 const EventRefund = z.object({
   id: Refund.shape.id,
   payment_intent: IntentId,
@@ -89,14 +89,23 @@ const refusalOf = (
   return refusals[code];
 };
 
-/** @throws GatewayUnavailable for a list that is not whole */
-export const parseRefunds = (response: HttpResponse, intent: string): KnownRefund[] => {
+/**
+ * A page of the refunds of an intent. `next` leads to the following one; null: this is the last.
+ * @throws GatewayUnavailable for an answer that cannot be used
+ */
+export const parseRefunds = (
+  response: HttpResponse,
+  intent: string,
+): { refunds: KnownRefund[]; next: string | null } => {
   if (response.status !== 200)
     throw new GatewayUnavailable(`stripe, refunds: unexpected response, HTTP ${response.status}`);
-  const { data } = parseResponse(List, response, 'stripe, refunds');
+  const { data, has_more: hasMore } = parseResponse(List, response, 'stripe, refunds');
   if (data.some((refund) => refund.payment_intent !== intent))
     throw new GatewayUnavailable('stripe, refunds: the response is about another payment');
-  return data.map(toKnown);
+  const last = data.at(-1)?.id;
+  if (hasMore && last === undefined)
+    throw new GatewayUnavailable('stripe, refunds: an empty page that another one follows');
+  return { refunds: data.map(toKnown), next: hasMore ? (last ?? null) : null };
 };
 
 /** A refund of the dashboard has no metadata of ours, so only its payment intent leads to the payment. */

@@ -9,6 +9,7 @@ import type {
   Capabilities,
   GatewayAdapter,
   GatewayPayment,
+  KnownRefund,
   Notification,
   OpenedPayment,
   Opening,
@@ -39,6 +40,9 @@ const host = 'https://api.stripe.com';
 
 /** Fixes the format of responses. Without it, each account has its own version. */
 const version = '2026-10-28.endive';
+
+/** A thousand refunds of a payment. All calls of a try have 20 seconds. */
+const mostRefundPages = 10;
 
 const capabilities: Capabilities = {
   currencies: stripeCurrencies,
@@ -194,7 +198,16 @@ export const stripe = defineDriver({
         const { payment_intent: intent } = await retrieve(payment);
         if (!intent) return [];
         const path = `/v1/refunds?payment_intent=${intent.id}&limit=100`;
-        return parseRefunds(await send('list_refunds', { method: 'GET', path }), intent.id);
+        const all: KnownRefund[] = [];
+        let after = '';
+        for (let page = 1; page <= mostRefundPages; page += 1) {
+          const response = await send('list_refunds', { method: 'GET', path: path + after });
+          const { refunds, next } = parseRefunds(response, intent.id);
+          all.push(...refunds);
+          if (next === null) return all;
+          after = `&starting_after=${next}`;
+        }
+        throw new GatewayUnavailable('stripe, refunds: the list is too long');
       },
 
       async book(period, after) {

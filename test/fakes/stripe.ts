@@ -28,6 +28,7 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
   const others: Transaction[] = [];
   /** How the book shows that the money of a refund came back. */
   let returned: Labels | null = { type: 'refund_failure', reporting_category: 'refund_failure' };
+  let refundsRepeat = false;
   let pagesMade = 0;
   /** What is wrong with the list of transactions. */
   let bookFault: 'repeats' | 'endless' | 'empty' | undefined;
@@ -163,8 +164,11 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
   const listRefunds = (query: URLSearchParams): FakeResponse => {
     const intent = query.get('payment_intent');
     const [id = ''] = [...book].find(([, one]) => one.trackingCode === intent) ?? [];
-    const data = refundBook.of(id).map(shown).toReversed();
-    return { body: { object: 'list', data, has_more: false } };
+    const all = refundBook.of(id).map(shown).toReversed();
+    const after = all.findIndex((each) => each.id === query.get('starting_after')) + 1;
+    const data = all.slice(after, after + Math.min(Number(query.get('limit')), pageMax));
+    if (refundsRepeat) return { body: { object: 'list', data: all.slice(0, 1), has_more: true } };
+    return { body: { object: 'list', data, has_more: after + data.length < all.length } };
   };
 
   /** What moved the balance, the oldest first: charges, refunds, and refunds that came back. */
@@ -253,6 +257,10 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
     /** Responds with this session to every inquiry, until it is undefined. */
     mistakeFor: (id: string | undefined) => {
       mistakenFor = id;
+    },
+    /** The list of refunds repeats its first page. */
+    repeatRefunds: (does: boolean) => {
+      refundsRepeat = does;
     },
     /** Moves the balance in another way than a charge or a refund. @returns the id of the transaction */
     moveBalance(labels: Labels, { at = new Date(), ...moved }: Moved): string {

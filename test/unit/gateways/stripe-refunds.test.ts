@@ -55,6 +55,27 @@ describe('stripe, refunds', () => {
     expect(provider().of(payment.reference)).toHaveLength(1);
   });
 
+  it('lists more than a page of refunds', async () => {
+    const payment = await paid();
+    for (let n = 0; n < 203; n += 1) provider().add(payment.reference, { amount: 1 });
+    const known = await adapter().refunds!(payment, []);
+    expect(new Set(known.map(({ reference }) => reference)).size).toBe(203);
+  });
+
+  it('throws for a list of refunds that has no end', async () => {
+    const payment = await paid();
+    provider().add(payment.reference, { amount: 1 });
+    provider().repeatRefunds(true);
+    try {
+      const calls = await callsOf(() =>
+        expect(adapter().refunds!(payment, [])).rejects.toThrow(GatewayUnavailable),
+      );
+      expect(calls.length).toBeLessThan(20);
+    } finally {
+      provider().repeatRefunds(false);
+    }
+  });
+
   it('reverses late money for good only when the refund has succeeded', async () => {
     const payment = await paid();
     provider().refundsAre('pending');
