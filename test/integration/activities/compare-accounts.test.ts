@@ -422,3 +422,35 @@ describe('a gateway without a list', () => {
     expect(await records.sql`select from gateway_entries where gateway = ${other}`).toEqual([]);
   });
 });
+
+describe('a list that has no end is no usable answer', () => {
+  const list = (positions: (page: number) => string, read?: { pages: number; mark: null }) => {
+    let pages = 0;
+    const { gatewayOf } = aGateway({
+      book: async () => ({ entries: [], next: positions((pages += 1)) }),
+    });
+    const { listBook } = activities(gatewayOf);
+    const reading = run(() => listBook({ gateway, day, after: null, ...(read && { read }) }));
+    return { reading, read: () => pages };
+  };
+
+  it.each([
+    ['its first page again', () => 'a', 2],
+    ['three pages in a circle', (page: number) => `${page % 3}`, 7],
+    [
+      'a circle that does not begin at once',
+      (page: number) => `${Math.max(page, 5 + (page % 2))}`,
+      9,
+    ],
+  ])('with %s', async (_name, positions, most) => {
+    const { reading, read } = list(positions);
+    await expect(reading).rejects.toThrow('repeats its position');
+    expect(read()).toBeLessThanOrEqual(most);
+  });
+
+  it('with a page more than are read of a day', async () => {
+    const { reading, read } = list((page) => `${page}`, { pages: 19_998, mark: null });
+    await expect(reading).rejects.toThrow('more than 20000 pages');
+    expect(read()).toBe(2);
+  });
+});

@@ -152,7 +152,7 @@ describe('a refund that failed counts once', () => {
 
   it('as an adjustment that only describes the refund', async () => {
     const { stripe, payment, returnedRefund, compare } = await anAccount();
-    const { reference = '' } = await returnedRefund(await payment());
+    const { reference } = await returnedRefund(await payment());
     stripe.returnAs(null);
     stripe.moveBalance(
       {

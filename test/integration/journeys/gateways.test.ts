@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
+import { sealCredentials } from '../../../gateways/registry.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
+import { startPayping } from '../../fakes/payping.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
 import {
   providerNames as drivers,
@@ -9,7 +11,8 @@ import {
   type ProviderName,
 } from '../../support/service/providers.ts';
 import { startService } from '../../support/service/service.ts';
-import { skipAllTime } from '../../support/service/skip-time.ts';
+import { getRefund, refund, refundBecomes } from '../../support/service/refunds.ts';
+import { skipAllTime, skipTime } from '../../support/service/skip-time.ts';
 import { sweepNow } from '../../support/service/sweep-now.ts';
 import { terminate } from '../../support/service/terminate.ts';
 import { until } from '../../support/until.ts';
@@ -99,6 +102,47 @@ describe('a payer who pays after the end and comes back', () => {
     await providerOf('zarinpal').pay(reference);
     await comeBack('zarinpal', reference);
     expect(await afterResolution(id)).toMatchObject({ late: 'returns' });
+  });
+});
+
+describe('a reversal at PayPing that it answers with a code of no list', () => {
+  const slug = 'payping-that-invents-codes';
+  const account = { slug, driver: 'payping' };
+  const start = async () => {
+    const bank = await startPayping();
+    const credentials = { testToken: 'test-token-0123456789', baseUrl: bank.url };
+    const sealed = sealCredentials({ ...account, credentials }, service.seals);
+    await createGateways(service.sql).insert({ ...account, kind: 'sandbox', ...sealed });
+    return bank;
+  };
+
+  it('keeps the amount of the refund, and succeeds when the report shows it', async () => {
+    const bank = await forFile(start());
+    const id = await journey.create({ gateway: slug, amount: 150_000, currency: 'IRR' });
+    await journey.checkout(id);
+    const [reference] = [...bank.book].find(([, { paymentId }]) => paymentId === id)!;
+    bank.pay(reference);
+    expect((await journey.verify(id)).json['status']).toBe('paid');
+
+    const body = { title: 'Not known', status: 400, metaData: { code: 999 } };
+    bank.respondOnce('reverse', { status: 400, body });
+    const { json } = await refund(journey, id);
+    const refundId = String(json['refund_id']);
+    await until('the reversal', () => bank.calls.some(({ path }) => path.includes('reverse')));
+    await until('the record of it', async () => {
+      const rows = await service.sql`
+        select from gateway_exchanges where payment_id = ${id} and operation = 'refund'`;
+      return rows.length > 0;
+    });
+    expect((await getRefund(journey, refundId)).json['status']).toBe('pending');
+    expect((await journey.get(id)).json).toMatchObject({ refundable: 0 });
+    expect((await refund(journey, id)).status).toBe(409);
+
+    bank.refund(reference, 2);
+    await skipTime(service.client, refundId, '2m');
+    await refundBecomes(journey, refundId, 'succeeded');
+    const told = bank.calls.filter(({ path }) => path.includes('reverse'));
+    expect(told).toHaveLength(1);
   });
 });
 

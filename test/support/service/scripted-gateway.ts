@@ -53,6 +53,7 @@ export const aGateway = (script: Partial<GatewayAdapter>) => {
     inquire: recorded('inquire', script.inquire),
     ...(script.expire && { expire: recorded('expire', script.expire) }),
     ...(script.reverse && { reverse: recorded('reverse', script.reverse) }),
+    ...(script.book && { book: script.book }),
   };
   const { refund, refunds } = script;
   if (refund)
