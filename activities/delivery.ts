@@ -105,6 +105,7 @@ export const createDeliveryActivities = (deps: Deps) => {
 
     const facts = {
       payment_id: id,
+      event_id: event.id,
       application,
       attempt: number,
       error_class: result.errorClass,

@@ -4,7 +4,7 @@ import { canReverse } from '../gateways/refundable.ts';
 import { findDriver } from '../gateways/registry.ts';
 import type { PaymentOutcomes } from '../postgres/payment-outcomes.ts';
 import type { RefundEnd, RefundProgress } from '../postgres/refund-outcomes.ts';
-import { refundNotFound, refundPending } from '../temporal/failures.ts';
+import { refundNotFound, refundPending, retryDelayOf } from '../temporal/failures.ts';
 import type { RefundInput } from '../temporal/messages.ts';
 import type { Bulkhead } from './bulkhead.ts';
 import { findPayment } from './find-payment.ts';
@@ -30,9 +30,16 @@ export interface Deps extends RecordDeps {
   publicBaseUrl: string;
 }
 
+export interface RefundRequest extends RefundInput {
+  /** The events whose deliveries the workflow has begun. */
+  delivering?: readonly string[];
+}
+
 export interface RefundResult {
   /** The ids of the events to deliver. */
   events: string[];
+  /** The gateway is asked again after this time, for which the events do not wait. */
+  againInMs?: number;
 }
 
 const minuteMs = 60_000;
@@ -142,11 +149,12 @@ export const createRefundActivities = (deps: Deps) => {
   return {
     /**
      * Gives the money of a refund back: asks the gateway what it knows, tells it at most once where it has no keys, and
-     * records the end. Temporal retries it until the refund has ended, or an admin must find out.
+     * records the end. Temporal retries it until the refund has ended, an admin must find out, or an event is to be
+     * delivered meanwhile.
      * @returns the events to deliver
      * @throws ApplicationFailure GatewayBusy, RefundPending, RefundNotFound
      */
-    async refundPayment({ id, paymentId }: RefundInput): Promise<RefundResult> {
+    async refundPayment({ id, paymentId, delivering = [] }: RefundRequest): Promise<RefundResult> {
       const payment = await findPayment(paymentOutcomes, paymentId);
       if (payment.reference === null) throw refundNotFound(id);
       const opened = toOpened(payment, payment.reference, publicBaseUrl);
@@ -157,14 +165,25 @@ export const createRefundActivities = (deps: Deps) => {
       if (refund?.requestedBy === 'admin' && refund.status === 'pending' && !refund.toConfirm)
         await refundOutcomes.announce(refund, now());
       const end = refund && decidedEnd(refund);
-      if (refund && end) await records.finish({ ...current, refund }, end);
-      else if (refund?.isHeld && refund.told === 0)
-        await records.wait({ ...current, refund }, 'The application of the refund is disabled');
-      else if (!refund || mayChange(refund))
-        await withGatewaySlot(gatewayBulkhead, payment, () =>
-          refund ? advance({ ...current, refund }) : findForeign(current),
+      const listEvents = () => refundOutcomes.listEvents({ id, paymentId });
+      try {
+        if (refund && end) await records.finish({ ...current, refund }, end);
+        else if (refund?.isHeld && refund.told === 0)
+          await records.wait({ ...current, refund }, 'The application of the refund is disabled');
+        else if (!refund || mayChange(refund))
+          await withGatewaySlot(gatewayBulkhead, payment, () =>
+            refund ? advance({ ...current, refund }) : findForeign(current),
+          );
+      } catch (error) {
+        const againInMs = retryDelayOf(error);
+        if (againInMs === undefined) throw error;
+        const waiting = (await listEvents()).filter(
+          (event) => event.isPending && !delivering.includes(event.id),
         );
-      return { events: await refundOutcomes.listEvents({ id, paymentId }) };
+        if (waiting.length === 0) throw error;
+        return { events: waiting.map((event) => event.id), againInMs };
+      }
+      return { events: (await listEvents()).map((event) => event.id) };
     },
   };
 };

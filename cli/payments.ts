@@ -28,7 +28,7 @@ export const formatPayments = (payments: readonly PaymentSummary[], ifEmpty: str
   return { text: table(rows, ifEmpty), json: payments };
 };
 
-const formatPayment = ({ payment, timeline, workflowUrl }: PaymentTimeline): Output => {
+const formatPayment = ({ payment, timeline, events, workflowUrl }: PaymentTimeline): Output => {
   const summary = facts({
     payment: payment.id,
     application: payment.application,
@@ -53,9 +53,16 @@ const formatPayment = ({ payment, timeline, workflowUrl }: PaymentTimeline): Out
     what,
     details: details ?? '',
   }));
+  const listed = events.map(({ eventId, kind, refundId, status, nextAttemptAt }) => ({
+    event: eventId,
+    kind,
+    refund: refundId,
+    delivery: status,
+    'next attempt': nextAttemptAt,
+  }));
   return {
-    text: `${summary}\n\n${table(rows, '')}`,
-    json: { ...payment, timeline, workflowUrl },
+    text: `${summary}\n\n${table(listed, 'There is no event yet.')}\n\n${table(rows, '')}`,
+    json: { ...payment, timeline, events, workflowUrl },
   };
 };
 
@@ -80,7 +87,6 @@ const findCommand: CommandSpec = {
       orderId: textOf(options.order),
       application: textOf(options.application),
       status: statuses.find((status) => status === options.status) ?? null,
-      delivery: null,
     };
     const found = await list((max) => operations.payments.find(filter, max));
     return formatPayments(found, 'No payment matches.');

@@ -1,7 +1,8 @@
 import { html } from 'hono/html';
 import { eventIdPattern } from '../contract/ids.ts';
 import type { ListPosition } from '../contract/list.ts';
-import type { DeliveryRow, ListFilter } from '../postgres/console.ts';
+import type { DeliveryRow } from '../postgres/admin-events.ts';
+import type { ListFilter } from '../postgres/console.ts';
 import type { Html } from './html.ts';
 import { isZone } from './pages/settings.ts';
 import type { ConsoleRequest } from './request.ts';

@@ -7,6 +7,7 @@ import { applicationRoutes } from './pages/applications.ts';
 import { attentionRoutes } from './pages/attention.ts';
 import { auditRoutes } from './pages/audit.ts';
 import { deliveryRoutes } from './pages/deliveries.ts';
+import { eventActions } from './pages/event-actions.ts';
 import { eventRoutes } from './pages/events.ts';
 import { gatewayActions, gatewayRoutes } from './pages/gateways.ts';
 import { loginRoutes } from './pages/login.ts';
@@ -54,6 +55,7 @@ export const createRoutes = (deps: Deps): Route[] => {
     ...viewRoutes(deps),
     ...actionRoutes([
       ...paymentActions,
+      ...eventActions(deps),
       ...(deps.skipsTime ? [skipAction] : []),
       ...refundActions,
       ...accountDifferenceActions,

@@ -4,6 +4,7 @@ import { createAccountOperations } from './accounts.ts';
 import { createApplicationOperations } from './applications.ts';
 import { createChange } from './change.ts';
 import { createConsoleLogins } from './console-logins.ts';
+import { createEventOperations } from './events.ts';
 import { createGatewayOperations } from './gateways.ts';
 import { createPaymentOperations } from './payments.ts';
 import { createReconciliation } from './reconciliation.ts';
@@ -40,6 +41,7 @@ export const createOperations = (deps: Omit<Deps, 'change'>) => {
     purge: createPurge(shared),
     testWebhook: createWebhookTest(shared),
     refunds: createRefundOperations(shared),
+    events: createEventOperations(shared),
     replays: createReplayOperations(shared),
     console: createConsoleLogins(shared),
     auditLog: (filter: AuditFilter): Promise<AuditRecord[]> =>

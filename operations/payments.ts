@@ -1,10 +1,10 @@
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
-import type {
-  AttemptRecord,
-  PaymentFilter,
-  PaymentRecord,
-  PaymentSummary,
-} from '../postgres/admin-payments.ts';
+import {
+  type AttemptRecord,
+  createAdminEvents,
+  type EventSummary,
+} from '../postgres/admin-events.ts';
+import type { PaymentFilter, PaymentRecord, PaymentSummary } from '../postgres/admin-payments.ts';
 import { createAdminPayments } from '../postgres/admin-payments.ts';
 import { isTerminal, type Status, type VerificationResult } from '../contract/status.ts';
 import type { AuditFacts } from '../postgres/audit-log.ts';
@@ -28,6 +28,8 @@ export interface PaymentTimeline {
   payment: PaymentRecord;
   /** In the order of time. */
   timeline: TimelineEntry[];
+  /** The payment's own event and those of its refunds, in the order of recording. */
+  events: EventSummary[];
   workflowUrl: string | null;
 }
 
@@ -93,7 +95,13 @@ export const createPaymentOperations = ({
 
     async get(id: string): Promise<PaymentTimeline> {
       const payment = await find(id);
-      return { payment, timeline: createTimeline(payment), workflowUrl: workflowUrl(id) };
+      const events = await createAdminEvents(sql).listOfPayment(id);
+      return {
+        payment,
+        timeline: createTimeline(payment),
+        events,
+        workflowUrl: workflowUrl(id),
+      };
     },
 
     /**

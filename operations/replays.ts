@@ -1,8 +1,7 @@
-import { eventId, newReplayId, replayIdPattern } from '../contract/ids.ts';
+import { newReplayId, replayIdPattern } from '../contract/ids.ts';
 import { limits } from '../contract/limits.ts';
-import type { DeliveryStatus } from '../contract/status.ts';
 import { isoTime } from '../contract/time.ts';
-import { createAdminPayments } from '../postgres/admin-payments.ts';
+import type { EventSummary } from '../postgres/admin-events.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
 import {
   createReplays,
@@ -14,6 +13,7 @@ import { type Replayed, replayDelivery } from '../temporal/replay-delivery.ts';
 import { findApplication } from './applications.ts';
 import { NotFound, Refusal } from './change.ts';
 import type { Deps } from './deps.ts';
+import { findEvent } from './events.ts';
 import { needTemporal } from './need-temporal.ts';
 
 export interface ReplayOptions {
@@ -68,20 +68,26 @@ export const createReplayOperations = ({
     listRunning: (limit: number): Promise<Replay[]> => replays.listRunning(limit),
 
     /**
-     * Begins the next round of a delivery that is over, or makes the next attempt of a failing one now. Two calls at
-     * once make one attempt.
+     * Begins the next round of an event's delivery that is over, or makes the next attempt of a failing one now. Two
+     * calls at once make one attempt.
      */
-    async replayOne(paymentId: string, reason: string | null): Promise<Replayed> {
+    async replayOne(id: string, reason: string | null): Promise<Replayed> {
+      const event = await findEvent(sql, id);
+      const { paymentId, kind, status: delivery } = event;
       const record = () =>
         change(
           { action: 'delivery.replay', subject: `payment:${paymentId}`, reason },
           async (tx) => {
-            const delivery = await createAdminPayments(tx).deliveryStatus(paymentId);
-            if (!delivery || delivery === 'none') throw refusalOf(paymentId, delivery);
+            if (delivery === 'none') throw refusalOf(event);
             const start = { from: [delivery], trigger: 'admin', now: now() } as const;
-            const result = await createDeliveries(tx).replay(eventId(paymentId), start);
-            if (!result) throw refusalOf(paymentId, delivery);
-            return { result, before: { delivery }, after: { delivery: 'pending' } };
+            const result = await createDeliveries(tx).replay(id, start);
+            if (!result) throw refusalOf(event);
+            const named = { event: id, kind };
+            return {
+              result,
+              before: { ...named, delivery },
+              after: { ...named, delivery: 'pending' },
+            };
           },
         );
       return replayDelivery<never>(record, async (start) => (await temporal()).deliver(start));
@@ -132,22 +138,12 @@ export const createReplayOperations = ({
   };
 };
 
-const refusalOf = (id: string, status: DeliveryStatus | null | undefined): Refusal => {
-  switch (status) {
-    case undefined:
-      return new NotFound(`There is no payment ${id}.`);
-    case null:
-      return new Refusal(`${id} has not ended yet, so it has no event to deliver.`);
-    case 'none':
-      return new Refusal(
-        `${id} has no delivery: its application had no webhook URL when the payment ended.`,
-      );
-    case 'delivered':
-    case 'pending':
-    case 'exhausted':
-      return new Refusal(`An attempt for ${id} is due now, runs, or was just made.`);
-  }
-};
+const refusalOf = ({ eventId, kind, paymentId, status }: EventSummary): Refusal =>
+  new Refusal(
+    status === 'none'
+      ? `${kind} of ${paymentId} has no delivery: its application had no webhook URL when it was recorded.`
+      : `An attempt of ${kind} (${eventId}) is due now, runs, or was just made.`,
+  );
 
 const alreadyRunning = (id: string) =>
   new Refusal(`Another replay of this application and mode is running: ${id}.`);

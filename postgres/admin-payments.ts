@@ -2,7 +2,8 @@ import type { EventKind } from '../contract/event.ts';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import { eventId } from '../contract/ids.ts';
 import type { Payment } from '../contract/payment.ts';
-import type { DeliveryStatus, RoundTrigger, Status } from '../contract/status.ts';
+import type { DeliveryStatus, Status } from '../contract/status.ts';
+import { type AttemptRecord, listAttempts } from './admin-events.ts';
 import type { Queries } from './driver/sql.ts';
 import { createGatewayExchanges } from './gateway-exchanges.ts';
 import type { LatePaymentResult } from './late-payments.ts';
@@ -45,22 +46,6 @@ export interface PaymentFilter {
   orderId: string | null;
   application: string | null;
   status: Status | null;
-  delivery: DeliveryStatus | null;
-}
-
-/** One POST of a delivery. */
-export interface AttemptRecord {
-  number: number;
-  round: number;
-  trigger: RoundTrigger;
-  startedAt: Date;
-  completedAt: Date | null;
-  durationMs: number | null;
-  responseStatus: number | null;
-  errorClass: string | null;
-  error: string | null;
-  responseBody: string | null;
-  responseTruncated: boolean | null;
 }
 
 /** Everything that is recorded about a payment, for admins only. */
@@ -73,6 +58,7 @@ export interface PaymentRecord
   inquiredAt: Date | null;
   gatewayCode: string | null;
   gatewayMessage: string | null;
+  /** The payment's own event, and its delivery. */
   eventId: string | null;
   eventKind: EventKind | null;
   eventAt: Date | null;
@@ -105,20 +91,13 @@ export const createAdminPayments = (sql: Queries) => {
 
   const ownDelivery = joinOwnDelivery(sql);
 
-  const listAttempts = (id: string) => sql<AttemptRecord[]>`
-    select number, round, trigger, started_at as "startedAt", completed_at as "completedAt",
-      duration_ms as "durationMs", response_status as "responseStatus",
-      error_class as "errorClass", error, response_body as "responseBody",
-      response_truncated as "responseTruncated"
-    from attempts where event_id = ${eventId(id)} order by number`;
-
   return {
     /**
      * The newest first: ids are ordered by time. If only the order is given, Postgres 18 skips through the
      * index on application and order. A status alone is found by a scan from the newest payment on.
      */
     async find(filter: PaymentFilter, limit: number): Promise<PaymentSummary[]> {
-      const { id, orderId, application, status, delivery } = filter;
+      const { id, orderId, application, status } = filter;
       return sql<PaymentSummary[]>`
         select ${summary} from payments p ${ownDelivery}
         where true
@@ -126,7 +105,6 @@ export const createAdminPayments = (sql: Queries) => {
           ${orderId === null ? sql`` : sql`and p.order_id = ${orderId}`}
           ${application === null ? sql`` : sql`and p.application = ${application}`}
           ${status === null ? sql`` : sql`and p.status = ${status}`}
-          ${delivery === null ? sql`` : sql`and d.status = ${delivery}`}
         order by p.id desc limit ${limit}`;
     },
 
@@ -151,14 +129,7 @@ export const createAdminPayments = (sql: Queries) => {
         where p.id = ${id}`;
       if (!row) return undefined;
       const exchanges = await createGatewayExchanges(sql).list(id);
-      return { ...row, attempts: await listAttempts(id), exchanges };
-    },
-
-    async deliveryStatus(id: string): Promise<DeliveryStatus | null | undefined> {
-      const [row] = await sql<{ delivery: DeliveryStatus | null }[]>`
-        select d.status as delivery
-        from payments p ${ownDelivery} where p.id = ${id}`;
-      return row?.delivery;
+      return { ...row, attempts: await listAttempts(sql, eventId(id)), exchanges };
     },
   };
 };

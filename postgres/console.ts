@@ -2,8 +2,6 @@ import type { ListPosition } from '../contract/list.ts';
 import type { Payment } from '../contract/payment.ts';
 import { type DeliveryStatus, type Status, statuses } from '../contract/status.ts';
 import { joinOwnDelivery } from './admin-payments.ts';
-import { deliveryColumns, joinLastAttempt, type ListedDelivery } from './deliveries.ts';
-import { type DeliveryFilter, matchingDeliveries } from './delivery-filter.ts';
 import type { Queries } from './driver/sql.ts';
 import { selectPayment } from './payment-columns.ts';
 
@@ -24,13 +22,6 @@ export const paymentRowFields = [
 /** A row of the console's list of payments. */
 export interface PaymentRow extends Pick<Payment, (typeof paymentRowFields)[number]> {
   delivery: DeliveryStatus | null;
-}
-
-/** A row of the console's list of deliveries. */
-export interface DeliveryRow extends ListedDelivery {
-  status: DeliveryStatus;
-  createdAt: Date;
-  nextAttemptAt: Date | null;
 }
 
 export interface ListFilter {
@@ -165,19 +156,6 @@ export const createConsoleQueries = (sql: Queries) => {
       return { rows: found.filter(({ id }) => id !== null), searchedBackTo };
     },
 
-    /** The newest first. */
-    async listDeliveries(
-      filter: DeliveryFilter,
-      page: { after: ListPosition | null; limit: number },
-    ): Promise<DeliveryRow[]> {
-      return sql<DeliveryRow[]>`
-        select ${deliveryColumns(sql)}, d.status, d.created_at as "createdAt",
-          d.next_attempt_at as "nextAttemptAt"
-        from (${matchingDeliveries(sql, filter, { order: 'newest', ...page })}) as d
-        ${joinLastAttempt(sql)}
-        order by d.created_at desc, d.event_id desc`;
-    },
-
     /** Payments since then. It reads an index alone, which has no gateway. */
     async countByHour(test: boolean | null, since: Date): Promise<HourCount[]> {
       return sql<HourCount[]>`
@@ -218,13 +196,6 @@ export const createConsoleQueries = (sql: Queries) => {
         ) as p
         order by p.created_at limit 1`;
       return oldest;
-    },
-
-    /** The bytes that every attempt of an event sends. */
-    async getEvent(paymentId: string): Promise<{ id: string; body: Buffer } | undefined> {
-      const [event] = await sql<{ id: string; body: Buffer }[]>`
-        select id, body from events where payment_id = ${paymentId} and subject = ${paymentId}`;
-      return event;
     },
 
     /** What the application sent along with the payment. */

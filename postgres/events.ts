@@ -2,7 +2,7 @@ import type { EventKind } from '../contract/event.ts';
 import { limits } from '../contract/limits.ts';
 import type { ListPosition } from '../contract/list.ts';
 import { type DeliveryStatus, deliveryStatuses } from '../contract/status.ts';
-import type { AttemptRecord } from './admin-payments.ts';
+import type { AttemptRecord } from './admin-events.ts';
 import type { Fragment, Queries } from './driver/sql.ts';
 import type { Owner } from './payments.ts';
 

@@ -111,13 +111,15 @@ export const createRefundOutcomes = (sql: Sql) => ({
       from refunds where payment_id = ${paymentId}`;
   },
 
-  /** The refund's events that are to be delivered. */
-  async listEvents({ id, paymentId }: Pick<Refund, 'id' | 'paymentId'>): Promise<string[]> {
-    const rows = await sql<{ id: string }[]>`
-      select e.id from events e join deliveries d on d.event_id = e.id
+  /** The refund's events that are to be delivered, or whose last round has failed. */
+  async listEvents({
+    id,
+    paymentId,
+  }: Pick<Refund, 'id' | 'paymentId'>): Promise<{ id: string; isPending: boolean }[]> {
+    return sql<{ id: string; isPending: boolean }[]>`
+      select e.id, d.status = 'pending' as "isPending" from events e join deliveries d on d.event_id = e.id
       where e.payment_id = ${paymentId} and e.subject = ${id} and d.status in ('pending', 'exhausted')
       order by d.recorded_at`;
-    return rows.map((row) => row.id);
   },
 
   /**

@@ -13,6 +13,10 @@ export interface ClaimedPayment extends WorkflowStart {
   uncertain: boolean;
 }
 
+export interface PostponedDelivery extends WorkflowStart {
+  eventId: string;
+}
+
 export interface OverdueDelivery extends WorkflowStart {
   /** The round has an attempt, so a running workflow knows that the payment has ended. */
   begun: boolean;
@@ -155,19 +159,19 @@ export const createSweeperQueries = (sql: Queries) => {
     },
 
     /** Postponed deliveries of the application; the one that has waited longest is first. */
-    async listPostponed(application: string, limit: number): Promise<WorkflowStart[]> {
-      return sql<WorkflowStart[]>`
-        select ${workflowStart}, nullif(e.subject, p.id) as "refundId"
+    async listPostponed(application: string, limit: number): Promise<PostponedDelivery[]> {
+      return sql<PostponedDelivery[]>`
+        select ${workflowStart}, d.event_id as "eventId", nullif(e.subject, p.id) as "refundId"
         from deliveries d join events e on e.id = d.event_id join payments p on p.id = d.payment_id
         where d.application = ${application} and d.postponed_at is not null
         order by d.postponed_at limit ${limit}`;
     },
 
     /** Counts those of the deliveries that are still postponed. */
-    async countPostponed(paymentIds: readonly string[]): Promise<number> {
+    async countPostponed(eventIds: readonly string[]): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
-        select count(*) from events e join deliveries d on d.event_id = e.id
-        where e.payment_id = any(${[...paymentIds]}::text[]) and d.postponed_at is not null`;
+        select count(*) from deliveries
+        where event_id = any(${[...eventIds]}::text[]::uuid[]) and postponed_at is not null`;
       return row?.count ?? 0;
     },
 

@@ -98,6 +98,14 @@ export const sweepFailed = (message: string, retryAfterMs: number): ApplicationF
     nextRetryDelay: retryAfterMs,
   });
 
+/** When an activity that failed only to be tried again is to be tried; undefined for any other error. */
+export const retryDelayOf = (error: unknown): number | undefined =>
+  error instanceof ApplicationFailure &&
+  error.category === ApplicationFailureCategory.BENIGN &&
+  typeof error.nextRetryDelay === 'number'
+    ? error.nextRetryDelay
+    : undefined;
+
 /**
  * The type of an activity's last failure; `Other` if it has none of ours. A timeout hides the failure
  * of the attempt before it.

@@ -53,7 +53,7 @@ try {
     payment: `/payments/${ids.exhausted}`,
     deliveries: '/deliveries',
     application: '/applications/shop',
-    replay: `/payments/${ids.exhausted}/replay`,
+    replay: `/events/${eventId(ids.exhausted)}/replay`,
     'replay-many': `/deliveries/replay?scope=all&status=exhausted&to=${new Date().toISOString()}`,
     replaying: `/deliveries/replays/${replayId}`,
     reconcile: '/reconcile',

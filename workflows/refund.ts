@@ -35,48 +35,57 @@ const run = async (input: RefundInput): Promise<void> => {
 
   const deliveries = new Map<string, Promise<string>>();
   const working = new Set<unknown>();
-  let areDelivered: boolean;
-  do {
-    working.add(heard);
-    const { events } = await refundUntilAsked(input, heard);
-    working.delete(heard);
-    hasEnded = true;
-    for (const eventId of events)
-      if (!deliveries.has(eventId))
-        deliveries.set(
-          eventId,
-          deliver(
-            { id, eventId },
-            {
-              heard: signals.listen(),
-              working,
-              isAsked: () => heard.recheck,
-              historyIsLong,
-              continueInNewRun: () => continueAsNew<typeof refund>(input),
-            },
-          ),
-        );
-    areDelivered = false;
-    void Promise.all(deliveries.values()).then(
-      () => (areDelivered = true),
-      () => (areDelivered = true),
+  let unfinished = 0;
+  let hasFailed = false;
+  const begin = (eventId: string): void => {
+    const surroundings = {
+      heard: signals.listen(),
+      working,
+      isAsked: () => heard.recheck,
+      historyIsLong,
+      continueInNewRun: () => continueAsNew<typeof refund>(input),
+    };
+    const delivery = deliver({ id, eventId }, surroundings);
+    deliveries.set(eventId, delivery);
+    unfinished += 1;
+    void delivery.then(
+      () => (unfinished -= 1),
+      () => (hasFailed = true),
     );
-    // A recheck while its events are being delivered: the bank may have sent the money back.
-    await condition(() => areDelivered || heard.recheck);
-  } while (heard.recheck);
+  };
+
+  while (!hasFailed) {
+    working.add(heard);
+    const { events, againInMs } = await refundUntilAsked(input, { deliveries, heard });
+    for (const eventId of events) if (!deliveries.has(eventId)) begin(eventId);
+    if (againInMs === undefined) {
+      working.delete(heard);
+      hasEnded = true;
+      // A recheck while its events are being delivered: the bank may have sent the money back.
+      await condition(() => unfinished === 0 || hasFailed || heard.recheck);
+      if (!heard.recheck) break;
+    } else await condition(() => hasFailed || heard.recheck, againInMs);
+  }
   const results = await Promise.all(deliveries.values());
   if (results.includes('exhausted')) throw webhookExhausted(`An event of ${id} was not accepted`);
 };
 
-/** Asks and tells the gateway until the refund has ended. A recheck ends the wait for the next try. */
-const refundUntilAsked = async (input: RefundInput, heard: Heard): Promise<RefundResult> => {
+/**
+ * Asks and tells the gateway until the refund has ended, or until an event is to be delivered meanwhile. A recheck ends
+ * the wait for the next try.
+ */
+const refundUntilAsked = async (
+  input: RefundInput,
+  { deliveries, heard }: { deliveries: ReadonlyMap<string, unknown>; heard: Heard },
+): Promise<RefundResult> => {
   for (;;) {
     heard.recheck = false;
     const scope = new CancellationScope();
     let isOver = false;
     void condition(() => isOver || heard.recheck).then(() => scope.cancel());
     try {
-      return await scope.run(() => refundPayment(input));
+      const request = { ...input, delivering: [...deliveries.keys()] };
+      return await scope.run(() => refundPayment(request));
     } catch (error) {
       if (!heard.recheck) throw error;
       if (historyIsLong()) await continueAsNew<typeof refund>(input);

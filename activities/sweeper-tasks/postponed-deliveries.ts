@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { WorkflowStart } from '../../contract/payment.ts';
-import type { SweeperQueries } from '../../postgres/sweeper.ts';
+import type { PostponedDelivery, SweeperQueries } from '../../postgres/sweeper.ts';
 import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
 import type { Log } from '../log.ts';
 import { forEachOrThrow, taskTimeMs } from './limited.ts';
@@ -19,7 +18,7 @@ export interface Deps {
 /** The deliveries of an application that the last sweep woke. */
 interface Batch {
   size: number;
-  payments: readonly WorkflowStart[];
+  deliveries: readonly PostponedDelivery[];
 }
 
 const firstSize = 100;
@@ -42,8 +41,8 @@ export const createPostponedDeliveryTask = ({
 }: Deps) => {
   let last = new Map<string, Batch>();
 
-  const nextSize = async ({ size, payments }: Batch): Promise<number> => {
-    const ids = payments.map(({ id }) => id);
+  const nextSize = async ({ size, deliveries }: Batch): Promise<number> => {
+    const ids = deliveries.map(({ eventId }) => eventId);
     const waiting = (await sweeperQueries.countPostponed(ids)) / Math.max(ids.length, 1);
     if (waiting > 0.5) return Math.max(leastSize, Math.floor(size / 2));
     return waiting <= 0.1 ? Math.min(largestSize, size * 2) : size;
@@ -58,20 +57,20 @@ export const createPostponedDeliveryTask = ({
         const before = last.get(application);
         const size = before ? await nextSize(before) : firstSize;
         const woken = await sweeperQueries.listPostponed(application, size);
-        batches.set(application, { size, payments: woken });
+        batches.set(application, { size, deliveries: woken });
       }
       const tried = new Set<string>();
-      const all = inTurns([...batches.values()].map(({ payments }) => payments));
-      await forEachOrThrow(all, { atOnce: 1, until, logger }, async (payment) => {
-        tried.add(payment.id);
-        await workflows.recheck(payment, { unlessEnded: true });
+      const all = inTurns([...batches.values()].map(({ deliveries }) => deliveries));
+      await forEachOrThrow(all, { atOnce: 1, until, logger }, async (delivery) => {
+        tried.add(delivery.eventId);
+        await workflows.recheck(delivery, { unlessEnded: true });
         await pause(pauseMs);
       });
       // Without applications that have caught up, and without deliveries for which the time was too short.
       last = new Map(
-        [...batches].map(([application, { size, payments }]) => [
+        [...batches].map(([application, { size, deliveries }]) => [
           application,
-          { size, payments: payments.filter(({ id }) => tried.has(id)) },
+          { size, deliveries: deliveries.filter(({ eventId }) => tried.has(eventId)) },
         ]),
       );
       return tried.size;

@@ -52,7 +52,7 @@ export const replayEventHandler =
     if (event.status === 'none')
       throw request.refuse(
         'REPLAY_NOT_POSSIBLE',
-        'The application had no webhook URL when the payment ended, so the event is never sent: read it in the feed.',
+        'The application had no webhook URL when the event was recorded, so it is never sent: read it in the feed.',
       );
     if (webhookUrl === null)
       throw request.refuse(

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { errorClasses } from '../../contract/attempt.ts';
 import { eventKinds } from '../../contract/event.ts';
-import type { DeliveryRow } from '../../postgres/console.ts';
+import type { DeliveryRow, EventSummary } from '../../postgres/admin-events.ts';
 import { type DeliveryFilter, deliveryStates } from '../../postgres/delivery-filter.ts';
 import { type Replay, replayable } from '../../postgres/replays.ts';
 import { readDeliveryFilter, writeDeliveryFilter } from '../delivery-filter.ts';
@@ -20,7 +20,7 @@ import { visibleApplications } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { saveView } from './views.ts';
-import { replayButton } from './payment-actions.ts';
+import { replayButton } from './event-actions.ts';
 
 const attemptsOf = (many: number): string => (many === 1 ? '1 attempt' : `${many} attempts`);
 
@@ -35,6 +35,22 @@ const stateOf = (row: DeliveryRow): Html => {
     <span class="soft nowrap">${words}</span>`;
 };
 
+/** The events of one payment, in the order of recording. */
+export const eventsOfPayment = (events: readonly EventSummary[], request: PersonRequest): Html =>
+  request.cells.table({
+    caption: 'Events',
+    isList: true,
+    rows: events.map((event) => ({
+      Event: html`<a href="/events/${event.eventId}">${nowrap(event.kind)}</a>`,
+      Refund: event.refundId && html`<code class="id">${event.refundId}</code>`,
+      Webhook: stateOf(event),
+      Next: event.nextAttemptAt,
+      Recorded: event.createdAt,
+      Action: replayButton(event, request),
+    })),
+    ifEmpty: '',
+  });
+
 /** One delivery in one line, as all lists of them show it. */
 export const deliveryRow = (row: DeliveryRow, request: PersonRequest): Row => ({
   Order: html`<a href="/payments/${row.paymentId}" title="${row.paymentId}">${cut(row.orderId)}</a>`,
@@ -44,11 +60,11 @@ export const deliveryRow = (row: DeliveryRow, request: PersonRequest): Row => ({
   Webhook: stateOf(row),
   Next: row.nextAttemptAt,
   Ended: row.createdAt,
-  Action: replayButton({ id: row.paymentId, delivery: row.status }, request, 'Replay'),
+  Action: replayButton(row, request),
 });
 
-const checkbox = ({ eventId, paymentId }: DeliveryRow): Html =>
-  html`<input type="checkbox" name="event" value="${eventId}" aria-label="Select ${paymentId}" />`;
+const checkbox = ({ eventId, kind, paymentId }: DeliveryRow): Html =>
+  html`<input type="checkbox" name="event" value="${eventId}" aria-label="Select ${kind} of ${paymentId}" />`;
 
 const runningShown = 5;
 
@@ -87,7 +103,7 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
     const filter = { ...read, delivery: read.delivery ?? ('undelivered' as const) };
     const { delivery, kind, errorClass } = filter;
     const [found, applications, running] = await Promise.all([
-      deps.queries.listDeliveries(filter, { after: readEventPosition(query), limit: pageSize + 1 }),
+      operations.events.list(filter, { after: readEventPosition(query), limit: pageSize + 1 }),
       visibleApplications(request),
       isOfService ? operations.replays.listRunning(runningShown) : [],
     ]);

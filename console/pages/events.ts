@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import { eventKinds } from '../../contract/event.ts';
-import { eventIdPattern } from '../../contract/ids.ts';
-import type { PaymentRecord } from '../../postgres/admin-payments.ts';
+import type { EventRecord } from '../../postgres/admin-events.ts';
 import { deliveryStates } from '../../postgres/delivery-filter.ts';
 import { readDeliveryFilter } from '../delivery-filter.ts';
 import {
@@ -18,13 +17,11 @@ import { ofEvent, ofSlug } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { deliveryRow } from './deliveries.ts';
-import { replayButton } from './payment-actions.ts';
+import { replayButton } from './event-actions.ts';
 import { attemptLine, timelineOf, webhookState, type Line } from './timeline.ts';
 
-const notFound = (text: string): ConsoleResponse => page('Not found', html`<p>${text}</p>`, 404);
-
 /** The attempts of an event and the next one. */
-const linesOf = ({ attempts, nextAttemptAt }: PaymentRecord, request: PersonRequest): Line[] => [
+const linesOf = ({ attempts, nextAttemptAt }: EventRecord, request: PersonRequest): Line[] => [
   ...attempts.map((attempt) => attemptLine(attempt, request)),
   ...(nextAttemptAt === null
     ? []
@@ -43,10 +40,9 @@ export const eventRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, cells, params, operations } = request;
     const slug = params['slug'] ?? '';
-    await operations.applications.get(slug);
     const filter = { ...readDeliveryFilter(request, deps.now()), application: slug };
     const { kind, delivery: status } = filter;
-    const found = await deps.queries.listDeliveries(filter, {
+    const found = await operations.events.list(filter, {
       after: readEventPosition(query),
       limit: pageSize + 1,
     });
@@ -70,33 +66,35 @@ export const eventRoutes = (deps: Deps): Route[] => {
   };
 
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const { params, operations, cells } = request;
-    const id = params['event'] ?? '';
-    const found = eventIdPattern.test(id) ? await deps.queries.findByEvent(id) : undefined;
-    if (!found) return notFound('There is no such event.');
-    const { paymentId, application } = found;
-    const [{ payment }, event] = await Promise.all([
-      operations.payments.get(paymentId),
-      deps.queries.getEvent(paymentId),
-    ]);
-    const replay = replayButton(payment, request);
+    const { params, operations, cells, session } = request;
+    const { event, workflowUrl } = await operations.events.get(params['event'] ?? '');
+    const { eventId, kind, paymentId, refundId, application, status, attempts } = event;
+    const replay = replayButton(event, request);
     return page(
-      `Event ${id}`,
+      `Event ${eventId}`,
       html`${cells.facts({
-        Kind: payment.eventKind,
+        Kind: kind,
         Payment: idLink(`/payments/${paymentId}`, paymentId),
-        Order: payment.orderId,
+        Refund: refundId,
+        Order: event.orderId,
         Application: link(`/applications/${application}`, application),
-        Mode: payment.test ? 'test' : 'live',
-        Recorded: payment.eventAt,
-        Webhook: webhookState(payment),
+        Mode: event.test ? 'test' : 'live',
+        Recorded: event.createdAt,
+        Webhook: webhookState(status, attempts),
       })}
       ${replay ? html`<div class="actions">${replay}</div>` : ''}
-      <p class="links">${link(`/applications/${application}/events`, `All events of ${application}`)}</p>
+      <p class="links">
+        ${link(`/applications/${application}/events`, `All events of ${application}`)}
+        ${
+          session.applications === null && workflowUrl !== null
+            ? html`<a href="${workflowUrl}" rel="noreferrer">Workflow in Temporal</a>`
+            : ''
+        }
+      </p>
       <h2>Attempts</h2>
-      ${timelineOf(linesOf(payment, request), request)}
+      ${timelineOf(linesOf(event, request), request)}
       <h2>Payload</h2>
-      <pre tabindex="0"><bdi>${escapeControls(event?.body.toString() ?? '')}</bdi></pre>`,
+      <pre tabindex="0"><bdi>${escapeControls(event.body.toString())}</bdi></pre>`,
     );
   };
 

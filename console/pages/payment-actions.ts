@@ -1,17 +1,8 @@
-import type { DeliveryStatus } from '../../contract/status.ts';
 import { Refusal } from '../../operations/change.ts';
 import type { PaymentRecord } from '../../postgres/admin-payments.ts';
-import { type Action, atOnce, type Question } from '../actions.ts';
-import type { Html } from '../html.ts';
+import type { Action, Question } from '../actions.ts';
 import { ofPayment } from '../owner.ts';
-import type { ConsoleOperations, Owner, PersonRequest } from '../request.ts';
-
-const replayEffects = {
-  pending: 'The next attempt of the round is made now',
-  delivered:
-    'The receiver has accepted the event. A new round of up to six attempts sends it again',
-  exhausted: 'A new round of up to six attempts sends the event again',
-} as const;
+import type { ConsoleOperations, Owner } from '../request.ts';
 
 interface PaymentAction {
   /** The path below that of the payment. */
@@ -47,35 +38,6 @@ export const skipAction = paymentAction({
   execute: (id, { payments }, reason) => payments.skipToNextStep(id, reason || null),
 });
 
-const replay = paymentAction({
-  path: 'replay',
-  owner: ofPayment,
-  describe: ({ id, delivery }) => {
-    if (delivery === null || delivery === 'none')
-      throw new Refusal(`${id} has no event to deliver.`);
-    return {
-      title: 'Replay the webhook',
-      consequence: `${replayEffects[delivery]}, to the current webhook URL. The receiver may get it twice. The payment itself stays as it is.`,
-      button: 'Replay',
-      done: 'The event is sent again.',
-      isHarmless: true,
-    };
-  },
-  execute: async (id, { replays }, reason) => {
-    await replays.replayOne(id, reason || null);
-  },
-});
-
-/** Sends the event of a payment again, for people who may. */
-export const replayButton = (
-  { id, delivery }: { id: string; delivery: DeliveryStatus | null },
-  { session }: Pick<PersonRequest, 'session'>,
-  label = 'Replay the webhook',
-): Html | null =>
-  session.role === 'viewer' || delivery === null || delivery === 'none'
-    ? null
-    : atOnce(`/payments/${id}/replay`, delivery === 'pending' ? 'Send now' : label);
-
 const verify = paymentAction({
   path: 'verify',
   owner: ofPayment,
@@ -104,4 +66,4 @@ const checked = paymentAction({
 });
 
 /** Of one payment. */
-export const paymentActions: readonly Action[] = [replay, verify, checked];
+export const paymentActions: readonly Action[] = [verify, checked];

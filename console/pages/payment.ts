@@ -3,6 +3,7 @@ import { paymentIdPattern } from '../../contract/ids.ts';
 import { formatMoney } from '../../contract/money.ts';
 import { isTerminal } from '../../contract/status.ts';
 import type { PaymentTimeline } from '../../operations/payments.ts';
+import type { EventRecord } from '../../postgres/admin-events.ts';
 import type { PaymentRecord } from '../../postgres/admin-payments.ts';
 import { atOnce } from '../actions.ts';
 import type { Html } from '../html.ts';
@@ -12,11 +13,11 @@ import { ofPayment } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { refundsOfPayment } from './refunds.ts';
-import { replayButton } from './payment-actions.ts';
+import { eventsOfPayment } from './deliveries.ts';
 import { attemptLine, timelineOf, webhookState, type Line } from './timeline.ts';
 
-const isMoving = ({ payment }: PaymentTimeline): boolean =>
-  !isTerminal(payment.status) || payment.delivery === 'pending';
+const isMoving = ({ payment, events }: PaymentTimeline): boolean =>
+  !isTerminal(payment.status) || events.some(({ status }) => status === 'pending');
 
 /** Everything that happened, with the attempts and the gateway's exchanges, and what comes next. */
 const linesOf = (
@@ -66,7 +67,7 @@ const factsPart = (
       payment.duplicateOf === null
         ? null
         : idLink(`/payments/${payment.duplicateOf}`, payment.duplicateOf),
-    Webhook: webhookState(payment),
+    Webhook: payment.delivery && webhookState(payment.delivery, payment.attempts),
   });
 };
 
@@ -75,7 +76,7 @@ const isInDoubt = (payment: PaymentRecord): boolean =>
   payment.latePaymentResult === 'by_hand' && payment.latePaymentCheckedAt === null;
 
 /** The notices stand above everything else. */
-const noticesPart = (payment: PaymentRecord, { session }: PersonRequest): Html =>
+const noticesPart = ({ payment, events }: PaymentTimeline, { session }: PersonRequest): Html =>
   html`${
     isInDoubt(payment)
       ? notice(
@@ -88,11 +89,11 @@ const noticesPart = (payment: PaymentRecord, { session }: PersonRequest): Html =
         )
       : ''
   }
-  ${
-    payment.delivery === 'exhausted'
-      ? notice('bad', 'All attempts failed. No further attempt is scheduled.')
-      : ''
-  }`;
+  ${events
+    .filter(({ status }) => status === 'exhausted')
+    .map(({ kind }) =>
+      notice('bad', `All attempts of ${kind} failed. No further attempt is scheduled.`),
+    )}`;
 
 const actionsPart = (
   payment: PaymentRecord,
@@ -104,7 +105,6 @@ const actionsPart = (
   const isOperator = session.role !== 'viewer';
   const isOpen = !isTerminal(payment.status);
   const actions = [
-    replayButton(payment, request),
     isOperator &&
       isOpen &&
       payment.gatewayReference !== null &&
@@ -140,13 +140,14 @@ const paymentPart = async (
   found: PaymentTimeline,
   request: PersonRequest,
 ): Promise<Html> => {
-  const { payment, workflowUrl } = found;
-  const [event, details, refunds] = await Promise.all([
-    payment.eventId === null ? undefined : deps.queries.getEvent(payment.id),
+  const { payment, events, workflowUrl } = found;
+  const ended = events.find(({ refundId }) => refundId === null);
+  const [own, details, refunds] = await Promise.all([
+    ended && request.operations.events.get(ended.eventId),
     deps.queries.getDetails(payment.id),
     payment.status === 'paid' ? refundsOfPayment(payment.id, request) : undefined,
   ]);
-  return html`${headPart(payment)} ${noticesPart(payment, request)} ${actionsPart(payment, request, deps)}
+  return html`${headPart(payment)} ${noticesPart(found, request)} ${actionsPart(payment, request, deps)}
     ${factsPart(payment, details?.description, request)}
     ${
       request.session.applications === null
@@ -157,23 +158,22 @@ const paymentPart = async (
         : ''
     }
     ${refunds ? html`<h2>Refunds</h2>${refunds}` : ''}
+    ${events.length > 0 ? html`<h2 id="events">Events</h2>${eventsOfPayment(events, request)}` : ''}
     <h2>Timeline</h2>
     ${timelineOf(linesOf(found, deps.now(), request), request)}
     ${details && details.metadata !== '{}' ? metadataPart(details.metadata) : ''}
-    ${event ? eventPart(event) : ''}`;
+    ${own ? payloadPart(own.event) : ''}`;
 };
 
 const metadataPart = (metadata: string): Html =>
   html`<h2>Metadata</h2>
     <pre tabindex="0"><bdi>${escapeControls(metadata)}</bdi></pre>`;
 
-const eventPart = ({ id, body }: { id: string; body: Buffer }): Html =>
-  html`<h2 id="event">Event</h2>
-    <p>${idLink(`/events/${id}`, id)}</p>
-    <details>
-      <summary>Payload</summary>
-      <pre tabindex="0"><bdi>${escapeControls(body.toString())}</bdi></pre>
-    </details>`;
+const payloadPart = ({ kind, body }: EventRecord): Html =>
+  html`<details>
+    <summary>Payload of ${kind}</summary>
+    <pre tabindex="0"><bdi>${escapeControls(body.toString())}</bdi></pre>
+  </details>`;
 
 /** The page of one payment. */
 export const paymentRoutes = (deps: Deps): Route[] => {

@@ -69,7 +69,7 @@ export const searchRoutes = (deps: Deps): Route[] => {
     if (eventIdPattern.test(text.toLowerCase())) {
       const event = await deps.queries.findByEvent(text.toLowerCase());
       return event && isVisible(event.application, request.session)
-        ? redirect(`/payments/${event.paymentId}`)
+        ? redirect(`/events/${text.toLowerCase()}`)
         : none();
     }
     if (requestIdPattern.test(text)) {

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
-import type { AttemptRecord, PaymentRecord } from '../../postgres/admin-payments.ts';
+import type { AttemptRecord } from '../../postgres/admin-events.ts';
+import type { DeliveryStatus } from '../../contract/status.ts';
 import { deliveryState, escapeControls, state, time, type Html } from '../html.ts';
 import type { PersonRequest } from '../request.ts';
 
@@ -42,9 +43,11 @@ export const attemptLine = (
   };
 };
 
-/** The state of a payment's webhook; null without one. */
-export const webhookState = ({ delivery, attempts }: PaymentRecord): Html | null =>
-  delivery === null ? null : deliveryState(delivery, attempts.at(-1)?.errorClass);
+/** The state of an event's webhook. */
+export const webhookState = (
+  status: DeliveryStatus,
+  attempts: readonly Pick<AttemptRecord, 'errorClass'>[],
+): Html => deliveryState(status, attempts.at(-1)?.errorClass);
 
 /** The past, and what comes next. */
 export const timelineOf = (

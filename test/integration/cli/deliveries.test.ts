@@ -153,18 +153,21 @@ describe('deliveries show', () => {
     expect(people.out).toMatch(/^delivery +exhausted$/m);
     expect(people.out).toMatch(/^1 +1 +schedule +\S+ +12 +503 +http +HTTP 503$/m);
     const programs = await show(`deliveries show ${id} --json`);
-    expect(JSON.parse(programs.out)).toMatchObject({
-      payment_id: id,
-      delivery: 'exhausted',
-      round: 1,
-      attempts: [{ number: 1, response_status: 503 }],
-    });
+    expect(JSON.parse(programs.out)).toMatchObject([
+      {
+        event_id: eventId(id),
+        payment_id: id,
+        status: 'exhausted',
+        round: 1,
+        attempts: [{ number: 1, response_status: 503 }],
+      },
+    ]);
     expect(await show('deliveries show PAY_1')).toMatchObject({
       code: 1,
       notes: 'There is no payment PAY_1.',
     });
     const open = await records.opened();
-    expect((await show(`deliveries show ${open.id}`)).out).toContain('the payment has not ended');
+    expect((await show(`deliveries show ${open.id}`)).out).toContain('has no event yet');
   });
 });
 

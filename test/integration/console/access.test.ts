@@ -307,7 +307,7 @@ it('the cookie is bound to the one name over https', async () => {
 it.each([
   '/payments/%zz',
   '/payments/%00',
-  '/payments/%00/replay',
+  '/events/%00/replay',
   '/applications/%00',
   '/applications/..%2f..%2fetc',
   '/audit?subject=%00',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { refundId } from '../../../contract/ids.ts';
+import { eventId, refundId } from '../../../contract/ids.ts';
 import { createRoutes } from '../../../console/routes.ts';
 import { createApplications } from '../../../postgres/applications.ts';
 import { createTokens, tokenIdOf } from '../../../postgres/tokens.ts';
@@ -90,7 +90,7 @@ const auditOf = (actor: string) => console.sql`
 
 describe('an action', () => {
   it.each([
-    ['/payments/PAYMENT/replay', {}, 'delivery.replay', 'payment:PAYMENT'],
+    ['/events/EVENT/replay', {}, 'delivery.replay', 'payment:PAYMENT'],
     ['/applications/shop/disable', {}, 'application.disable', 'application:shop'],
     ['/applications/shop/enable', {}, 'application.enable', 'application:shop'],
     [
@@ -201,6 +201,7 @@ describe('an action', () => {
       let newest = '';
       const fill = (pattern: string, replay: string) =>
         pattern
+          .replace('EVENT', eventId(ids.exhausted))
           .replace('PAYMENT', ids.exhausted)
           .replace('PAID', ids.paid)
           .replace('OPEN', ids.open)
@@ -409,10 +410,10 @@ describe('what a viewer sees', () => {
       console.call(path, { cookie: operator.cookie }),
     ]);
     expect(more.text).toContain('alert(&#39;answer&#39;)');
-    expect(more.text).toContain(`${path}/replay`);
+    expect(more.text).toContain(`/events/${eventId(ids.hostile)}/replay`);
     expect(less.text).not.toContain('alert(&#39;answer&#39;)');
     expect(less.text).not.toContain('alert(&#39;error&#39;)');
-    expect(less.text).not.toContain(`${path}/replay`);
+    expect(less.text).not.toContain(`/events/${eventId(ids.hostile)}/replay`);
   });
 
   it('has no query of a webhook URL, which may be a key', async () => {
@@ -429,12 +430,13 @@ describe('the search box', () => {
     return console.call('/search', { method: 'POST', cookie, form: { csrf, text } });
   };
 
-  it('opens a payment by its id, its event, its order, its reference and its tracking code', async () => {
+  it('opens an event by its id, and a payment by its id, its order, its reference and its tracking code', async () => {
     const [row] = await console.sql<Record<string, string>[]>`
       select p.id, e.id::text as event, p.order_id, p.gateway_reference, p.tracking_code
       from payments p join events e on e.payment_id = p.id
       where p.status = 'paid' and p.id <> ${ids.hostile} limit 1`;
-    const { id, ...others } = row ?? {};
+    const { id, event, ...others } = row ?? {};
+    expect((await search(event ?? '')).headers.location).toBe(`/events/${event}`);
     for (const text of [id, `LATE_${id}`, ` ${id} `, ...Object.values(others)]) {
       const { status, headers } = await search(text ?? '');
       expect([status, headers.location], text).toEqual([303, `/payments/${id}`]);

@@ -115,7 +115,7 @@ it('the search finds what is of the own application alone', async () => {
   };
   const { delivered: theirs } = objects.tickets;
   const { delivered: own } = objects.shop;
-  expect((await search(eventId(own))).headers.location).toBe(`/payments/${own}`);
+  expect((await search(eventId(own))).headers.location).toBe(`/events/${eventId(own)}`);
   expect((await search(eventId(theirs))).status).toBe(404);
   expect((await search('tickets')).status).toBe(404);
   const [found] = await console.sql<{ order: string }[]>`

@@ -116,7 +116,7 @@ const paths = (): Record<string, string> => ({
   'account-remove': '/account/passkeys/none/remove',
   'provider-unavailable': '/login/provider',
   'login-too-old': '/login/provider/callback',
-  replay: `/payments/${ids.exhausted}/replay`,
+  replay: `/events/${eventId(ids.exhausted)}/replay`,
   settings: '/settings',
   login: '/login',
   'not-found': '/nothing',
@@ -386,7 +386,7 @@ it('one click replays a webhook, and the page says so', async () => {
   expect(await page.getByText('The event is sent again.').count()).toBe(0);
   const path = `/payments/${ids.paid}`;
   await page.goto(`${console.baseUrl}${path}`);
-  await page.getByRole('button', { name: 'Replay the webhook' }).click();
+  await page.getByRole('button', { name: 'Replay', exact: true }).click();
   await page.getByText('The event is sent again.').waitFor();
   expect(new URL(page.url()).pathname).toBe(path);
 });

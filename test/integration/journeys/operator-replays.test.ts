@@ -75,7 +75,7 @@ const numbersOf = (receiver: Receiver, id: string) =>
 describe('replaying an exhausted delivery', () => {
   it('makes six new attempts with rising numbers and the same event, also twice in a row', async () => {
     const { id, journey } = await exhaustedPayment();
-    expect(await operations.replays.replayOne(id, 'again')).toBe('at once');
+    expect(await operations.replays.replayOne(eventId(id), 'again')).toBe('at once');
     await skipRound(id);
     await until('twelve attempts', () => numbersOf(service.receiver, id).length === 12, 60_000);
     await becomes(id, 'exhausted');
@@ -85,7 +85,7 @@ describe('replaying an exhausted delivery', () => {
     expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
 
     service.receiver.behave(() => 204);
-    expect(await operations.replays.replayOne(id, null)).toBe('at once');
+    expect(await operations.replays.replayOne(eventId(id), null)).toBe('at once');
     await becomes(id, 'delivered');
     expect(numbersOf(service.receiver, id).at(-1)).toBe(13);
     const posts = service.receiver.of(id);
@@ -158,7 +158,7 @@ describe('replaying an exhausted delivery', () => {
     const { id, application, secret } = await exhaustedPayment();
     await operations.applications.update(application, { webhookUrl: elsewhere.url }, 'typo');
     const newSecret = await operations.secrets.rotate(application, null);
-    await operations.replays.replayOne(id, null);
+    await operations.replays.replayOne(eventId(id), null);
     await becomes(id, 'delivered');
 
     expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4, 5, 6]);
@@ -189,7 +189,7 @@ describe('replaying an exhausted delivery', () => {
     ]);
     // A replay starts another run after it.
     service.receiver.behave(() => 204);
-    expect(await operations.replays.replayOne(id, null)).toBe('at once');
+    expect(await operations.replays.replayOne(eventId(id), null)).toBe('at once');
     await becomes(id, 'delivered');
     expect(numbersOf(service.receiver, id).at(-1)).toBe(7);
   });
@@ -226,25 +226,27 @@ describe('a failing delivery', () => {
       return 500;
     });
     const all = await Promise.allSettled(
-      Array.from({ length: 8 }, () => operations.replays.replayOne(id, null)),
+      Array.from({ length: 8 }, () => operations.replays.replayOne(eventId(id), null)),
     );
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     await until('it is sent', () => numbersOf(service.receiver, id).length === 2);
-    await expect(operations.replays.replayOne(id, null)).rejects.toThrow('is due now, runs');
+    await expect(operations.replays.replayOne(eventId(id), null)).rejects.toThrow(
+      'is due now, runs',
+    );
     // A signal that comes while an attempt runs, e.g. from a call that was recorded just before it.
     const payment = await createPaymentOutcomes(service.sql).get(id);
     await createPaymentWorkflows(service.client).deliver(payment!);
     answered.resolve();
     await waits();
     await makeAttemptsNew(id);
-    await expect(operations.replays.replayOne(id, null)).rejects.toThrow('was just made');
+    await expect(operations.replays.replayOne(eventId(id), null)).rejects.toThrow('was just made');
     expect(numbersOf(service.receiver, id)).toEqual([1, 2]);
   });
 
   it('keeps the delays of its schedule after it was sent at once', async () => {
     const { id, waits } = await aFailing();
     await ageAttempts(id);
-    await operations.replays.replayOne(id, null);
+    await operations.replays.replayOne(eventId(id), null);
     await until('it is sent', () => numbersOf(service.receiver, id).length === 2);
     await waits();
     await skipAllTime(service.client, id);
@@ -263,7 +265,7 @@ describe('a failing delivery', () => {
     // Until the next attempt is half an hour away.
     for (const number of [2, 3]) {
       await ageAttempts(id);
-      await operations.replays.replayOne(id, null);
+      await operations.replays.replayOne(eventId(id), null);
       await until('it is sent', () => numbersOf(service.receiver, id).at(-1) === number);
       await waits();
     }

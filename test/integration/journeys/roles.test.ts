@@ -192,7 +192,7 @@ describe('each process under its own database role', () => {
     await skipAllTime(service.client, id);
     await becomes(id, 'exhausted');
     service.receiver.behave(() => 204);
-    expect(await admin.replays.replayOne(id, null)).toBe('at once');
+    expect(await admin.replays.replayOne(eventId(id), null)).toBe('at once');
     await becomes(id, 'delivered');
   });
 

@@ -43,7 +43,7 @@ describe('a replay of one delivery', () => {
     const id = await anExhausted();
     const seen: unknown[] = [];
     const { replays, told } = withTemporal(async () => void seen.push(await deliveryOf(id)));
-    expect(await replays.replayOne(id, 'receiver is back')).toBe('at once');
+    expect(await replays.replayOne(eventId(id), 'receiver is back')).toBe('at once');
     expect(told).toEqual([id]);
     expect(seen).toEqual([{ status: 'pending', round: 2 }]);
     expect(await logOf(id)).toMatchObject([
@@ -62,7 +62,7 @@ describe('a replay of one delivery', () => {
     await records.sql`
       update deliveries set next_attempt_at = now() + interval '2 hours' where payment_id = ${id}`;
     const { replays, told } = withTemporal();
-    expect(await replays.replayOne(id, null)).toBe('at once');
+    expect(await replays.replayOne(eventId(id), null)).toBe('at once');
     expect([told, await deliveryOf(id)]).toEqual([[id], { status: 'pending', round: 1 }]);
     expect(await logOf(id)).toMatchObject([{ before: { delivery: 'pending' } }]);
   });
@@ -71,8 +71,8 @@ describe('a replay of one delivery', () => {
     const id = await anExhausted();
     const { replays, told } = withTemporal();
     const both = await Promise.allSettled([
-      replays.replayOne(id, null),
-      replays.replayOne(id, null),
+      replays.replayOne(eventId(id), null),
+      replays.replayOne(eventId(id), null),
     ]);
     expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     expect(both.find(({ status }) => status === 'rejected')).toMatchObject({
@@ -88,7 +88,7 @@ describe('a replay of one delivery', () => {
     ]) {
       const id = await anExhausted();
       const { replays } = operationsOn(records.sql, { temporal });
-      expect(await replays.replayOne(id, null)).toBe('later');
+      expect(await replays.replayOne(eventId(id), null)).toBe('later');
       expect(await deliveryOf(id)).toEqual({ status: 'pending', round: 2 });
     }
   });
@@ -100,11 +100,11 @@ describe('a replay of one delivery', () => {
     const open = await records.opened();
     for (const [id, why] of [
       [due.id, 'is due now'],
-      [none.id, 'had no webhook URL when the payment ended'],
-      [open.id, 'has not ended yet'],
-      [newPaymentId(), 'There is no payment'],
+      [none.id, 'had no webhook URL when it was recorded'],
+      [open.id, 'There is no event'],
+      [newPaymentId(), 'There is no event'],
     ] as const) {
-      await expect(replays.replayOne(id, null)).rejects.toThrow(why);
+      await expect(replays.replayOne(eventId(id), null)).rejects.toThrow(why);
       expect(await logOf(id)).toEqual([]);
     }
     expect([told, await deliveryOf(none.id)]).toMatchObject([[], { status: 'none' }]);
@@ -115,9 +115,9 @@ describe('a replay of one delivery', () => {
     const { id } = await records.ended('cancelled');
     await records.sql`
       update deliveries set status = 'delivered', next_attempt_at = null where payment_id = ${id}`;
-    expect(await replays.replayOne(id, null)).toBe('at once');
+    expect(await replays.replayOne(eventId(id), null)).toBe('at once');
     expect(await deliveryOf(id)).toMatchObject({ status: 'pending', round: 2 });
-    await expect(replays.replayOne(id, null)).rejects.toThrow('is due now');
+    await expect(replays.replayOne(eventId(id), null)).rejects.toThrow('is due now');
   });
 });
 

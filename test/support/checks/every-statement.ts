@@ -11,6 +11,7 @@ import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import { createConsoleQueries } from '../../../postgres/console.ts';
+import { createAdminEvents, listAttempts } from '../../../postgres/admin-events.ts';
 import { createAdminPayments } from '../../../postgres/admin-payments.ts';
 import { createPayments } from '../../../postgres/payments.ts';
 import { createReconciliationQueries } from '../../../postgres/reconciliation.ts';
@@ -115,7 +116,7 @@ export const everyStatement = (
     to: undefined,
     withBody: false,
   };
-  const all = { id: null, orderId: null, application: null, status: null, delivery: null };
+  const all = { id: null, orderId: null, application: null, status: null };
 
   const wholeList = {
     application: null,
@@ -163,6 +164,7 @@ export const everyStatement = (
   const idempotencyKeys = createIdempotencyKeys(db);
   const latePayments = createLatePayments(db);
   const adminPayments = createAdminPayments(db);
+  const adminEvents = createAdminEvents(db);
   const consoleQueries = createConsoleQueries(db);
   const attention = createAttentionQueries(db);
   const health = createHealthQueries(db);
@@ -315,7 +317,7 @@ export const everyStatement = (
       claimStalledPayments: () => sweeper.claimStalledPayments(10),
       listPostponedApplications: () => sweeper.listPostponedApplications(),
       listPostponed: () => sweeper.listPostponed(application, 10),
-      countPostponed: () => sweeper.countPostponed([idOf(1), idOf(2)]),
+      countPostponed: () => sweeper.countPostponed([eventId(idOf(1)), eventId(idOf(2))]),
       countOverdueDeliveries: () => sweeper.countOverdueDeliveries(100),
       claimOverdueDeliveries: () => sweeper.claimOverdueDeliveries(10),
       claimOverdueRefunds: () => sweeper.claimOverdueRefunds(10),
@@ -335,11 +337,38 @@ export const everyStatement = (
       find: () => adminPayments.find(all, 50),
       'find, by status': () => adminPayments.find({ ...all, status: 'failed' }, 50),
       'find, by order': () => adminPayments.find({ ...all, orderId: 'order-7' }, 50),
-      'find, exhausted': () => adminPayments.find({ ...all, delivery: 'exhausted' }, 50),
       get: () => adminPayments.get(idOf(7)),
       applicationOf: () => adminPayments.applicationOf(idOf(7)),
-      deliveryStatus: () => adminPayments.deliveryStatus(idOf(7)),
     }),
+    'admin-events.ts': {
+      methods: { ...adminEvents, listAttempts },
+      calls: {
+        list: () => adminEvents.list({ ...everyDelivery, delivery: 'exhausted' }, wholePage),
+        'list, of every status': () => adminEvents.list(everyDelivery, wholePage),
+        'list, of one error': () =>
+          adminEvents.list(
+            { ...everyDelivery, delivery: 'exhausted', errorClass: 'tls' },
+            wholePage,
+          ),
+        'list, with every filter': () =>
+          adminEvents.list(
+            {
+              ...filteredList,
+              delivery: 'delivered',
+              kind: 'payment.paid',
+              errorClass: 'timeout',
+              eventIds: null,
+            },
+            filteredList,
+          ),
+        'list, undelivered': () =>
+          adminEvents.list({ ...everyDelivery, delivery: 'undelivered' }, wholePage),
+        listOfPayment: () => adminEvents.listOfPayment(idOf(count)),
+        find: () => adminEvents.find(eventId(idOf(count))),
+        get: () => adminEvents.get(eventId(idOf(count))),
+        listAttempts: () => listAttempts(db, eventId(idOf(count))),
+      },
+    },
     'console.ts': of(consoleQueries, {
       listPayments: () => consoleQueries.listPayments({ ...wholeList, ...noSearch }),
       'listPayments, with every filter of the index': () =>
@@ -354,32 +383,9 @@ export const everyStatement = (
           amountFrom: 1,
           amountTo: 10_000,
         }),
-      listDeliveries: () =>
-        consoleQueries.listDeliveries({ ...everyDelivery, delivery: 'exhausted' }, wholePage),
-      'listDeliveries, of every status': () =>
-        consoleQueries.listDeliveries(everyDelivery, wholePage),
-      'listDeliveries, of one error': () =>
-        consoleQueries.listDeliveries(
-          { ...everyDelivery, delivery: 'exhausted', errorClass: 'tls' },
-          wholePage,
-        ),
-      'listDeliveries, with every filter': () =>
-        consoleQueries.listDeliveries(
-          {
-            ...filteredList,
-            delivery: 'delivered',
-            kind: 'payment.paid',
-            errorClass: 'timeout',
-            eventIds: null,
-          },
-          filteredList,
-        ),
       countByHour: () => consoleQueries.countByHour(null, new Date(now.getTime() - 60_000)),
       countByGateway: () => consoleQueries.countByGateway(null, new Date(now.getTime() - 60_000)),
-      'listDeliveries, undelivered': () =>
-        consoleQueries.listDeliveries({ ...everyDelivery, delivery: 'undelivered' }, wholePage),
       oldestOpen: () => consoleQueries.oldestOpen(null),
-      getEvent: () => consoleQueries.getEvent(idOf(count)),
       getDetails: () => consoleQueries.getDetails(idOf(7)),
       findByEvent: () => consoleQueries.findByEvent(eventId(idOf(count))),
       findByText: () =>
