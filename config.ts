@@ -2,6 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { limits } from './contract/limits.ts';
+import { parseWholeNumber } from './contract/whole-number.ts';
 import {
   type Environment,
   parseVariables,
@@ -13,12 +14,20 @@ import {
 } from './environment.ts';
 import { SetupError } from './process.ts';
 
-const port = z.coerce.number().int().min(0).max(65_535);
+/** In digits alone: `1e3` and `0x10` are typing errors. */
+const wholeNumber = (min: number, max: number) =>
+  z.string().transform((text, context) => {
+    const value = parseWholeNumber(text, { min, max });
+    if (value !== undefined) return value;
+    context.addIssue(`must be a whole number from ${min} to ${max}, written in digits`);
+    return z.NEVER;
+  });
+const port = wholeNumber(0, 65_535);
 const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
 /** Requests of one client address to the payer pages. */
-const payerPagesPerMinute = z.coerce.number().int().min(1).max(1_000_000);
+const payerPagesPerMinute = wholeNumber(1, 1_000_000);
 /** At least 30: Temporal keeps histories that long, and they need the payment. */
-const days = z.coerce.number().int().min(30).max(36_500);
+const days = wholeNumber(30, 36_500);
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 
 const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
@@ -58,7 +67,7 @@ const networks = z
         const [address = '', bits = isIP(address) === 4 ? '32' : '128', ...more] = entry.split('/');
         return {
           address,
-          prefix: /^\d{1,3}$/.test(bits) && more.length === 0 ? Number(bits) : NaN,
+          prefix: more.length === 0 ? (parseWholeNumber(bits, { min: 0, max: 128 }) ?? NaN) : NaN,
         };
       }),
   )
@@ -73,7 +82,7 @@ const oneHost = 'must be a postgres:// URL of one host';
 const shared = {
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, hostname: /^[^,]*$/, error: oneHost }),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
-  SHUTDOWN_GRACE_SECONDS: z.coerce.number().int().min(1).max(300).default(20),
+  SHUTDOWN_GRACE_SECONDS: wholeNumber(1, 300).default(20),
 };
 
 /** The port for health and metrics is not for the public. */

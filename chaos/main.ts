@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { parseWholeNumber } from '../contract/whole-number.ts';
 import { SetupError } from '../process.ts';
 import { thisMachine } from '../stack/programs/machine.ts';
 import { findTemporalServer } from '../stack/temporal/program.ts';
@@ -57,12 +58,12 @@ const readOptions = () => {
 /** A plan for each run. @throws SetupError with the usage */
 const readPlans = (): { seed: string; plans: Plan[] } => {
   const { seed, ...values } = readOptions();
-  const payments = Number(values.payments);
-  const piece = Number(values.piece);
-  const minutes = Number(values.minutes);
+  const payments = parseWholeNumber(values.payments, { min: 1, max: 100_000_000 });
+  const piece = parseWholeNumber(values.piece, { min: 1, max: 100_000_000 });
+  const minutes = parseWholeNumber(values.minutes, { min: 7, max: 100_000 });
   const fault = plantedFaults.find((name) => name === values.fault);
-  const isValid = isCount(payments) && isCount(piece) && minutes >= 7;
-  if (!isValid || (values.fault !== undefined && !fault)) throw new SetupError(usage);
+  if (!payments || !piece || !minutes || (values.fault !== undefined && !fault))
+    throw new SetupError(usage);
   const count = Math.ceil(payments / piece);
   const plans = Array.from({ length: count }, (_, index) => ({
     payments: Math.min(piece, payments - index * piece),
@@ -80,8 +81,6 @@ const readPlans = (): { seed: string; plans: Plan[] } => {
   }));
   return { seed, plans };
 };
-
-const isCount = (number: number) => Number.isInteger(number) && number >= 1;
 
 const runOne = async (plan: Plan): Promise<Report> => {
   const programs = await findTemporalServer(thisMachine());

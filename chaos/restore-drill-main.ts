@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseWholeNumber } from '../contract/whole-number.ts';
 import { SetupError } from '../process.ts';
 import { thisMachine } from '../stack/programs/machine.ts';
 import { findTemporalServer } from '../stack/temporal/program.ts';
@@ -19,9 +20,10 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
 
 /** @throws SetupError with the usage */
 const readPlan = () => {
-  const [payments = 2_000, refunds = 100, ...others] = process.argv.slice(2).map(Number);
-  const isValid = [payments, refunds].every((count) => Number.isInteger(count) && count >= 1);
-  if (!isValid || refunds > payments || others.length > 0) throw new SetupError(usage);
+  const [first = '2000', second = '100', ...others] = process.argv.slice(2);
+  const payments = parseWholeNumber(first, { min: 1, max: 100_000_000 });
+  const refunds = parseWholeNumber(second, { min: 1, max: payments ?? 1 });
+  if (!payments || !refunds || others.length > 0) throw new SetupError(usage);
   return { payments, refunds };
 };
 

@@ -10,8 +10,10 @@ import {
   type CommandSpec,
   givenReason,
   limitOption,
+  numberArgument,
   option,
   reasonOption,
+  required,
   textOf,
 } from './commands.ts';
 import { table } from './output.ts';
@@ -24,9 +26,11 @@ const parseDay = (text: string): string => {
   throw new InvalidArgumentError('It must be a day like 2026-11-20.');
 };
 
-const gatewayOption = () => option('--gateway <gateway>', 'only of this gateway');
-const dayOption = (name: string, description: string) =>
-  option(`--${name} <day>`, description).argParser(parseDay);
+const gatewayOption = () => option('--gateway <gateway>', 'only of this gateway', 'of all');
+const dayOption = (name: string, description: string, otherwise: string) =>
+  option(`--${name} <day>`, description, otherwise).argParser(parseDay);
+const requiredDay = (name: string, description: string) =>
+  required(`--${name} <day>`, description).argParser(parseDay);
 
 const daysCommand: CommandSpec = {
   usage: 'days',
@@ -34,8 +38,8 @@ const daysCommand: CommandSpec = {
   examples: ['accounts days', 'accounts days --gateway stripe --from 2026-11-01 --to 2026-11-30'],
   options: [
     gatewayOption(),
-    dayOption('from', 'the first day (default: a month ago)'),
-    dayOption('to', 'the last day (default: today)'),
+    dayOption('from', 'the first day', 'a month ago'),
+    dayOption('to', 'the last day', 'today'),
   ],
   run: async ({ options, operations }) => {
     const range = {
@@ -85,9 +89,9 @@ const differencesCommand: CommandSpec = {
   examples: ['accounts differences', 'accounts differences --day 2026-11-20 --state explained'],
   options: [
     gatewayOption(),
-    dayOption('day', 'only of this day'),
-    option('--application <slug>', 'only of this application'),
-    option('--state <state>', 'state')
+    dayOption('day', 'only of this day', 'of all'),
+    option('--application <slug>', 'only of this application', 'of all'),
+    option('--state <state>', 'only in this state')
       .choices([...accountDifferenceStates])
       .default('open'),
     limitOption(),
@@ -121,18 +125,13 @@ const rowOf = (difference: AccountDifference) => ({
   reason: difference.reason,
 });
 
-const numberArgument = (text: string): number => {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new Refusal(`"${text}" is not the number of a difference.`);
-};
-
 const explainCommand: CommandSpec = {
   usage: 'explain <number>',
   summary: 'note why a difference is none that needs work',
   examples: ['accounts explain 12 --reason "paid out of the till, receipt 4711"'],
   options: [reasonOption(), option('--reopen', 'the explanation was wrong')],
   run: async ({ args: [text = ''], options, reason, operations }) => {
-    const id = numberArgument(text);
+    const id = numberArgument(text, 'a difference');
     const why = givenReason(reason);
     if (options['reopen'] === true) await operations.accounts.reopen(id, why);
     else await operations.accounts.explain(id, why);
@@ -146,7 +145,7 @@ const mendCommand: CommandSpec = {
   examples: ['accounts mend 12 --reason "the webhook of Stripe was off"'],
   options: [reasonOption()],
   run: async ({ args: [text = ''], reason, operations }) => {
-    const id = numberArgument(text);
+    const id = numberArgument(text, 'a difference');
     await operations.accounts.mend(id, reason);
     return {
       text: 'It has begun. Compare the day again to see whether it is mended.',
@@ -201,10 +200,10 @@ const movementsCommand: CommandSpec = {
     'export movements --from 2026-11-20 --to 2026-11-20 --gateway stripe --application shop',
   ],
   options: [
-    dayOption('from', 'the first day').makeOptionMandatory(),
-    dayOption('to', 'the last day').makeOptionMandatory(),
+    requiredDay('from', 'the first day'),
+    requiredDay('to', 'the last day'),
     gatewayOption(),
-    option('--application <slug>', 'only of this application'),
+    option('--application <slug>', 'only of this application', 'of all'),
   ],
   run: async ({ options, operations, io }) => {
     const { lines, open } = await operations.accounts.exportMovements({

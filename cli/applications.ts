@@ -7,6 +7,7 @@ import {
   count,
   option,
   reasonOption,
+  required,
   textOf,
 } from './commands.ts';
 import { reservedText } from './refunds.ts';
@@ -33,12 +34,15 @@ const format = (application: Application): Output => {
   return { text, json };
 };
 
-const callbackUrlOption = () =>
-  option('--callback-url <url...>', 'where payers return to; the first one is the default');
-const webhookUrlOption = () =>
+const callbackUrl = [
+  '--callback-url <url...>',
+  'where payers return to; the first one is the default',
+] as const;
+const webhookUrlOption = (otherwise: string) =>
   option(
     '--webhook-url <url>',
     'where webhooks are sent, https only; - reads it from a prompt or standard input, as its query may be a key',
+    otherwise,
   );
 
 /**
@@ -63,9 +67,9 @@ const createCommand: CommandSpec = {
     'applications create shop --gateway sandbox --callback-url https://shop.example/return --webhook-url https://shop.example/webhook',
   ],
   options: [
-    option('--gateway <slug>', 'default gateway').makeOptionMandatory(),
-    callbackUrlOption().makeOptionMandatory(),
-    webhookUrlOption(),
+    required('--gateway <slug>', 'default gateway'),
+    required(...callbackUrl),
+    webhookUrlOption('none'),
     reasonOption(),
   ],
   run: async ({ args: [slug = ''], options, reason, operations, io }) => {
@@ -96,15 +100,18 @@ const updateCommand: CommandSpec = {
     'applications update shop --refund-events on --reason "its receiver knows them"',
   ],
   options: [
-    callbackUrlOption(),
-    webhookUrlOption(),
+    option(...callbackUrl, 'as it is'),
+    webhookUrlOption('as it is'),
     option('--no-webhook-url', 'remove the webhook URL'),
-    option('--gateway <slug>', 'default gateway'),
-    option('--requests-per-minute <count>', 'request budget').argParser(count(1_000_000)),
-    option('--refund-events <state>', 'events of refunds, which its receiver must know').choices([
-      'on',
-      'off',
-    ]),
+    option('--gateway <slug>', 'default gateway', 'as it is'),
+    option('--requests-per-minute <count>', 'request budget', 'as it is').argParser(
+      count(1_000_000),
+    ),
+    option(
+      '--refund-events <state>',
+      'events of refunds, which its receiver must know',
+      'as it is',
+    ).choices(['on', 'off']),
     reasonOption(),
   ],
   run: async ({ args: [slug = ''], options, reason, operations, io }) => {

@@ -5,7 +5,7 @@ import { type CommandSpec, limitOption, option, textOf } from './commands.ts';
 import { facts, type Output, table } from './output.ts';
 
 const parseNoted = (text: string): ChainEnd => {
-  const [, id = '', hash = ''] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
+  const [, id = '', hash = ''] = /^(0|[1-9]\d{0,14}):([0-9a-f]{64})$/.exec(text) ?? [];
   if (id === '') throw new InvalidArgumentError('It must be what --verify has printed.');
   return { id: Number(id), hash };
 };
@@ -32,7 +32,11 @@ export const auditCommand: CommandSpec = {
   summary: 'list the changes of admins, the newest first',
   examples: ['audit --limit 20', 'audit --subject application:shop --json', 'audit --verify'],
   options: [
-    option('--subject <subject>', 'e.g. application:shop, gateway:zarinpal, payment:PAY_…'),
+    option(
+      '--subject <subject>',
+      'only of this, e.g. application:shop, gateway:zarinpal, payment:PAY_…',
+      'of all',
+    ),
     limitOption(),
     option(
       '--verify',
@@ -41,6 +45,7 @@ export const auditCommand: CommandSpec = {
     option(
       '--noted <record>',
       'with --verify: a record noted earlier, which must be there',
+      'none',
     ).argParser(parseNoted),
   ],
   run: async ({ options, list, operations }) => {

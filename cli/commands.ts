@@ -1,4 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { amountBounds, parseMoney } from '../contract/money.ts';
+import { parseWholeNumber } from '../contract/whole-number.ts';
 import { Refusal } from '../operations/change.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Io } from './io.ts';
@@ -15,6 +17,9 @@ export interface CliContext {
 
 /** The output was printed and reports a failure, so the exit code is 1. */
 export class ReportedError extends Error {}
+
+/** The line is wrong for what it names: the exit code is that of wrong usage. */
+export class Misuse extends Error {}
 
 type Options = Readonly<Record<string, unknown>>;
 
@@ -34,7 +39,9 @@ export interface CommandSpec {
   examples: readonly string[];
   options?: readonly Option[];
   /** Returns why the options cannot be used together; null if they can. */
-  findMisuse?: (options: Options) => string | null;
+  findMisuse?: (options: Options, args: readonly string[]) => string | null;
+  /** Looks up what the question names. Returns further options. @throws Misuse, Refusal */
+  prepare?: (call: Pick<Call, 'args' | 'options' | 'operations'>) => Promise<Options>;
   /** Returns the sentence that the admin confirms; null if the call changes nothing. */
   describeChange?: (args: readonly string[], options: Options) => string | null;
   run: (call: Call) => Promise<Output>;
@@ -59,10 +66,19 @@ export interface Call {
   interruption: CliContext['interruption'];
 }
 
-export const option = (flags: string, description: string): Option =>
-  new Option(flags, description);
+/** @param otherwise what counts without the option */
+export const option = (flags: string, description: string, otherwise?: string): Option =>
+  new Option(
+    flags,
+    otherwise === undefined ? description : `${description} (default: ${otherwise})`,
+  );
 
-export const reasonOption = (): Option => option('--reason <text>', 'why, for the audit log');
+export const required = (flags: string, description: string): Option =>
+  new Option(flags, `${description} (required)`).makeOptionMandatory();
+
+export const reasonOption = (): Option =>
+  option('--reason <text>', 'why, for the audit log', 'none');
+export const requiredReason = (): Option => required('--reason <text>', 'why, for the audit log');
 
 /** The reason of a command that needs one. @throws Refusal */
 export const givenReason = (reason: string | null): string => {
@@ -72,9 +88,47 @@ export const givenReason = (reason: string | null): string => {
 
 /** Parses a whole number from 1 to `max`. */
 export const count = (max: number) => (text: string) => {
-  const value = Number(text);
-  if (Number.isInteger(value) && value >= 1 && value <= max) return value;
-  throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
+  const value = parseWholeNumber(text, { min: 1, max });
+  if (value !== undefined) return value;
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}, written in digits.`);
+};
+
+/** The number of a thing, as a list shows it. @throws Misuse */
+export const numberArgument = (text: string, what: string): number => {
+  const value = parseWholeNumber(text, { min: 1, max: Number.MAX_SAFE_INTEGER });
+  if (value !== undefined) return value;
+  throw new Misuse(`"${text}" is not the number of ${what}.`);
+};
+
+/** An amount that an admin typed. Null: in minor units of the currency that it belongs to. */
+interface TypedAmount {
+  amount: number;
+  currency: string | null;
+}
+
+const parseAmount = (text: string): TypedAmount => {
+  const amount = parseWholeNumber(text, amountBounds);
+  if (amount !== undefined) return { amount, currency: null };
+  const money = parseMoney(text);
+  if (!('problem' in money)) return money;
+  throw new InvalidArgumentError(
+    `${money.problem} Write minor units in digits alone (600), or money with its currency ("6.00 EUR").`,
+  );
+};
+
+export const amountOption = (what: string, otherwise: string): Option =>
+  option('--amount <money>', `${what}, in minor units or like "6.00 EUR"`, otherwise).argParser(
+    parseAmount,
+  );
+
+/** The value of `amountOption`; null without it. */
+export const amountIn = (options: Options): TypedAmount | null =>
+  (options['amount'] as TypedAmount | undefined) ?? null;
+
+/** Why the value of `amountOption` is none of this currency; null if it is. */
+export const findForeignAmount = (options: Options, currency: string, owner: string) => {
+  const given = amountIn(options)?.currency ?? currency;
+  return given === currency ? null : `${owner} is in ${currency}, and the amount in ${given}`;
 };
 
 /** `--as "$USER"` may be empty. The audit log needs a name. */
@@ -95,7 +149,17 @@ export const textOf = (value: unknown): string | null => (typeof value === 'stri
 /** Makes one command: it parses, asks for a confirmation, runs and prints the output. */
 export const createCommand = (
   { io, open, interruption }: CliContext,
-  { usage, alias, summary, examples, options = [], findMisuse, describeChange, run }: CommandSpec,
+  {
+    usage,
+    alias,
+    summary,
+    examples,
+    options = [],
+    findMisuse,
+    prepare,
+    describeChange,
+    run,
+  }: CommandSpec,
 ): Command => {
   const [name, ...args] = usage.split(' ');
   const made = new Command(name).summary(summary).description(summary);
@@ -113,16 +177,22 @@ export const createCommand = (
     const values = (given.slice(0, -2) as (string | string[] | undefined)[]).flat();
     const texts = values.filter((value): value is string => value !== undefined);
     const parsed = made.opts<CommonOptions & Record<string, unknown>>();
-    const misuse = findMisuse?.(parsed) ?? null;
-    if (misuse !== null) made.error(`error: ${misuse}`);
-    const change = describeChange?.(texts, parsed) ?? null;
+    const misuse = findMisuse?.(parsed, texts) ?? null;
+    if (misuse !== null) throw new Misuse(misuse);
+    let opened: Promise<Operations> | undefined;
+    const operations = () => (opened ??= open(parsed.as));
+    const prepared = prepare
+      ? await prepare({ args: texts, options: parsed, operations: await operations() })
+      : {};
+    const options = { ...parsed, ...prepared };
+    const change = describeChange?.(texts, options) ?? null;
     if (change !== null && !parsed.yes) await confirm(io, change);
     const { text, json, note, failed, error } = await run({
       args: texts,
-      options: parsed,
+      options,
       reason: textOf(parsed['reason']),
       list: (find) => listUpTo(Number(parsed['limit'] ?? listMax), io, find),
-      operations: await open(parsed.as),
+      operations: await operations(),
       io,
       interruption,
     });

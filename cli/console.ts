@@ -5,16 +5,15 @@ import {
   limitOption,
   option,
   reasonOption,
+  required,
   textOf,
 } from './commands.ts';
 import { table } from './output.ts';
 
-const roleOption = (description: string) =>
-  option('--role <role>', description).choices([...consoleRoles]);
-
 const applicationOption = option(
   '--application <slugs>',
   'the role is for these applications and nothing else, for example shop,books',
+  'for the whole service',
 );
 
 const rightsOf = (options: Record<string, unknown>): Partial<ConsoleRights> => {
@@ -31,7 +30,11 @@ const loginCommand: CommandSpec = {
   summary: 'print a link that opens the web console once, within 15 minutes',
   examples: ['console login', 'console login ada --role operator --application shop'],
   options: [
-    roleOption('the role from now on; without it a known person keeps theirs, others are admins'),
+    option(
+      '--role <role>',
+      'the role from now on',
+      'a known person keeps theirs, others are admins',
+    ).choices([...consoleRoles]),
     applicationOption,
     reasonOption(),
   ],
@@ -85,10 +88,14 @@ const addCommand: CommandSpec = {
     'console add ada --role operator --subject 248289761001',
   ],
   options: [
-    roleOption('what the person may do').makeOptionMandatory(),
+    required('--role <role>', 'what the person may do').choices([...consoleRoles]),
     applicationOption,
-    option('--email <address>', 'the address that the provider has verified'),
-    option('--subject <id>', 'the `sub` of the account, for providers that verify no address'),
+    option('--email <address>', 'the address that the provider has verified', 'none'),
+    option(
+      '--subject <id>',
+      'the `sub` of the account, for providers that verify no address',
+      'none',
+    ),
     reasonOption(),
   ],
   findMisuse: ({ email, subject }) =>

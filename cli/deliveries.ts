@@ -22,7 +22,7 @@ const listCommand: CommandSpec = {
   usage: 'list',
   summary: 'list events whose six attempts have failed',
   examples: ['deliveries list --application shop'],
-  options: [option('--application <slug>', 'only of this application'), limitOption()],
+  options: [option('--application <slug>', 'only of this application', 'of all'), limitOption()],
   run: async ({ options, list, operations }) => {
     const filter = { ...exhausted, application: textOf(options.application) };
     const found = await list((limit) => operations.events.list(filter, { after: null, limit }));
@@ -51,7 +51,11 @@ const replayCommand: CommandSpec = {
     'deliveries replay --application shop --rate 5 --yes --reason "receiver is back"',
   ],
   options: [
-    option('--application <slug>', 'all exhausted deliveries of this application'),
+    option(
+      '--application <slug>',
+      'all exhausted deliveries of this application',
+      'those that are named',
+    ),
     option('--rate <count>', 'maximum a second, with --application')
       .argParser(count(limits.workerReplaysPerSecond))
       .default(limits.replaysPerSecond),

@@ -6,6 +6,7 @@ import {
   count,
   option,
   reasonOption,
+  required,
   textOf,
 } from './commands.ts';
 import type { Io } from './io.ts';
@@ -21,7 +22,7 @@ const readCredentials = (io: Io): Promise<string> =>
 /** @returns hundredths of a percent */
 const parsePercent = (text: string): number => {
   const value = Math.round(Number(text) * 100);
-  if (/^\d{1,3}(\.\d{1,2})?$/.test(text) && value <= 10_000) return value;
+  if (/^(0|[1-9]\d{0,2})(\.\d{1,2})?$/.test(text) && value <= 10_000) return value;
   throw new InvalidArgumentError('It must be a number from 0 to 100 with at most two decimals.');
 };
 
@@ -43,10 +44,11 @@ const addCommand: CommandSpec = {
     'gateways add zarinpal --driver zarinpal --kind live < credentials.json',
   ],
   options: [
-    option('--driver <name>', 'the provider').makeOptionMandatory(),
+    required('--driver <name>', 'the provider'),
     option(
       '--kind <kind>',
-      'live, or sandbox for the test environment of the provider, the only kind for test tokens; the driver sandbox needs none',
+      'live, or sandbox for the test environment of the provider, the only kind for test tokens',
+      'none, which the driver sandbox alone takes',
     ).choices([...gatewayKinds]),
     reasonOption(),
   ],
@@ -89,11 +91,17 @@ const accountCommand: CommandSpec = {
     'gateways account stripe --fee-percent 1.4 --fee-fixed 25',
   ],
   options: [
-    option('--time-zone <name>', 'a name of the IANA database, as Asia/Tehran'),
-    option('--fee-percent <percent>', 'of each payment, with at most two decimals').argParser(
-      parsePercent,
-    ),
-    option('--fee-fixed <amount>', 'for each payment, in minor units').argParser(count(1_000_000)),
+    option('--time-zone <name>', 'a name of the IANA database, as Asia/Tehran', 'as it is'),
+    option(
+      '--fee-percent <percent>',
+      'of each payment, with at most two decimals',
+      'as it is',
+    ).argParser(parsePercent),
+    option(
+      '--fee-fixed <amount>',
+      'for each payment, in minor units of its currency',
+      'as it is',
+    ).argParser(count(1_000_000)),
     reasonOption(),
   ],
   findMisuse: ({ timeZone, feePercent, feeFixed }) =>

@@ -8,7 +8,7 @@ import {
   givenReason,
   limitOption,
   option,
-  reasonOption,
+  requiredReason,
   textOf,
 } from './commands.ts';
 import { facts, type Output, table } from './output.ts';
@@ -75,10 +75,10 @@ const findCommand: CommandSpec = {
     'payments find --application shop --status failed --limit 20 --json',
   ],
   options: [
-    option('--id <payment>', 'payment id'),
-    option('--order <order>', "the application's own reference"),
-    option('--application <slug>', 'application'),
-    option('--status <status>', 'status').choices([...statuses]),
+    option('--id <payment>', 'only this one', 'any'),
+    option('--order <order>', "only of this order, the application's own reference", 'of all'),
+    option('--application <slug>', 'only of this application', 'of all'),
+    option('--status <status>', 'only with this status', 'with any').choices([...statuses]),
     limitOption(),
   ],
   run: async ({ options, list, operations }) => {
@@ -104,7 +104,7 @@ const cancelCommand: CommandSpec = {
   usage: 'cancel <payment>',
   summary: 'call a payment off that nobody has paid',
   examples: ['payments cancel PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP --reason "ordered twice"'],
-  options: [reasonOption().makeOptionMandatory()],
+  options: [requiredReason()],
   run: async ({ args: [id = ''], reason, operations }) => {
     const { status, isAnswered } = await operations.payments.cancel(id, givenReason(reason));
     const why = isAnswered ? '' : ' The gateway gave no answer: try again.';
@@ -116,7 +116,7 @@ const checkedCommand: CommandSpec = {
   usage: 'checked <payment>',
   summary: 'say that you have looked after money that the gateway may have kept',
   examples: ['payments checked PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP --reason "returned by the bank"'],
-  options: [reasonOption().makeOptionMandatory()],
+  options: [requiredReason()],
   run: async ({ args: [id = ''], reason, operations }) => {
     await operations.payments.check(id, givenReason(reason));
     return { text: `${id} is checked.`, json: { id, checked: true } };

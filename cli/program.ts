@@ -11,6 +11,7 @@ import {
   type CommandSpec,
   createCommand,
   createGroup,
+  Misuse,
   ReportedError,
 } from './commands.ts';
 import { consoleCommands } from './console.ts';
@@ -35,6 +36,10 @@ export const runAdmin = async (context: CliContext, argv: readonly string[]): Pr
   } catch (error) {
     if (error instanceof CommanderError)
       return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+    if (error instanceof Misuse) {
+      context.io.note(cleanLines(`error: ${error.message}\n(add --help to see the usage)`));
+      return exitCodes.usage;
+    }
     if (!(error instanceof ReportedError)) context.io.note(describeError(error));
     return exitCodes.failed;
   }

@@ -25,6 +25,7 @@ export const reconcileCommand: CommandSpec = {
     option(
       '--since <time>',
       'find closed workflows without a payment too, if they started after this',
+      'running ones only',
     ).argParser(parseTime),
     option('--limit <count>', 'maximum of differences').argParser(count(100_000)).default(1_000),
     option('--scan <count>', 'maximum of payments, deliveries and workflows to read, each')

@@ -1,11 +1,17 @@
-import { amountBounds, currencyExponents, formatMoney } from '../contract/money.ts';
+import { currencyExponents, formatMoney } from '../contract/money.ts';
+import { refundableAmount } from '../contract/payment-fields.ts';
 import { refundStatuses } from '../contract/refund.ts';
 import { Refusal } from '../operations/change.ts';
-import type { ReservedRefunds } from '../postgres/admin-refunds.ts';
+import type { RefundRecord, ReservedRefunds } from '../postgres/admin-refunds.ts';
 import {
+  amountIn,
+  amountOption,
+  findForeignAmount,
+  Misuse,
+  required,
+  requiredReason,
   type CommandGroup,
   type CommandSpec,
-  count,
   limitOption,
   option,
   reasonOption,
@@ -22,9 +28,9 @@ const listCommand: CommandSpec = {
     'refunds list --payment PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP --json',
   ],
   options: [
-    option('--application <slug>', 'only of this application'),
-    option('--payment <payment>', 'only of this payment'),
-    option('--status <status>', 'status').choices([...refundStatuses]),
+    option('--application <slug>', 'only of this application', 'of all'),
+    option('--payment <payment>', 'only of this payment', 'of all'),
+    option('--status <status>', 'only with this status', 'with any').choices([...refundStatuses]),
     option('--by-hand', 'only those that wait for a decision'),
     limitOption(),
   ],
@@ -56,28 +62,39 @@ const listCommand: CommandSpec = {
   },
 };
 
-const amountOption = () =>
-  option('--amount <minor-units>', 'in minor units; by default everything that is left').argParser(
-    count(amountBounds.max),
-  );
-
 const createCommand: CommandSpec = {
   usage: 'create <payment>',
   summary: 'give money of a paid payment back; above a set amount another admin must confirm it',
   examples: [
-    'refunds create PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP --amount 600 --reason "the seat is taken"',
+    'refunds create PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP --amount "6.00 EUR" --reason "the seat is taken"',
     'refunds create PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP --recorded --reason "paid back in cash"',
   ],
   options: [
-    amountOption(),
+    amountOption('how much goes back', 'everything that is left'),
     option('--recorded', 'it was given back already, outside of the gateway, which is not told'),
-    reasonOption().makeOptionMandatory(),
+    requiredReason(),
   ],
-  describeChange: ([id], { amount, recorded }) =>
-    `${typeof amount === 'number' ? String(amount) : 'Everything that is left'} of ${id} ` +
-    (recorded ? 'is recorded as given back.' : 'goes back to the payer.'),
+  prepare: async ({ args: [id = ''], options, operations }) => {
+    const { payment } = await operations.payments.get(id);
+    const { currency, status } = payment;
+    const misuse = findForeignAmount(options, currency, id);
+    if (misuse !== null) throw new Misuse(misuse);
+    const left = refundableAmount({ ...payment, refundableUntil: null }, new Date());
+    if (left === 0)
+      throw new Refusal(
+        status === 'paid' ? `Nothing is left of ${id} to give back.` : `${id} is ${status}.`,
+      );
+    const amount = amountIn(options)?.amount ?? null;
+    const money = formatMoney({ amount: amount ?? left, currency });
+    return {
+      minorUnits: amount ?? left,
+      money: amount === null ? `${money}, everything that is left of ${id},` : `${money} of ${id}`,
+    };
+  },
+  describeChange: (_, { money, recorded }) =>
+    `${String(money)} ${recorded ? 'is recorded as given back' : 'goes back to the payer'}.`,
   run: async ({ args: [id = ''], options, reason, operations }) => {
-    const amount = typeof options['amount'] === 'number' ? options['amount'] : null;
+    const amount = Number(options['minorUnits']);
     const recorded = options['recorded'] === true;
     const wanted = { amount, recorded, reason: givenReason(reason) };
     const { refund, toConfirm } = await operations.refunds.create(id, wanted);
@@ -87,12 +104,23 @@ const createCommand: CommandSpec = {
   },
 };
 
+/** Names the money of the refund in the question. */
+const withRefund: CommandSpec['prepare'] = async ({ args: [id = ''], operations }) => ({
+  refund: await operations.refunds.get(id),
+});
+const moneyOf = ({ refund }: Readonly<Record<string, unknown>>): string => {
+  // `withRefund` has looked it up.
+  const { amount, currency, id, paymentId } = refund as RefundRecord;
+  return `${formatMoney({ amount, currency })} of ${paymentId} (${id})`;
+};
+
 const confirmCommand: CommandSpec = {
   usage: 'confirm <refund>',
   summary: 'confirm a refund that another admin has asked for',
   examples: ['refunds confirm REFUND_4T9GZ7Q2W8YB6K1MXR5C0NHJDV'],
   options: [reasonOption()],
-  describeChange: ([id]) => `The money of ${id} goes back.`,
+  prepare: withRefund,
+  describeChange: (_, options) => `${moneyOf(options)} goes back to the payer.`,
   run: async ({ args: [id = ''], reason, operations }) => {
     await operations.refunds.confirm(id, reason);
     return { text: `${id} is confirmed.`, json: { id } };
@@ -115,7 +143,7 @@ const cancelCommand: CommandSpec = {
   ],
   options: [
     option('--application <slug>', 'every one of this application, in both modes'),
-    reasonOption().makeOptionMandatory(),
+    requiredReason(),
   ],
   // One can be asked for again.
   describeChange: (_, { application }) =>
@@ -144,7 +172,7 @@ const releaseCommand: CommandSpec = {
   usage: 'release <refund>',
   summary: 'let a refund go on although its application is disabled',
   examples: ['refunds release REFUND_4T9GZ7Q2W8YB6K1MXR5C0NHJDV --reason "the payer has called"'],
-  options: [reasonOption().makeOptionMandatory()],
+  options: [requiredReason()],
   describeChange: ([id]) => `The gateway is told of ${id}, and its money goes back.`,
   run: async ({ args: [id = ''], reason, operations }) => {
     await operations.refunds.release(id, givenReason(reason));
@@ -159,7 +187,7 @@ const refuseCommand: CommandSpec = {
   usage: 'refuse <refund>',
   summary: 'refuse a refund that waits for a second admin',
   examples: ['refunds refuse REFUND_4T9GZ7Q2W8YB6K1MXR5C0NHJDV --reason "the wrong payment"'],
-  options: [reasonOption().makeOptionMandatory()],
+  options: [requiredReason()],
   run: async ({ args: [id = ''], reason, operations }) => {
     const when = await operations.refunds.refuse(id, givenReason(reason));
     return { text: endedText(id, when), json: { id, when } };
@@ -170,10 +198,11 @@ const limitCommand: CommandSpec = {
   usage: 'limit <application> <currency>',
   summary:
     'set what an application may refund in a day of UTC, nothing in currencies without a limit; without --amount this limit goes',
-  examples: ['refunds limit shop EUR --amount 100000 --reason "agreed with its owner"'],
-  options: [amountOption(), reasonOption().makeOptionMandatory()],
+  examples: ['refunds limit shop EUR --amount "1000.00 EUR" --reason "agreed with its owner"'],
+  options: [amountOption('the limit', 'no limit'), requiredReason()],
+  findMisuse: (options, [, currency = '']) => findForeignAmount(options, currency, 'The limit'),
   run: async ({ args: [slug = '', currency = ''], options, reason, operations }) => {
-    const perDay = typeof options['amount'] === 'number' ? options['amount'] : null;
+    const perDay = amountIn(options)?.amount ?? null;
     const limit = { currency: known(currency), perDay, reason: givenReason(reason) };
     const limits = await operations.refunds.setLimit(slug, limit);
     const each = limits.map((of) => `${formatMoney({ ...of, amount: of.perDay })} a day`);
@@ -189,10 +218,11 @@ const confirmAboveCommand: CommandSpec = {
   usage: 'confirm-above <currency>',
   summary:
     'set the amount above which another admin must confirm refunds of an admin, and every token with the scope refund',
-  examples: ['refunds confirm-above EUR --amount 50000 --reason "the rule of the house"'],
-  options: [amountOption(), reasonOption().makeOptionMandatory()],
+  examples: ['refunds confirm-above EUR --amount "500.00 EUR" --reason "the rule of the house"'],
+  options: [amountOption('the amount', 'no refund needs another admin'), requiredReason()],
+  findMisuse: (options, [currency = '']) => findForeignAmount(options, currency, 'The rule'),
   run: async ({ args: [currency = ''], options, reason, operations }) => {
-    const above = typeof options['amount'] === 'number' ? options['amount'] : null;
+    const above = amountIn(options)?.amount ?? null;
     await operations.refunds.setApprovalAbove(known(currency), above, givenReason(reason));
     const money = above === null ? 'never' : `above ${formatMoney({ amount: above, currency })}`;
     const text = `A second admin confirms: ${money}. Tokens with the scope refund that exist stay as they are: see tokens list.`;
@@ -213,13 +243,15 @@ const settleCommand: CommandSpec = {
     'refunds settle REFUND_4T9GZ7Q2W8YB6K1MXR5C0NHJDV --outcome succeeded --reason "seen in the panel, 31 May"',
   ],
   options: [
-    option('--outcome <outcome>', 'what became of it at the gateway')
-      .choices(['succeeded', 'failed'])
-      .makeOptionMandatory(),
-    reasonOption().makeOptionMandatory(),
+    required('--outcome <outcome>', 'what became of it at the gateway').choices([
+      'succeeded',
+      'failed',
+    ]),
+    requiredReason(),
   ],
-  describeChange: ([id], { outcome }) =>
-    `${id} ends as ${String(outcome)}. A failed refund frees its amount, and the money could go back twice if the gateway has given it back.`,
+  prepare: withRefund,
+  describeChange: (_, options) =>
+    `The refund of ${moneyOf(options)} ends as ${String(options['outcome'])}. A failed refund frees its amount, and the money could go back twice if the gateway has given it back.`,
   run: async ({ args: [id = ''], options, reason, operations }) => {
     const as = options['outcome'] === 'succeeded' ? 'succeeded' : 'failed';
     const when = await operations.refunds.settle(id, as, givenReason(reason));

@@ -1,11 +1,5 @@
-import { Refusal } from '../operations/change.ts';
-import { type CommandSpec, type CommandGroup, reasonOption } from './commands.ts';
+import { type CommandSpec, type CommandGroup, numberArgument, reasonOption } from './commands.ts';
 import { facts, secretNotice, table } from './output.ts';
-
-const parseId = (text: string): number => {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new Refusal('The id must be a number: see secrets list.');
-};
 
 const rotateCommand: CommandSpec = {
   usage: 'rotate <application>',
@@ -46,7 +40,7 @@ const retireCommand: CommandSpec = {
   options: [reasonOption()],
   describeChange: ([application, id]) => `The secret ${id} of ${application} retires at once.`,
   run: async ({ args: [application = '', text = ''], reason, operations }) => {
-    const id = parseId(text);
+    const id = numberArgument(text, 'a secret: see secrets list');
     await operations.secrets.retire({ application, id }, reason);
     return { text: facts({ retired: id }), json: { retired: id } };
   },

@@ -1,6 +1,13 @@
 import { InvalidArgumentError } from 'commander';
 import { defaultTokenScopes, type TokenScope, tokenModes, tokenScopes } from '../contract/token.ts';
-import { type CommandSpec, type CommandGroup, count, option, reasonOption } from './commands.ts';
+import {
+  type CommandSpec,
+  type CommandGroup,
+  count,
+  option,
+  reasonOption,
+  required,
+} from './commands.ts';
 import { clean, secretNotice, table } from './output.ts';
 
 const dayMs = 86_400_000;
@@ -21,15 +28,14 @@ const issueCommand: CommandSpec = {
     'tokens issue shop --mode live --name "reports" --scopes read',
   ],
   options: [
-    option('--mode <mode>', 'live or test')
-      .choices([...tokenModes])
-      .makeOptionMandatory(),
-    option('--name <text>', 'what the token is for').makeOptionMandatory(),
+    required('--mode <mode>', 'live or test').choices([...tokenModes]),
+    required('--name <text>', 'what the token is for'),
     option(
       '--scopes <scopes>',
-      `some of ${tokenScopes.join(',')} (default: ${defaultTokenScopes.join(',')})`,
+      `some of ${tokenScopes.join(',')}`,
+      defaultTokenScopes.join(','),
     ).argParser(parseScopes),
-    option('--expires-in-days <days>', 'lifetime (default: no limit)').argParser(count(3_650)),
+    option('--expires-in-days <days>', 'lifetime', 'no limit').argParser(count(3_650)),
     reasonOption(),
   ],
   run: async ({ args: [application = ''], options, reason, operations }) => {

@@ -24,6 +24,26 @@ export const currencyExponents: ReadonlyMap<string, number> = new Map(
   ),
 );
 
+/**
+ * Parses money by name, as "12.50 USD": all decimals of the currency or none, and nothing else that could be misread.
+ * @returns why it is none
+ */
+export const parseMoney = (
+  text: string,
+): { amount: number; currency: string } | { problem: string } => {
+  const [, whole = '', decimals, currency = ''] =
+    /^(0|[1-9]\d{0,14})(?:\.(\d+))? ([A-Z]{3})$/.exec(text) ?? [];
+  if (whole === '') return { problem: 'It is not money like "12.50 USD".' };
+  const exponent = currencyExponents.get(currency);
+  if (exponent === undefined) return { problem: `There is no currency ${currency}.` };
+  if (decimals !== undefined && decimals.length !== exponent)
+    return { problem: `${currency} has ${exponent === 0 ? 'no' : exponent} decimals.` };
+  const amount = Number(whole + (decimals ?? '').padEnd(exponent, '0'));
+  if (amount < amountBounds.min || amount > amountBounds.max)
+    return { problem: `It must be from 1 to ${amountBounds.max} minor units.` };
+  return { amount, currency };
+};
+
 /** Formats 1250 of USD as "12.50 USD". For people, never for arithmetic. */
 export const formatMoney = ({ amount, currency }: { amount: number; currency: string }): string => {
   const exponent = currencyExponents.get(currency) ?? 0;

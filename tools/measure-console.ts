@@ -7,6 +7,8 @@ import { createGateways, sandboxAccount } from '../postgres/gateways.ts';
 import { everyDelivery } from '../postgres/delivery-filter.ts';
 import { createReplays } from '../postgres/replays.ts';
 import { type Answer, startConsole } from '../test/support/service/console.ts';
+import { parseWholeNumber } from '../contract/whole-number.ts';
+import { SetupError } from '../process.ts';
 import { fill, fillForAdmins } from '../test/support/data/fill-tables.ts';
 
 /*
@@ -15,7 +17,8 @@ import { fill, fillForAdmins } from '../test/support/data/fill-tables.ts';
  * minutes and 4 GB.
  */
 
-const count = Number(process.argv[2] ?? 1_000_000);
+const count = parseWholeNumber(process.argv[2] ?? '1000000', { min: 1, max: 100_000_000 });
+if (count === undefined) throw new SetupError('Usage: tools/measure-console.ts [payments]');
 const applications = ['big', ...Array.from({ length: 49 }, (_, n) => `small-${n}`)];
 const limits = { ms: 300, kb: 100, percentOfCore: 2 } as const;
 const rounds = 5;

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { readTemporalConfig } from '../config.ts';
+import { parseWholeNumber } from '../contract/whole-number.ts';
 import { runOnce, SetupError } from '../process.ts';
 import { buildBundle } from './workflow-bundle.ts';
 
@@ -70,9 +71,8 @@ function readArguments(): { limit: number; query: string | undefined } {
         query: { type: 'string' },
       },
     });
-    const limit = Number(values.limit);
-    if (Number.isInteger(limit) && limit >= 1 && limit <= mostReplayed)
-      return { limit, query: values.query };
+    const limit = parseWholeNumber(values.limit, { min: 1, max: mostReplayed });
+    if (limit !== undefined) return { limit, query: values.query };
   } catch {
     // An unknown option: the usage below answers it.
   }

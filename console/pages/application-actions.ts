@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { formatMoney } from '../../contract/money.ts';
 import { defaultTokenScopes, tokenScopes } from '../../contract/token.ts';
+import { parseWholeNumber } from '../../contract/whole-number.ts';
 import { NotFound, Refusal } from '../../operations/change.ts';
 import { hideQuery } from '../../operations/webhook-url.ts';
 import { type Action, holdsSecret, type Question, secretPage } from '../actions.ts';
@@ -264,9 +265,10 @@ const changeBudget = applicationAction({
     </label>`,
   }),
   execute: async (slug, request, reason) => {
-    const requestsPerMinute = Number(text(request, 'budget'));
-    if (!Number.isInteger(requestsPerMinute))
-      throw new Refusal('The budget is a whole number of requests a minute.');
+    const bounds = { min: 1, max: 1_000_000 };
+    const requestsPerMinute = parseWholeNumber(text(request, 'budget'), bounds);
+    if (requestsPerMinute === undefined)
+      throw new Refusal('The budget is a whole number of requests a minute, from 1 to 1,000,000.');
     await request.operations.applications.update(slug, { requestsPerMinute }, reason);
   },
 });

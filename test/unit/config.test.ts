@@ -137,7 +137,7 @@ describe('the configuration', () => {
     expect(problems).toContain('SECRETS_KEY: is missing');
   });
 
-  it.each(['0', '65536', '-1', '80.5', 'http', '', ' '])(
+  it.each(['0', '65536', '-1', '80.5', 'http', '', ' ', '3e3', '0x50', '+80', '080', '8 0'])(
     'accepts ports from 0 to 65535, or the default: %j',
     (API_PORT) => {
       const good = ['0', '', ' '].includes(API_PORT);

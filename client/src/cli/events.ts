@@ -1,6 +1,6 @@
 import type { EventSummary, ListEvents } from '../types.ts';
 import type { Cli } from './output.ts';
-import { plain, UsageError } from './output.ts';
+import { countOf, plain, UsageError } from './output.ts';
 
 export const lineOf = ({
   created_at,
@@ -18,9 +18,7 @@ export const lineOf = ({
 
 /** `events list`: newest first. */
 export const listEvents = async ({ client, flags }: Cli): Promise<void> => {
-  const limit = Number(flags.limit ?? 20);
-  if (!Number.isInteger(limit) || limit < 1)
-    throw new UsageError('--limit must be a number from 1.');
+  const limit = countOf('--limit', flags.limit ?? '20', 1_000_000);
   const { delivery, payment, order } = flags;
   let count = 0;
   const query = {

@@ -153,7 +153,7 @@ const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 8
 
 /** `30s`, `10m`, `1h`, `2d`. */
 const ageMs = (text: string): number => {
-  const [, count, unit = ''] = /^(\d{1,5})([smhd])$/.exec(text) ?? [];
+  const [, count, unit = ''] = /^([1-9]\d{0,4})([smhd])$/.exec(text) ?? [];
   const ms = unitMs[unit];
   if (ms === undefined) throw new UsageError('--from must be a time such as 30s, 10m, 1h or 2d.');
   return Number(count) * ms;

@@ -13,7 +13,8 @@ const usage = `example-payments: events and tests of the payments API on the com
   example-payments listen --forward-to URL [--from 1h]   posts the events of a test token to a URL; r sends the last again
   example-payments listen --print-secret          prints the secret that listen signs with
   example-payments trigger OUTCOME [--order ID] [--amount N] [--currency EUR] [--failure-code CODE]
-                                                 makes a payment of the sandbox, and waits for its event:
+                                                 makes a payment of the sandbox, and waits for its event.
+                                                 N is in minor units, by default 1000; 600 of EUR is 6.00 EUR:
                                                  ${outcomes.join(', ')}
   example-payments events list [--delivery STATUS] [--payment ID] [--order ID] [--limit N] [--json]
   example-payments events show EVENT_ID

@@ -26,6 +26,12 @@ export interface Cli {
 /** The command was not written as `--help` shows it. */
 export class UsageError extends Error {}
 
+/** The value of an option that takes a whole number from 1. @throws UsageError */
+export const countOf = (flag: string, text: string, max: number): number => {
+  if (/^[1-9]\d{0,14}$/.test(text) && Number(text) <= max) return Number(text);
+  throw new UsageError(`${flag} must be a whole number from 1 to ${max}, written in digits.`);
+};
+
 /** Text of others, such as an order id, without the characters that control a terminal. */
 export const plain = (text: string): string => text.replaceAll(/\p{Cc}/gu, '?');
 

@@ -1,7 +1,12 @@
 import { code, codes } from 'currency-codes';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { currencyExponents, formatMoney } from '../../../contract/money.ts';
+import {
+  amountBounds,
+  currencyExponents,
+  formatMoney,
+  parseMoney,
+} from '../../../contract/money.ts';
 
 describe('currencyExponents', () => {
   it.each([
@@ -91,5 +96,32 @@ describe('formatMoney', () => {
         expect(Number(formatMoney({ amount, currency }).replaceAll(/\D/g, ''))).toBe(amount);
       }),
     );
+  });
+});
+
+describe('parseMoney', () => {
+  it('reads what formatMoney writes, without its commas', () => {
+    const money = fc.record({
+      amount: fc.integer(amountBounds),
+      currency: fc.constantFrom(...currencyExponents.keys()),
+    });
+    fc.assert(
+      fc.property(money, (each) => {
+        expect(parseMoney(formatMoney(each).replaceAll(',', ''))).toEqual(each);
+      }),
+    );
+  });
+
+  it.each([
+    '6.5 USD',
+    '6.500 USD',
+    '6,50 USD',
+    '06.50 USD',
+    '6.50',
+    '6.50 usd',
+    '1e2 USD',
+    '0 USD',
+  ])('refuses %j', (text) => {
+    expect(parseMoney(text)).toHaveProperty('problem');
   });
 });

@@ -15,7 +15,9 @@ const rules: Record<string, { value?: string; type?: string }> = {
   contract: {},
   'node-version.mjs': { value: 'process-one.mjs' },
   'process-one.mjs': {},
-  'config.ts': { value: 'environment.ts contract/limits.ts process.ts#SetupError' },
+  'config.ts': {
+    value: 'environment.ts contract/limits.ts contract/whole-number.ts process.ts#SetupError',
+  },
   // Only config.ts imports it, so that nothing else reads settings.
   'environment.ts': { value: 'process.ts#SetupError' },
   'process.ts': {},
