@@ -93,11 +93,11 @@ export const count = (max: number) => (text: string) => {
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}, written in digits.`);
 };
 
-/** The number of a thing, as a list shows it. @throws Misuse */
+/** The number of a thing, as a list shows it. The error does not quote it: it may be a secret. @throws Misuse */
 export const numberArgument = (text: string, what: string): number => {
   const value = parseWholeNumber(text, { min: 1, max: Number.MAX_SAFE_INTEGER });
   if (value !== undefined) return value;
-  throw new Misuse(`"${text}" is not the number of ${what}.`);
+  throw new Misuse(`It must be the number of ${what}, written in digits.`);
 };
 
 /** An amount that an admin typed. Null: in minor units of the currency that it belongs to. */

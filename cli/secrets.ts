@@ -40,7 +40,7 @@ const retireCommand: CommandSpec = {
   options: [reasonOption()],
   describeChange: ([application, id]) => `The secret ${id} of ${application} retires at once.`,
   run: async ({ args: [application = '', text = ''], reason, operations }) => {
-    const id = numberArgument(text, 'a secret: see secrets list');
+    const id = numberArgument(text, 'a secret (secrets list)');
     await operations.secrets.retire({ application, id }, reason);
     return { text: facts({ retired: id }), json: { retired: id } };
   },

@@ -219,3 +219,35 @@ describe('a refund that somebody made at the gateway', () => {
     expect(row).toEqual({ requested_by: 'gateway', amount: 300 });
   });
 });
+
+describe('the events of a refund', () => {
+  it('are delivered while the gateway still works on it, once', async () => {
+    const pending = known({ refundId: 'ours', state: 'pending' });
+    const { work } = await aCase({
+      fields: { requestedBy: 'admin' },
+      refunds: [[], [pending], [pending]],
+      refund: [accepted({ refundId: 'ours', state: 'pending' })],
+    });
+    const { events, againInMs } = await work();
+    expect(events).toHaveLength(1);
+    expect(againInMs).toBeGreaterThan(0);
+    await expect(work(events)).rejects.toMatchObject({ type: 'RefundPending' });
+    await records.sql`
+      update deliveries set status = 'delivered', next_attempt_at = null where event_id = ${events[0] ?? ''}`;
+    await expect(work()).rejects.toMatchObject({ type: 'RefundPending' });
+  });
+
+  it('are delivered again while the gateway is silent', async () => {
+    const { work } = await aCase({
+      refunds: [[], silence, silence, silence],
+      refund: [accepted({ refundId: 'ours' })],
+    });
+    const { events } = await work();
+    expect(events).toHaveLength(1);
+    expect(await work()).toMatchObject({ events, againInMs: 60_000 });
+    await expect(work(events)).rejects.toMatchObject({ type: 'RefundPending' });
+    await records.sql`
+      update deliveries set status = 'exhausted', next_attempt_at = null where event_id = ${events[0] ?? ''}`;
+    await expect(work()).rejects.toMatchObject({ type: 'RefundPending' });
+  });
+});

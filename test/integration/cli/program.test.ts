@@ -86,9 +86,9 @@ describe('the admin command line', () => {
 
   it.each(['whsec_abc', '1.5', '-1', '12 '])('refuses the secret id %j', async (id) => {
     expect(await run(['secrets', 'retire', '--yes', '--', 'shop', id])).toMatchObject({
-      code: 1,
+      code: 2,
       out: '',
-      notes: 'The id must be a number: see secrets list.',
+      notes: expect.not.stringContaining(id),
     });
   });
 
@@ -231,7 +231,7 @@ describe('the admin command line', () => {
       'deliveries replay --yes',
       `deliveries replay ${one} --application shop --yes`,
     ])
-      expect((await run(words(wrong))).notes).toContain('Name either payments or an --application');
+      expect((await run(words(wrong))).notes).toContain('Name either events');
   });
 
   it('sends a sample webhook, and exits with 1 if it is not accepted', async () => {

@@ -151,6 +151,9 @@ export const refundCase = async (records: Records, given: RefundCase) => {
     calls,
     alerts,
     started,
+    /** One try. @param delivering the events whose deliveries the workflow has begun */
+    work: (delivering: readonly string[] = []) =>
+      refundPayment({ id, paymentId: payment.id, delivering }),
     /** One try. @returns what it failed with, or `ended` */
     tryOnce: () =>
       refundPayment({ id, paymentId: payment.id }).then(
