@@ -83,13 +83,6 @@ export const createRefundOperations = ({
       return createAdminRefunds(sql).find(filter, limit);
     },
 
-    /** @throws Refusal */
-    async get(id: string): Promise<RefundRecord> {
-      const refund = await createAdminRefunds(sql).get(id);
-      if (!refund) throw new NotFound(`There is no refund ${id}.`);
-      return refund;
-    },
-
     /**
      * Gives money of a paid payment back.
      * @param options.amount in minor units; null: everything that is left
