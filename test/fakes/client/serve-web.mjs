@@ -17,7 +17,7 @@ createServer((request, response) => {
     const sent = new Request(`http://127.0.0.1${url}`, { method, headers, body, duplex: 'half' });
     return POST ? POST(sent) : app.fetch(sent);
   };
-  answer()
+  void answer()
     .catch((error) => {
       console.error(error);
       return new Response(null, { status: 500 });

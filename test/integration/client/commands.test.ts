@@ -166,7 +166,8 @@ describe('payments listen', () => {
     await run(['trigger', 'paid', '--order', 'before']);
     // Older than the second in which the service tells its time.
     await service.sql`
-      update events set created_at = created_at - interval '10 seconds' where order_id = 'before'`;
+      update events set created_at = created_at - interval '10 seconds'
+      where payment_id in (select id from payments where order_id = 'before')`;
     const receiver = await startReceiver();
     onTestFinished(() => receiver.stop());
     // The listener's first look waits until another event is there.

@@ -165,8 +165,9 @@ describe('the receiver of docs/webhooks.md', () => {
     writeFileSync(join(folderOfProgram, 'package.json'), '{"type":"module"}');
     const file = join(folderOfProgram, 'verify.ts');
     writeFileSync(file, code);
-    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--types', 'node'];
-    expect(runProgram('typescript/bin/tsc', [...options, file])).toBe('');
+    const compilerOptions = { module: 'nodenext', types: ['node'], strict: true, noEmit: true };
+    writeFileSync(join(folderOfProgram, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+    expect(runProgram('typescript/bin/tsc', ['-p', folderOfProgram])).toBe('');
     const { verify } = (await import(pathToFileURL(file).href)) as {
       verify: (body: Buffer, signature: string, key: string) => unknown;
     };
@@ -181,8 +182,10 @@ describe('the receiver of docs/webhooks.md', () => {
       const { signature } = await send(event, { aheadSeconds });
       const verifying = () => verify(event.body, signature, secret);
       if (isGenuine) expect(verifying()).toEqual(JSON.parse(event.body.toString()));
-      else expect(verifying).toThrow();
-      expect(() => verify(Buffer.from('{}'), signature, secret)).toThrow();
+      else expect(verifying).toThrow(/future|tolerance/);
+      expect(() => verify(Buffer.from('{}'), signature, secret)).toThrow(
+        /future|tolerance|signature/,
+      );
     }
   });
 });

@@ -14,6 +14,9 @@ import { aFolder, killAll } from '../../support/stack/support.ts';
 import { until } from '../../support/until.ts';
 
 const root = join(import.meta.dirname, '../../..');
+/** A busy machine packs and installs for minutes. */
+const limitMs = 300_000;
+
 const stack = await forFile(startStack());
 
 /** A checkout of its own, in which git would show what the blocks leave behind. */
@@ -43,10 +46,14 @@ const aTerminal = (cwd: string, env: Record<string, string>) => {
   });
   let pasted = 0;
   const says = (text: string) =>
-    until(`the terminal says ${text}`, () => {
-      if (child.exitCode !== null) throw new Error(`The terminal ended:\n${output}`);
-      return output.includes(text);
-    }).catch((error: unknown) => {
+    until(
+      `the terminal says ${text}`,
+      () => {
+        if (child.exitCode !== null) throw new Error(`The terminal ended:\n${output}`);
+        return output.includes(text);
+      },
+      limitMs,
+    ).catch((error: unknown) => {
       throw new Error(`${String(error)}; its output:\n${output}`, { cause: error });
     });
   return {
@@ -62,6 +69,7 @@ const aTerminal = (cwd: string, env: Record<string, string>) => {
 
 it.for([['this Node', process.execPath] as const, ['Node 20', oldNode] as const])(
   'the blocks of the README lead from npm start to a verified webhook on %s',
+  { timeout: 1_200_000 },
   async ([, node], { skip }) => {
     if (node === undefined) return skip(noOldNode);
     const folder = aFolder();
