@@ -53,6 +53,7 @@ it('a replay of a refund’s event is carried out while another event is still b
   await until('it is sent again', () => sent('first') === 2);
   sending.resolve();
   await handle.result();
+  expect([sent('first'), sent('second')]).toEqual([2, 2]);
 });
 
 it('a recheck asks the gateway again while its last event is being delivered', async () => {
