@@ -48,7 +48,14 @@ const listCommand: CommandSpec = {
       application: refund.application,
       order: refund.orderId,
       status: refund.status,
-      stage: refund.isHeld ? `${refund.stage}, its application is disabled` : refund.stage,
+      stage:
+        [
+          refund.stage,
+          refund.status === 'pending' && refund.cancelRequested && 'called off',
+          refund.isHeld && !refund.cancelRequested && 'its application is disabled',
+        ]
+          .filter(Boolean)
+          .join(', ') || null,
       amount: formatMoney(refund),
       'failure code': refund.failureCode,
       told: refund.told,

@@ -19,7 +19,7 @@ const secondAdmin = 'to_confirm';
 const stateOf = ({ status, stage, isHeld, toConfirm, cancelRequested }: RefundRecord): Html => {
   const waits = [
     stage?.replaceAll('_', ' '),
-    isHeld && 'its application is disabled',
+    isHeld && !cancelRequested && 'its application is disabled',
     status === 'pending' && toConfirm && 'waits for another admin',
     status === 'pending' && cancelRequested && 'called off',
   ].filter(Boolean);
