@@ -36,6 +36,8 @@ export const smallTableFiles = [
   // A row a day and gateway, and what differs.
   'account-days.ts',
   'applications.ts',
+  // A row for each word of a second admin.
+  'confirmations.ts',
   'console-logins.ts',
   'console-passkeys.ts',
   'console-people.ts',

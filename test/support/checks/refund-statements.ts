@@ -1,5 +1,4 @@
 import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
-import { createConfirmations, NotConfirmed } from '../../../postgres/confirmations.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
 import { createRefunds } from '../../../postgres/refunds.ts';
@@ -8,11 +7,6 @@ import { aRefund } from '../data/refund-cases.ts';
 import type { Statements } from './statements.ts';
 
 const anyRefund = { application: null, paymentId: null, status: null, stage: null };
-const bob = { actor: 'bob', via: 'cli' } as const;
-/** Nothing waits for a confirmation. */
-const ofNothing = (error: unknown) => {
-  if (!(error instanceof NotConfirmed)) throw error;
-};
 const refundOf = (n: number) => `REFUND_${String(n).padStart(26, '0')}`;
 
 /** Calls every method about refunds, by file. */
@@ -30,7 +24,6 @@ export const refundStatements = (
 ): Record<string, Statements> => {
   const sandboxRefunds = createSandboxRefunds(db);
   const adminRefunds = createAdminRefunds(db);
-  const confirmations = createConfirmations(db);
   const refunds = createRefunds(db);
   const refundOutcomes = createRefundOutcomes(db);
   return {
@@ -98,14 +91,6 @@ export const refundStatements = (
         setLimit: () => adminRefunds.setLimit(owner.application, 'EUR', 1),
         'setLimit, none': () => adminRefunds.setLimit(owner.application, 'EUR', null),
         listLimits: () => adminRefunds.listLimits(owner.application),
-      },
-    },
-    'confirmations.ts': {
-      methods: confirmations,
-      calls: {
-        confirmRefund: () => confirmations.confirmRefund(refundOf(7), bob).catch(ofNothing),
-        confirmToken: () =>
-          confirmations.confirmToken(owner.application, 'ab', bob).catch(ofNothing),
       },
     },
     'refund-outcomes.ts': {
