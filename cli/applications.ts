@@ -153,10 +153,10 @@ const setStatusCommand = ({
       status === 'disabled'
         ? `wait: no gateway is told until you enable ${slug}, or let one go on with refunds release. Call them off with refunds cancel --application ${slug}.`
         : 'go on within some minutes.';
-    const facts = { ...(json as object), reservedRefunds: reserved };
+    const withReserved = { ...(json as object), reservedRefunds: reserved };
     return {
       text: `${text}\n\n${reservedText(reserved)} that no gateway was told of ${become}`,
-      json: facts,
+      json: withReserved,
     };
   },
 });

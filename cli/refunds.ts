@@ -136,9 +136,9 @@ const confirmCommand: CommandSpec = {
 
 /** What no gateway was told of, in words. */
 export const reservedText = (reserved: readonly ReservedRefunds[]): string => {
-  const count = reserved.reduce((sum, { refunds }) => sum + refunds, 0);
+  const made = reserved.reduce((sum, { refunds }) => sum + refunds, 0);
   const money = reserved.map(formatMoney).join(' and ');
-  return count === 1 ? `1 refund (${money})` : `${count} refunds (${money})`;
+  return made === 1 ? `1 refund (${money})` : `${made} refunds (${money})`;
 };
 
 const cancelCommand: CommandSpec = {

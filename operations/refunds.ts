@@ -1,23 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { refundId } from '../contract/ids.ts';
-import { formatMoney } from '../contract/money.ts';
 import { refundableAmount } from '../contract/payment-fields.ts';
-import { type Refund, refundStart } from '../contract/refund.ts';
+import type { Refund } from '../contract/refund.ts';
 import { findRefundProblem } from '../gateways/refundable.ts';
 import { findDriver } from '../gateways/registry.ts';
 import {
   createAdminRefunds,
   type RefundFilter,
   type RefundRecord,
-  type ReservedRefunds,
 } from '../postgres/admin-refunds.ts';
 import { createConfirmations } from '../postgres/confirmations.ts';
 import type { RefundEnd } from '../postgres/refund-outcomes.ts';
 import { createRefunds } from '../postgres/refunds.ts';
-import { findApplication, lockApplication } from './applications.ts';
+import { findApplication } from './applications.ts';
 import { NotFound, Refusal } from './change.ts';
 import { orRefusal } from './confirmation.ts';
 import type { Deps } from './deps.ts';
+import { createRefundRules } from './refund-rules.ts';
+import { createRefundStops } from './refund-stops.ts';
+import { createRefundWorkflows } from './refund-workflows.ts';
 
 export interface AdminRefund {
   amount: number | null;
@@ -25,59 +26,15 @@ export interface AdminRefund {
   recorded: boolean;
 }
 
-/** Refunds that one record of the audit log names. */
-const cancelledAtOnce = 500;
-
-const sumsOf = (refunds: readonly RefundRecord[]): ReservedRefunds[] =>
-  [...Map.groupBy(refunds, ({ currency }) => currency)]
-    .map(([currency, of]) => ({
-      currency,
-      refunds: of.length,
-      amount: of.reduce((sum, { amount }) => sum + amount, 0),
-    }))
-    .toSorted((a, b) => (a.currency < b.currency ? -1 : 1));
-
-const whyNotReserved = async (
-  refunds: Pick<ReturnType<typeof createAdminRefunds>, 'get'>,
-  id: string,
-): Promise<string> => {
-  const refund = await refunds.get(id);
-  if (!refund) return `There is no refund ${id}.`;
-  if (refund.status !== 'pending') return `${id} has ended: it is ${refund.status}.`;
-  return refund.stage === 'by_hand'
-    ? `${id} waits for a decision: look into the gateway's books, then refunds settle.`
-    : `The gateway was told of ${id}, so it cannot be called off.`;
-};
-
-export const createRefundOperations = ({
-  sql,
-  change,
-  temporal,
-  actor,
-  via,
-  now,
-}: Pick<Deps, 'sql' | 'change' | 'temporal' | 'actor' | 'via' | 'now'>) => {
-  /** The sweeper starts the workflow if Temporal is not available now. */
-  const start = async (refund: Refund) => {
-    await temporal()
-      .then((workflows) => workflows.restart(refundStart(refund)))
-      .catch(() => {});
-  };
-  /** Has the workflow look now. The sweeper does if Temporal is not available. */
-  const wake = async (refund: Refund) => {
-    await temporal()
-      .then((workflows) => workflows.recheck(refundStart(refund)))
-      .catch(() => {});
-  };
-  /** Has the workflow end a refund that was decided. `later`: the sweeper does, once Temporal is available. */
-  const end = (refund: Refund): Promise<'now' | 'later'> =>
-    temporal()
-      .then((workflows) => workflows.endRefund(refundStart(refund)))
-      .then(
-        () => 'now',
-        () => 'later',
-      );
+export const createRefundOperations = (
+  deps: Pick<Deps, 'sql' | 'change' | 'temporal' | 'actor' | 'via' | 'now'>,
+) => {
+  const { sql, change, actor, via, now } = deps;
+  const { start, end } = createRefundWorkflows(deps);
   return {
+    ...createRefundStops(deps),
+    ...createRefundRules(deps),
+
     async find(filter: RefundFilter, limit: number): Promise<RefundRecord[]> {
       if (filter.application !== null) await findApplication(sql, filter.application);
       return createAdminRefunds(sql).find(filter, limit);
@@ -146,123 +103,6 @@ export const createRefundOperations = ({
         return { before: { asked_by: askedBy }, after: { confirmed_by: actor } };
       });
       await start(refund);
-    },
-
-    /**
-     * Calls a refund off that the gateway was not told of, whoever asked for it.
-     * @returns `later` if Temporal is not available: it is called off, and the sweeper has it ended
-     * @throws Refusal
-     */
-    async cancel(id: string, reason: string): Promise<'now' | 'later'> {
-      const cancelled = await change(
-        { action: 'refund.cancel', subject: `refund:${id}`, reason },
-        async (tx) => {
-          const refund = await createAdminRefunds(tx).cancel(id, 'any');
-          if (!refund) throw new Refusal(await whyNotReserved(createAdminRefunds(tx), id));
-          const { paymentId: payment, application, amount, currency, token } = refund;
-          const before = { payment, application, amount, currency, token };
-          return { result: refund, before, after: { cancelled: true } };
-        },
-      );
-      return end(cancelled);
-    },
-
-    /**
-     * Calls off everything that no gateway was told of for an application, in batches with a record each. The sweeper has
-     * it ended.
-     */
-    async cancelOf(slug: string, reason: string): Promise<ReservedRefunds[]> {
-      await findApplication(sql, slug);
-      if ((await createAdminRefunds(sql).sumReserved(slug, 'any')).length === 0) return [];
-      const cancelled: RefundRecord[] = [];
-      const subject = `application:${slug}`;
-      let found: RefundRecord[];
-      do {
-        found = await change(
-          { action: 'application.cancel_refunds', subject, reason },
-          async (tx) => {
-            const refunds = await createAdminRefunds(tx).cancelOf(slug, cancelledAtOnce);
-            const ids = refunds.map(({ id }) => id).toSorted();
-            return {
-              result: refunds,
-              before: null,
-              after: { refunds: ids, sums: sumsOf(refunds).map(formatMoney) },
-            };
-          },
-        );
-        cancelled.push(...found);
-      } while (found.length === cancelledAtOnce);
-      return sumsOf(cancelled);
-    },
-
-    /**
-     * What no gateway was told of for an application.
-     * @param by `application`: only what it has asked for itself, which waits while it is disabled
-     */
-    sumReserved: (slug: string, by: 'any' | 'application'): Promise<ReservedRefunds[]> =>
-      createAdminRefunds(sql).sumReserved(slug, by),
-
-    /** Has the gateway told of a refund although its application is disabled. @throws Refusal */
-    async release(id: string, reason: string): Promise<void> {
-      const released = await change(
-        { action: 'refund.release', subject: `refund:${id}`, reason },
-        async (tx) => {
-          const refund = await createAdminRefunds(tx).release(id);
-          if (!refund) throw new Refusal(`${id} does not wait for its application to be enabled.`);
-          const { paymentId: payment, application, amount, currency } = refund;
-          const after = { payment, application, amount, currency, released: true };
-          return { result: refund, before: null, after };
-        },
-      );
-      await wake(released);
-    },
-
-    /** Refuses a refund that waits for a second admin, or takes it back. @throws Refusal */
-    async refuse(id: string, reason: string): Promise<'now' | 'later'> {
-      const refused = await change(
-        { action: 'refund.refuse', subject: `refund:${id}`, reason },
-        async (tx) => {
-          const refund = await createAdminRefunds(tx).cancel(id, 'to_confirm');
-          if (!refund) throw new Refusal(`${id} is no refund that waits for a second admin.`);
-          return { result: refund, before: { asked_by: refund.askedBy }, after: null };
-        },
-      );
-      return end(refused);
-    },
-
-    /** Sets the amount above which another admin must confirm a refund, in minor units; null: none. */
-    async setApprovalAbove(currency: string, above: number | null, reason: string): Promise<void> {
-      const subject = `currency:${currency}`;
-      await change({ action: 'refund.approve_above', subject, reason }, async (tx) => {
-        const refunds = createAdminRefunds(tx);
-        const before = (await refunds.approvalAbove(currency)) ?? null;
-        await refunds.setApprovalAbove(currency, above);
-        return { before: { above: before }, after: { above } };
-      });
-    },
-
-    /**
-     * Limits what an application refunds in a day, in minor units; null: no limit. While it has a limit in one currency,
-     * it refunds nothing in a currency without one.
-     * @returns all limits that the application has now
-     */
-    async setLimit(
-      slug: string,
-      { currency, perDay, reason }: { currency: string; perDay: number | null; reason: string },
-    ): Promise<{ currency: string; perDay: number }[]> {
-      const subject = `application:${slug}`;
-      return change({ action: 'application.refund_limit', subject, reason }, async (tx) => {
-        await lockApplication(tx, slug);
-        const refunds = createAdminRefunds(tx);
-        const limits = await refunds.listLimits(slug);
-        const before = limits.find((limit) => limit.currency === currency)?.perDay ?? null;
-        await refunds.setLimit(slug, currency, perDay);
-        return {
-          result: await refunds.listLimits(slug),
-          before: { currency, per_day: before },
-          after: { currency, per_day: perDay },
-        };
-      });
     },
 
     /**
