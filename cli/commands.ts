@@ -184,12 +184,12 @@ export const createCommand = (
     const prepared = prepare
       ? await prepare({ args: texts, options: parsed, operations: await operations() })
       : {};
-    const options = { ...parsed, ...prepared };
-    const change = describeChange?.(texts, options) ?? null;
+    const completed = { ...parsed, ...prepared };
+    const change = describeChange?.(texts, completed) ?? null;
     if (change !== null && !parsed.yes) await confirm(io, change);
     const { text, json, note, failed, error } = await run({
       args: texts,
-      options,
+      options: completed,
       reason: textOf(parsed['reason']),
       list: (find) => listUpTo(Number(parsed['limit'] ?? listMax), io, find),
       operations: await operations(),

@@ -161,8 +161,8 @@ const showCommand: CommandSpec = {
     const found = await Promise.all(ids.map((each) => operations.events.get(each)));
     return {
       text: found.length > 0 ? found.map(formatEvent).join('\n\n') : `${id} has no event yet.`,
-      json: found.map(({ event: { body, ...facts }, workflowUrl }) => ({
-        ...facts,
+      json: found.map(({ event: { body, ...event }, workflowUrl }) => ({
+        ...event,
         body: body.toString(),
         workflowUrl,
       })),

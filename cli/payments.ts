@@ -13,7 +13,7 @@ import {
 } from './commands.ts';
 import { facts, type Output, table } from './output.ts';
 
-export const formatPayments = (payments: readonly PaymentSummary[], ifEmpty: string): Output => {
+const formatPayments = (payments: readonly PaymentSummary[], ifEmpty: string): Output => {
   const rows = payments.map((payment) => ({
     payment: payment.id,
     application: payment.application,

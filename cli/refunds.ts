@@ -149,7 +149,11 @@ const cancelCommand: CommandSpec = {
     'refunds cancel --application shop --reason "the token has leaked"',
   ],
   options: [
-    option('--application <slug>', 'every one of this application, in both modes'),
+    option(
+      '--application <slug>',
+      'every one of this application, in both modes',
+      'the one that is named',
+    ),
     requiredReason(),
   ],
   // One can be asked for again.
@@ -180,7 +184,8 @@ const releaseCommand: CommandSpec = {
   summary: 'let a refund go on although its application is disabled',
   examples: ['refunds release REFUND_4T9GZ7Q2W8YB6K1MXR5C0NHJDV --reason "the payer has called"'],
   options: [requiredReason()],
-  describeChange: ([id]) => `The gateway is told of ${id}, and its money goes back.`,
+  prepare: withRefund,
+  describeChange: (_, options) => `${moneyOf(options)} goes back to the payer.`,
   run: async ({ args: [id = ''], reason, operations }) => {
     await operations.refunds.release(id, givenReason(reason));
     return { text: `${id} goes on.`, json: { id } };

@@ -31,6 +31,13 @@ export interface RefundProgress extends Refund {
 /** A refund that is ours, or that was found at the gateway. */
 export type AdoptedRefund = Pick<RefundProgress, 'id' | 'gatewayReference' | 'amount' | 'told'>;
 
+/** An event of a refund whose delivery is not over. */
+interface RefundEvent {
+  id: string;
+  /** False: its last round has failed. */
+  isPending: boolean;
+}
+
 /** What the gateway says about a refund. */
 export interface RefundFacts {
   gatewayReference: string | null;
@@ -112,11 +119,8 @@ export const createRefundOutcomes = (sql: Sql) => ({
   },
 
   /** The refund's events that are to be delivered, or whose last round has failed. */
-  async listEvents({
-    id,
-    paymentId,
-  }: Pick<Refund, 'id' | 'paymentId'>): Promise<{ id: string; isPending: boolean }[]> {
-    return sql<{ id: string; isPending: boolean }[]>`
+  async listEvents({ id, paymentId }: Pick<Refund, 'id' | 'paymentId'>): Promise<RefundEvent[]> {
+    return sql<RefundEvent[]>`
       select e.id, d.status = 'pending' as "isPending" from events e join deliveries d on d.event_id = e.id
       where e.payment_id = ${paymentId} and e.subject = ${id} and d.status in ('pending', 'exhausted')
       order by d.recorded_at`;
