@@ -1,6 +1,11 @@
 import type { WorkflowClient } from '@temporalio/client';
 import type { RefundStart, WorkflowStart } from '../contract/payment.ts';
-import { paymentWorkflow, type RecheckRequest, refundWorkflow, type Workflows } from './messages.ts';
+import {
+  paymentWorkflow,
+  type RecheckRequest,
+  refundWorkflow,
+  type Workflows,
+} from './messages.ts';
 import { paymentStartOptions, refundStartOptions } from './start-options.ts';
 
 /** The life of a payment, or that of a refund. */

@@ -1,4 +1,4 @@
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowClient } from '@temporalio/client';
 import {
   NamespaceNotFoundError,
   ServiceError,
@@ -56,6 +56,31 @@ export type VerifyStart = WorkflowStart & { verifyWindow: number };
 /** Temporal did not answer within the deadline, or refused the call; the cause says why. */
 export class TemporalUnavailable extends Error {}
 
+/** Updates the workflow of a payment, and starts it again if it is lost. */
+const updateOrRestart = async (
+  workflow: WorkflowClient,
+  start: WorkflowStart,
+  { name, request, updateId }: { name: string; request: object; updateId: string },
+): Promise<VerificationResult> => {
+  const execute = () =>
+    workflow
+      .getHandle(start.id)
+      .executeUpdate<VerificationResult, [object]>(name, { args: [request], updateId });
+  try {
+    return await execute();
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+  await startLife(workflow, start);
+  try {
+    return await execute();
+  } catch (error) {
+    // The payment had ended, so the new run has ended too. The record has the outcome.
+    if (hasClosed(error)) return { kind: 'waiting' };
+    throw error;
+  }
+};
+
 /**
  * Starts, signals and updates the workflows of payments, for the API, the activities and admins.
  * Every function throws {@link TemporalUnavailable}.
@@ -68,30 +93,6 @@ export const createPaymentWorkflows = (client: Client) => {
       return await client.withDeadline(Date.now() + deadlineMs, call);
     } catch (error) {
       throw isUnavailable(error) ? unavailable(error) : error;
-    }
-  };
-
-  /** Updates the workflow of a payment, and starts it again if it is lost. */
-  const update = async (
-    start: WorkflowStart,
-    { name, request, updateId }: { name: string; request: object; updateId: string },
-  ): Promise<VerificationResult> => {
-    const execute = () =>
-      workflow
-        .getHandle(start.id)
-        .executeUpdate<VerificationResult, [object]>(name, { args: [request], updateId });
-    try {
-      return await execute();
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-    }
-    await startLife(workflow, start);
-    try {
-      return await execute();
-    } catch (error) {
-      // The payment had ended, so the new run has ended too. The record has the outcome.
-      if (hasClosed(error)) return { kind: 'waiting' };
-      throw error;
     }
   };
 
@@ -157,7 +158,8 @@ export const createPaymentWorkflows = (client: Client) => {
       signal?: AbortSignal,
     ): Promise<VerificationResult> {
       const updateId = verifyUpdateId(request, start.verifyWindow);
-      const verify = () => update(start, { name: verifyUpdate, request, updateId });
+      const verify = () =>
+        updateOrRestart(workflow, start, { name: verifyUpdate, request, updateId });
       return within(deadlinesMs.verify, () =>
         signal ? client.withAbortSignal(signal, verify) : verify(),
       );
@@ -167,7 +169,7 @@ export const createPaymentWorkflows = (client: Client) => {
     async cancel(start: VerifyStart, request: CancelRequest): Promise<VerificationResult> {
       const updateId = `cancel-${request.by}-${start.verifyWindow}`;
       return within(deadlinesMs.verify, () =>
-        update(start, { name: cancelUpdate, request, updateId }),
+        updateOrRestart(workflow, start, { name: cancelUpdate, request, updateId }),
       );
     },
 

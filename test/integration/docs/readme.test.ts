@@ -38,7 +38,9 @@ it('the README shows the response and the webhook of a payment as they are', asy
   const [, ...lines] = head.split('\n');
   const shown = lines.map((line) => [line.split(': ', 1)[0]!, line.replace(/^[\w-]+: /, '')]);
   for (const [name = '', value = ''] of shown)
-    expect(shapeOf(`${name}: ${value}`)).toBe(shapeOf(`${name}: ${String(headers[name.toLowerCase()])}`));
+    expect(shapeOf(`${name}: ${value}`)).toBe(
+      shapeOf(`${name}: ${String(headers[name.toLowerCase()])}`),
+    );
   expect(shown.map(([name = '']) => name.toLowerCase())).toEqual([
     ...['accept', 'content-type', 'user-agent'],
     ...Object.keys(headers).filter((name) => name.startsWith('x-service-')),

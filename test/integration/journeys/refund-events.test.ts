@@ -141,25 +141,28 @@ const replays: Record<string, (event: StoredEvent) => Promise<unknown>> = {
 };
 
 describe.each(kinds)('%s', (kind) => {
-  it.each(Object.keys(replays))('is sent again through %s with its bytes, and no other event', async (way) => {
-    const event = eventOf(kind);
-    await Promise.all(events.map(closes));
-    // A round that has just begun is not begun again.
-    await sql`update deliveries set round_began_at = null where payment_id = ${paymentId}`;
-    const before = new Map(events.map((each) => [each.kind, postsOf(each).length]));
-    await replays[way]?.(event);
-    const sent = await until(`${kind} is sent again`, () => {
-      const posts = postsOf(event);
-      return posts.length > (before.get(kind) ?? 0) && posts.at(-1);
-    });
-    expect(sent.body.equals(event.body)).toBe(true);
-    expect(sent.headers['x-service-event']).toBe(kind);
-    await closes(event);
-    for (const each of events)
-      expect(postsOf(each), each.kind).toHaveLength(
-        (before.get(each.kind) ?? 0) + (each === event ? 1 : 0),
-      );
-  });
+  it.each(Object.keys(replays))(
+    'is sent again through %s with its bytes, and no other event',
+    async (way) => {
+      const event = eventOf(kind);
+      await Promise.all(events.map(closes));
+      // A round that has just begun is not begun again.
+      await sql`update deliveries set round_began_at = null where payment_id = ${paymentId}`;
+      const before = new Map(events.map((each) => [each.kind, postsOf(each).length]));
+      await replays[way]?.(event);
+      const sent = await until(`${kind} is sent again`, () => {
+        const posts = postsOf(event);
+        return posts.length > (before.get(kind) ?? 0) && posts.at(-1);
+      });
+      expect(sent.body.equals(event.body)).toBe(true);
+      expect(sent.headers['x-service-event']).toBe(kind);
+      await closes(event);
+      for (const each of events)
+        expect(postsOf(each), each.kind).toHaveLength(
+          (before.get(each.kind) ?? 0) + (each === event ? 1 : 0),
+        );
+    },
+  );
 
   it('is shown as such, wherever the event is named', async () => {
     const { id, subject, body } = eventOf(kind);

@@ -33,10 +33,8 @@ import type { Statements } from './statements.ts';
 
 /** Files of `postgres/` whose tables grow only by hand, or lose their rows soon. */
 export const smallTableFiles = [
-  // A row a day and gateway, and what differs.
   'account-days.ts',
   'applications.ts',
-  // A row for each word of a second admin.
   'confirmations.ts',
   'console-logins.ts',
   'console-passkeys.ts',
