@@ -129,8 +129,7 @@ export const createRefundOutcomes = (sql: Sql) => ({
   /**
    * Records that the gateway is told now, before it is.
    * @param told how often the caller saw that it was told
-   * @returns false if another try was first, or the refund was called off, is by hand, to be confirmed or of a disabled
-   * application, or has ended: it must not be told
+   * @returns false if it must not be told: it was, it was called off, it has ended, or it waits for a person
    */
   async markTold(id: string, { told, now }: { told: number; now: Date }): Promise<boolean> {
     const { count } = await sql`

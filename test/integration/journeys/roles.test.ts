@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { eventId, refundId as newRefundId } from '../../../contract/ids.ts';
+import { eventId } from '../../../contract/ids.ts';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import type { Operations } from '../../../operations/operations.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
@@ -21,6 +21,7 @@ import {
   rightsOf,
   type DatabaseRole,
 } from '../../support/checks/forbidden-statements.ts';
+import { insertRefund } from '../../support/data/insert-refund.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { sweepNow } from '../../support/service/sweep-now.ts';
 import { startProviders, type Providers } from '../../support/service/providers.ts';
@@ -342,24 +343,7 @@ describe('a database role is refused', () => {
         update payments set status = 'paid', paid_at = now(), checkout_at = now() where id = ${id}`;
       return { id, application, tokenId: tokenIdOf(token), journey: own };
     };
-    let count = 0;
     type Paid = Awaited<ReturnType<typeof aPaidOne>>;
-    const insert = (sql: Sql, { id, application }: Paid, more: Record<string, unknown>) => {
-      const row = {
-        id: newRefundId(['roles', String((count += 1))]),
-        ...{ payment_id: id, application, test: true, order_id: 'order-roles', currency: 'EUR' },
-        ...{
-          status: 'pending',
-          stage: 'reserved',
-          amount: 1_000,
-          method: 'refund',
-          metadata: '{}',
-        },
-        ...{ created_at: new Date(), updated_at: new Date(), ...more },
-      };
-      return sql<{ id: string; to_confirm: boolean }[]>`
-        insert into refunds ${sql(row)} returning id, to_confirm`;
-    };
     const sums = async ({ id }: Paid) => {
       const [row] = await service.sql`
         select amount_refund_pending as pending from payments where id = ${id}`;
@@ -389,25 +373,27 @@ describe('a database role is refused', () => {
         { ...byApplication(paid), token: other.tokenId },
         { ...byApplication(paid), token: weak?.id },
       ])
-        await expect(insert(as.api, paid, more), JSON.stringify(more)).rejects.toThrow(refusal);
+        await expect(insertRefund(as.api, paid, more), JSON.stringify(more)).rejects.toThrow(
+          refusal,
+        );
       expect(await sums(paid)).toBe(0);
     });
 
     it('api: beyond the limit of the day, or beyond what is left', async () => {
       const [paid, second, third] = [await aPaidOne(), await aPaidOne(), await aPaidOne()];
-      await insert(as.api, paid, byApplication(paid));
+      await insertRefund(as.api, paid, byApplication(paid));
       expect(await sums(paid)).toBe(1_000);
-      await expect(insert(as.api, paid, byApplication(paid))).rejects.toMatchObject({
+      await expect(insertRefund(as.api, paid, byApplication(paid))).rejects.toMatchObject({
         constraint_name: 'refunds__left',
       });
       // Of one application.
-      for (const of of [second, third])
+      for (const each of [second, third])
         await service.sql`
-          update payments set application = ${paid.application} where id = ${of.id}`;
+          update payments set application = ${paid.application} where id = ${each.id}`;
       const same = { application: paid.application, tokenId: paid.tokenId };
-      await insert(as.api, { ...second, ...same }, byApplication(paid));
+      await insertRefund(as.api, { ...second, ...same }, byApplication(paid));
       await expect(
-        insert(as.api, { ...third, ...same }, byApplication(paid)),
+        insertRefund(as.api, { ...third, ...same }, byApplication(paid)),
       ).rejects.toMatchObject({ constraint_name: 'refund_limits__used' });
       await expect(
         as.api`update refunds set cancel_requested = true where payment_id = ${paid.id}`.then(
@@ -435,12 +421,18 @@ describe('a database role is refused', () => {
           { ...own, asked_by: null },
           ...(role === 'console' ? [{ ...own, asked_by: 'invented' }] : []),
         ])
-          await expect(insert(as[role], paid, more), JSON.stringify(more)).rejects.toThrow(refusal);
-        const [first] = await insert(as[role], paid, { ...own, amount: 1_000 });
+          await expect(insertRefund(as[role], paid, more), JSON.stringify(more)).rejects.toThrow(
+            refusal,
+          );
+        const [first] = await insertRefund(as[role], paid, { ...own, amount: 1_000 });
         expect(first?.to_confirm).toBe(false);
         // Dated back, it counts all the same.
         const past = new Date(Date.now() - 48 * 3_600_000);
-        const [second] = await insert(as[role], paid, { ...own, amount: 1, created_at: past });
+        const [second] = await insertRefund(as[role], paid, {
+          ...own,
+          amount: 1,
+          created_at: past,
+        });
         expect(second?.to_confirm).toBe(true);
         const confirm = (actor: string, surface: string) => as[role]`
           insert into confirmations (refund_id, actor, via) values (${second?.id ?? ''}, ${actor}, ${surface})`;
@@ -458,7 +450,7 @@ describe('a database role is refused', () => {
 
     it('console: settles what the service can still find out about', async () => {
       const paid = await aPaidOne();
-      await insert(as.api, paid, byApplication(paid));
+      await insertRefund(as.api, paid, byApplication(paid));
       await expect(
         as.console`update refunds set settled_as = 'failed' where payment_id = ${paid.id}`,
       ).rejects.toMatchObject({ constraint_name: 'refunds__settled' });
@@ -466,7 +458,7 @@ describe('a database role is refused', () => {
 
     it('worker: one that nobody made at the gateway, and the close of a day to come', async () => {
       const paid = await aPaidOne();
-      await expect(insert(as.worker, paid, { requested_by: 'application' })).rejects.toThrow(
+      await expect(insertRefund(as.worker, paid, { requested_by: 'application' })).rejects.toThrow(
         refusal,
       );
       const closing = as.worker.begin(async (tx) => {
