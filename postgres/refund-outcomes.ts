@@ -196,10 +196,9 @@ export const createRefundOutcomes = (sql: Sql) => ({
     end: RefundEnd,
     { now, exchanges }: { now: Date; exchanges: readonly GatewayExchange[] },
   ): Promise<boolean> {
-    return sql.begin(async (tx) => {
-      const payment = await lockPayment(tx, paymentId);
-      return finishLocked(tx, payment, { id, end, now, exchanges });
-    });
+    return sql.begin(async (tx) =>
+      finishLocked(tx, await lockPayment(tx, paymentId), { id, end, now, exchanges }),
+    );
   },
 
   /**

@@ -350,7 +350,7 @@ describe('a database role is refused', () => {
       return row?.['pending'] as number;
     };
     const denied = { code: '42501' };
-    const refusal = /permission denied|row-level security|violates/;
+    const refusal = /permission denied|row-level security|violates|the name on the command line/;
     const byApplication = (paid: Paid) => ({ requested_by: 'application', token: paid.tokenId });
     const byAdmin = (name: string, via: string) => ({
       ...{ requested_by: 'admin', asked_by: name, asked_via: via },
