@@ -60,7 +60,6 @@ export const allowedScans: Readonly<Record<string, string>> = {
 };
 
 const of = (methods: object, calls: Statements['calls']): Statements => ({ methods, calls });
-
 export const idOf = (n: number) => `PAY_${String(n).padStart(26, '0')}`;
 const idsFrom = (first: number, many: number) =>
   Array.from({ length: many }, (_, index) => idOf(first + index));
