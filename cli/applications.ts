@@ -149,13 +149,13 @@ const setStatusCommand = ({
     const { text, json } = format(await operations.applications.setStatus(slug, status, reason));
     const reserved = await operations.refunds.sumReserved(slug, 'application');
     if (reserved.length === 0) return { text, json };
-    const become =
+    const next =
       status === 'disabled'
-        ? `wait: no gateway is told until you enable ${slug}, or let one go on with refunds release. Call them off with refunds cancel --application ${slug}.`
-        : 'go on within some minutes.';
+        ? `No gateway is told until you enable ${slug}, or let one go on with refunds release. Call them off with refunds cancel --application ${slug}.`
+        : 'They go on within some minutes.';
     const withReserved = { ...(json as object), reservedRefunds: reserved };
     return {
-      text: `${text}\n\n${reservedText(reserved)} that no gateway was told of ${become}`,
+      text: `${text}\n\nRefunds that no gateway was told of: ${reservedText(reserved)}. ${next}`,
       json: withReserved,
     };
   },

@@ -61,6 +61,10 @@ const replayCommand: CommandSpec = {
       .default(limits.replaysPerSecond),
     reasonOption(),
   ],
+  findMisuse: ({ application }, args) =>
+    (textOf(application) === null) === (args.length === 0)
+      ? 'Name either events, payments with one event, or an --application.'
+      : null,
   describeChange: ({ length }, { application }) =>
     typeof application === 'string'
       ? `All exhausted events of ${application} are sent again.`
@@ -69,8 +73,6 @@ const replayCommand: CommandSpec = {
         : `${length} events are sent again.`,
   run: async (call) => {
     const application = textOf(call.options.application);
-    if ((application === null) === (call.args.length === 0))
-      throw new Refusal('Name either events, payments with one event, or an --application.');
     return application === null ? replayEach(call) : replayAll(call, application);
   },
 };

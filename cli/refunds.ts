@@ -156,6 +156,10 @@ const cancelCommand: CommandSpec = {
     ),
     requiredReason(),
   ],
+  findMisuse: ({ application }, [id]) =>
+    (id === undefined) === (textOf(application) === null)
+      ? 'Name one refund, or an --application.'
+      : null,
   // One can be asked for again.
   describeChange: (_, { application }) =>
     typeof application === 'string'
@@ -164,8 +168,6 @@ const cancelCommand: CommandSpec = {
   run: async ({ args: [id], options, reason: given, operations }) => {
     const application = textOf(options.application);
     const reason = givenReason(given);
-    if ((id === undefined) === (application === null))
-      throw new Refusal('Name one refund, or an --application.');
     if (id !== undefined) {
       const when = await operations.refunds.cancel(id, reason);
       return { text: endedText(id, when), json: { id, when } };

@@ -1,4 +1,3 @@
-import '../process-one.mjs';
 import { PaymentsError } from '../client/src/index.ts';
 import { DemoError, readConnection } from './connection.ts';
 import { runJourney } from './journey.ts';

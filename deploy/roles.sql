@@ -243,6 +243,22 @@ begin
     create policy refunds__worker on refunds as restrictive for insert to payments_worker
       with check (requested_by = 'gateway' and method = 'refund' and status = 'succeeded');
   end if;
+  -- Who issues a token has a name: another admin confirms one with the scope `refund`.
+  if not (select relrowsecurity from pg_class where oid = 'tokens'::regclass) then
+    alter table tokens enable row level security;
+  end if;
+  if not exists (select from pg_policy where polname = 'tokens__granted') then
+    create policy tokens__granted on tokens using (true);
+  end if;
+  if not exists (select from pg_policy where polname = 'tokens__admin') then
+    create policy tokens__admin on tokens as restrictive for insert to payments_admin
+      with check (issued_by is not null and issued_via = 'cli');
+  end if;
+  if not exists (select from pg_policy where polname = 'tokens__console') then
+    create policy tokens__console on tokens as restrictive for insert to payments_console
+      with check (issued_via = 'console'
+        and exists (select from console_people p where p.name = issued_by and p.role = 'admin'));
+  end if;
   -- Who confirms on the command line cannot do so in the name of the console, which cannot invent people.
   if not (select relrowsecurity from pg_class where oid = 'confirmations'::regclass) then
     alter table confirmations enable row level security;

@@ -84,7 +84,10 @@ export const createRefundStops = ({
           },
         );
         cancelled.push(...found);
-      } while (found.length === cancelledAtOnce);
+      } while (
+        found.length === cancelledAtOnce &&
+        (await createAdminRefunds(sql).sumReserved(slug, 'any')).length > 0
+      );
       return sumsOf(cancelled);
     },
 

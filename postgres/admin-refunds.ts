@@ -116,7 +116,11 @@ export const createAdminRefunds = (sql: Queries) => ({
   async resume(application: string): Promise<void> {
     await sql`
       update refunds set due_at = now()
-      where application = ${application} and stage = 'reserved' and due_at > now()`;
+      where id = any(array(
+        select id from refunds
+        where application = ${application} and due_at > now()
+          and stage in ('reserved', 'sent', 'waiting_for_balance')
+        order by id for no key update))`;
   },
 
   /** Has one go on whose application is disabled. @returns undefined if it does not wait for that */

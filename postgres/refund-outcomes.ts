@@ -31,7 +31,7 @@ export interface RefundProgress extends Refund {
 /** A refund that is ours, or that was found at the gateway. */
 export type AdoptedRefund = Pick<RefundProgress, 'id' | 'gatewayReference' | 'amount' | 'told'>;
 
-/** An event of a refund whose delivery is not over. */
+/** An event of a refund that its application has not accepted. */
 interface RefundEvent {
   id: string;
   /** False: its last round has failed. */
@@ -70,7 +70,8 @@ type PaymentRow = Payment & { refundEvents: boolean };
  * admin has asked for goes on.
  */
 export const isHeld = (sql: Queries) => sql`(
-  r.status = 'pending' and r.requested_by = 'application' and not r.released
+  r.status = 'pending' and r.stage in ('reserved', 'sent', 'waiting_for_balance')
+  and r.requested_by = 'application' and not r.released
   and exists (select from applications a where a.slug = r.application and a.status = 'disabled'))`;
 
 const progressColumns = (sql: Queries) => sql`

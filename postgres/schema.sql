@@ -371,6 +371,9 @@ create trigger refunds__reserve before insert on refunds
 create trigger refunds__cancel_stays before update of cancel_requested on refunds
   for each row when (old.cancel_requested and not new.cancel_requested)
   execute function refuse_clearing('cancel_requested');
+create trigger refunds__settled_stays before update of settled_as on refunds
+  for each row when (old.settled_as is not null and new.settled_as is distinct from old.settled_as)
+  execute function refuse_clearing('settled_as');
 
 create function token_to_confirm() returns trigger language plpgsql
   security definer set search_path = pg_catalog, public, pg_temp as $$

@@ -40,7 +40,10 @@ export const { resolveLatePayment } = proxyActivities<Activities>({
   retry: { initialInterval: '1s', maximumInterval: '30s' },
 });
 
-/** Fails until the refund has ended, and sets itself when it asks again: retries add nothing to the history. */
+/**
+ * Fails until the refund has ended or has an event to deliver, and sets itself when it asks again: retries add nothing to
+ * the history.
+ */
 export const { refundPayment } = proxyActivities<Activities>({
   summary: 'Gives the money back at the gateway',
   startToCloseTimeout: '75s',

@@ -29,6 +29,8 @@ const run = async (input: RefundInput): Promise<void> => {
   const { heard } = signals;
   let hasEnded = false;
   setHandler(defineUpdate(endRefundUpdate), async () => {
+    // Not by what was found before.
+    hasEnded = false;
     heard.recheck = true;
     await condition(() => hasEnded);
   });

@@ -16,13 +16,22 @@ export const invalidBody = (
 /**
  * Reads what other languages' clients send for nothing: `null` as an optional field that is absent, and `[]` as `{}`,
  * since PHP writes both alike.
+ * @param options.except fields whose absence means something, so that `null` may be a mistake
  */
-export const asFields = (schema: z.ZodObject, body: JsonNode): JsonNode => {
+export const asFields = (
+  schema: z.ZodObject,
+  body: JsonNode,
+  { except = [] }: { except?: readonly string[] } = {},
+): JsonNode => {
   if (isEmptyList(body)) return nothing;
   if (body.kind !== 'object') return body;
   const members = [...body.members].flatMap(([name, value]): [string, JsonNode][] => {
-    const field = schema.shape[name] as z.ZodType | undefined;
-    if (value.text === 'null' && field?.safeParse(undefined).success) return [];
+    // A name like `constructor` is none of its own.
+    const field = Object.hasOwn(schema.shape, name)
+      ? (schema.shape[name] as z.ZodType | undefined)
+      : undefined;
+    const mayBeNull = field?.safeParse(undefined).success && !except.includes(name);
+    if (value.text === 'null' && mayBeNull) return [];
     return [[name, isEmptyList(value) && field?.safeParse({}).success ? nothing : value]];
   });
   return { ...body, members: new Map(members) };

@@ -280,6 +280,8 @@ describe('POST /api/v1/payments/{payment_id}/refunds', () => {
       [{ amount: 1251 }, paid, 422, 'REFUND_EXCEEDS_PAYMENT'],
       [{ amount: 0 }, paid, 422, 'VALIDATION_FAILED'],
       [{ amount: -1 }, paid, 422, 'VALIDATION_FAILED'],
+      [{ amount: null }, paid, 422, 'VALIDATION_FAILED'],
+      [{ amount: 5, refundable_amount: null }, paid, 422, 'VALIDATION_FAILED'],
       [{ amount: 5, unknown: 1 }, paid, 422, 'VALIDATION_FAILED'],
       [{ amount: 5, refundable_amount: 1249 }, paid, 409, 'REFUNDABLE_AMOUNT_CHANGED'],
     ];

@@ -326,7 +326,7 @@ describe('a disabled application', () => {
       await make({ requestedBy: 'admin' }),
     ];
     const disabled = await run(`applications disable ${slug}`);
-    expect(disabled.out).toContain('2 refunds (10.00 EUR) that no gateway was told of wait');
+    expect(disabled.out).toContain('no gateway was told of: 2 refunds (10.00 EUR). No gateway');
     for (const refund of [waiting, released]) {
       expect(await refund.tryOnce()).toBe('RefundPending');
       expect(refund.calls()).toEqual([]);
@@ -343,7 +343,7 @@ describe('a disabled application', () => {
     });
 
     const enabled = await run(`applications enable ${slug}`);
-    expect(enabled.out).toContain('1 refund (5.00 EUR) that no gateway was told of go');
+    expect(enabled.out).toContain('no gateway was told of: 1 refund (5.00 EUR). They go on');
     const [due] =
       await records.sql`select due_at <= now() as due from refunds where id = ${waiting.id}`;
     expect(due).toEqual({ due: true });

@@ -46,7 +46,10 @@ const runAgain = async (again: readonly TestSpecification[]) => {
     process.stdout.write(`Runs again, alone: ${failure}\n`);
     const { unhandledErrors } = await vitest.runTestSpecifications([specification]);
     outcome.errors.push(...(unhandledErrors as OuterError[]));
-    if (hasPassed(specification, outcome.errors)) outcome.passedSecond.push(failure);
+    const isPassed = specification.testModule?.state() === 'passed';
+    if (isPassed && hasPassed(specification, outcome.errors)) outcome.passedSecond.push(failure);
+    // A file that is skipped now has shown nothing.
+    else process.exitCode = 1;
   }
 };
 

@@ -83,7 +83,6 @@ const rules: Record<string, { value?: string; type?: string }> = {
   },
   client: {},
   demo: { value: 'client/src/index.ts client/src/inbox.ts' },
-  'demo/main.ts': { value: 'process-one.mjs' },
   tools: { value: `${service} protocol test` },
   bench: { value: `${service} tools/production chaos/link.ts test/fakes` },
   chaos: {

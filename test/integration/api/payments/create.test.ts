@@ -157,6 +157,9 @@ describe('POST /api/v1/payments', () => {
     ['status', { status: 'paid' }],
     ['__proto__', '{"order_id":"o","amount":1,"currency":"EUR","__proto__":{"amount":1}}'],
     ['constructor', { constructor: 1 }],
+    ['constructor', { constructor: null }],
+    ['toString', { toString: [] }],
+    ['__proto__', '{"order_id":"o-1","amount":1250,"currency":"EUR","__proto__":null}'],
   ];
   const named = invalid.map(
     ([path, fields]) => [path, JSON.stringify(fields).slice(0, 60), fields] as const,
