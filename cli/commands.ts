@@ -197,7 +197,7 @@ export const createCommand = (
       interruption,
     });
     if (text !== null) io.out(parsed.json ? jsonText(json) : text);
-    if (note !== undefined) io.note(note);
+    if (note !== undefined && io.isInteractive) io.note(note);
     if (error !== undefined) throw error;
     if (failed) throw new ReportedError();
   });

@@ -38,7 +38,7 @@ const issueCommand: CommandSpec = {
     option('--expires-in-days <days>', 'lifetime', 'no limit').argParser(count(3_650)),
     reasonOption(),
   ],
-  run: async ({ args: [application = ''], options, reason, operations }) => {
+  run: async ({ args: [application = ''], options, reason, operations, io }) => {
     const days = options.expiresInDays;
     const expiresAt = typeof days === 'number' ? new Date(Date.now() + days * dayMs) : null;
     const mode = options.mode === 'live' ? 'live' : 'test';
@@ -48,12 +48,13 @@ const issueCommand: CommandSpec = {
       { application, mode, name, scopes, expiresAt },
       reason,
     );
-    const next = toConfirm
-      ? `
-Nobody can use it until another admin confirms it: tokens confirm ${application} ${id}`
-      : '';
+    // In a script, too: the API would answer 401 without a word why.
+    if (toConfirm)
+      io.note(
+        `Nobody can use it until another admin confirms it: tokens confirm ${application} ${id}`,
+      );
     const json = { token, id, mode, name, scopes, expiresAt, toConfirm };
-    return { text: token, note: `${secretNotice}${next}`, json };
+    return { text: token, note: secretNotice, json };
   },
 };
 

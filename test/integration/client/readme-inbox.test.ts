@@ -22,15 +22,14 @@ symlinkSync(
   join(import.meta.dirname, '../../../node_modules/postgres'),
   join(application, 'node_modules/postgres'),
 );
-for (const name of ['handle', 'inbox'])
-  writeFileSync(join(application, `${name}.ts`), programAfter(`\`${name}.ts\``));
+writeFileSync(join(application, 'inbox.ts'), programAfter('`inbox.ts`'));
 const service = await forFile(useService());
 
 /** Receives these events one after the other, as the receivers of the README do. */
 const receiver = `
   import { sign } from '@example/payments/webhooks';
-  import { secret } from './handle.ts';
   import { inbox } from './inbox.ts';
+  const secret = process.env.WEBHOOK_SECRET;
   for (const event of JSON.parse(process.env.EVENTS)) {
     const body = JSON.stringify(event);
     await inbox.receive({ body, signature: await sign({ body, secret }) });
