@@ -39,7 +39,7 @@ describe('cli/main.ts', () => {
       process.execPath,
       [entry, 'applications', 'show', 'shop', '--json'],
       // An .env file leaves empty variables, which count as not set.
-      { env: { DATA_DIR: folder, DATABASE_URL: '', TEMPORAL_ADDRESS: '' }, timeout: 20_000 },
+      { env: { DATA_DIR: folder, DATABASE_URL: '', TEMPORAL_ADDRESS: '' } },
     );
     expect(JSON.parse(stdout)).toMatchObject({ slug: 'shop' });
     const { id } = await records.ended('paid');
@@ -113,7 +113,7 @@ describe('cli/main.ts', () => {
     const env = { DATABASE_URL: records.url };
     const run = promisify(execFile);
     const disable = [entry, 'applications', 'disable', 'shop'];
-    await run(process.execPath, disable, { env, uid: unknownUid, timeout: 20_000 });
+    await run(process.execPath, disable, { env, uid: unknownUid });
     const [change] = await records.sql`select actor from audit_log order by id desc limit 1`;
     expect(change).toEqual({ actor: `uid ${unknownUid}` });
   });

@@ -23,7 +23,6 @@ const connectTo = async (onConnection: (socket: Socket) => void, settings = '') 
 
 it.each(['', '?sslmode=verify-full'])(
   'rejects each query after one connection when a proxy has no Postgres behind it (%j)',
-  { timeout: 10_000 },
   async (settings) => {
     let connections = 0;
     const sql = await connectTo((socket) => {
@@ -42,13 +41,9 @@ it.each([
   ['nothing', '', /before it answered/],
   ['the answer of a web server', 'HTTP/1.1 400 Bad Request\r\n\r\n', /is not Postgres/],
   ['the answer of a shell server', 'SSH-2.0-OpenSSH_9.2\r\n', /is not Postgres/],
-])(
-  'rejects the query when the server closes after %s',
-  { timeout: 20_000 },
-  async (_, answer, reason) => {
-    const sql = await connectTo((socket) => socket.once('data', () => socket.end(answer)));
-    const error: unknown = await sql`select 1`.catch((thrown: unknown) => thrown);
-    expect(String(error)).toMatch(reason);
-    expect(isPostgresUnavailable(error)).toBe(true);
-  },
-);
+])('rejects the query when the server closes after %s', async (_, answer, reason) => {
+  const sql = await connectTo((socket) => socket.once('data', () => socket.end(answer)));
+  const error: unknown = await sql`select 1`.catch((thrown: unknown) => thrown);
+  expect(String(error)).toMatch(reason);
+  expect(isPostgresUnavailable(error)).toBe(true);
+});
