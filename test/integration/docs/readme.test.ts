@@ -19,7 +19,7 @@ const shapeOf = (text: string): string =>
     .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UUID')
     .replaceAll(/("application":)"[^"]*"/g, '$1"NAME"')
     .replaceAll(/("tracking_code":)"\d+"/g, '$1"CODE"')
-    .replaceAll(/(timestamp: |t=)\d{10}/g, '$1SECONDS')
+    .replaceAll(/(timestamp: |t=)\d{10}/gi, '$1SECONDS')
     .replaceAll(/v1=[0-9a-f]{64}/g, 'v1=DIGEST')
     .replaceAll('\n', '');
 

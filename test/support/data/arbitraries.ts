@@ -11,18 +11,20 @@ const characters = fc.oneof(
 );
 
 const offset = fc.constantFrom('Z', '+00:00', '+03:30', '-11:00');
-const instant = fc.date({
-  min: new Date('2000-01-02'),
-  max: new Date('2099-12-30'),
-  noInvalidDate: true,
-});
+const moments = (first: string, last: string, ...others: string[]) => {
+  const instant = fc.date({ min: new Date(first), max: new Date(last), noInvalidDate: true });
+  return fc.oneof(
+    instant.map((date) => date.toISOString().slice(0, 10)),
+    fc.tuple(instant, offset).map(([date, zone]) => date.toISOString().replace('Z', zone)),
+    fc.constantFrom(...others),
+  );
+};
 
-/** Dates and times as the description of `from` and `to` allows them. */
-export const moments = fc.oneof(
-  instant.map((date) => date.toISOString().slice(0, 10)),
-  fc.tuple(instant, offset).map(([date, zone]) => date.toISOString().replace('Z', zone)),
-  fc.constantFrom('1970-01-01', '9999-12-31'),
-  fc.constantFrom('1970-01-01T00:00:00Z', '9999-12-31T23:59:59.999999999Z'),
+/** Dates and times as the description of `from` and `to` allows them. Each of the first is before each of the second. */
+export const earlyMoments = moments('2000-01-02', '2039-12-30', '1970-01-01', '1970-01-01T00:00Z');
+export const lateMoments = moments(
+  ...(['2040-01-02', '2099-12-30'] as const),
+  ...['9999-12-31', '9999-12-31T23:59:59.999999999Z'],
 );
 
 /** Values that a schema accepts. */

@@ -79,7 +79,12 @@ const faultsIn = (place: 'query' | 'body', schema: Schema | undefined, resolve: 
     ...Object.entries(properties).map(([name, property]) =>
       fault(
         name,
-        place === 'body' ? rejectedBy(property, resolve) : rejectedText(name, property, resolve),
+        place === 'body'
+          ? rejectedBy(property, resolve).filter(
+              // Both are read as nothing.
+              (value) => required.includes(name) || (value !== null && String(value) !== ''),
+            )
+          : rejectedText(name, property, resolve),
       ),
     ),
     fc

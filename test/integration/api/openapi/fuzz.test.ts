@@ -8,7 +8,7 @@ import { documentText } from '../../../../tools/release-openapi.ts';
 import { eventId } from '../../../../contract/ids.ts';
 import { tokenScopes } from '../../../../contract/token.ts';
 import { createTokens } from '../../../../postgres/tokens.ts';
-import { moments, type FieldValues } from '../../../support/data/arbitraries.ts';
+import { earlyMoments, type FieldValues, lateMoments } from '../../../support/data/arbitraries.ts';
 import { hostileRequests } from '../../../support/data/hostile-requests.ts';
 import { createJourney, type Answer, type Journey } from '../../../support/service/journey.ts';
 import {
@@ -143,8 +143,8 @@ const fieldValues = (caller: Caller): FieldValues => ({
     { outcome: 'silent', after_seconds: 1 },
   ),
   gateway: fc.constant('sandbox'),
-  from: moments,
-  to: moments,
+  from: earlyMoments,
+  to: lateMoments,
   cursor: fc.constant(caller.cursor),
   'Idempotency-Key': fc
     .stringMatching(/^[\x20-\x7e]{0,200}$/)
