@@ -82,7 +82,7 @@ const faultsIn = (place: 'query' | 'body', schema: Schema | undefined, resolve: 
         place === 'body'
           ? rejectedBy(property, resolve).filter(
               // Both are read as nothing.
-              (value) => required.includes(name) || (value !== null && String(value) !== ''),
+              (value) => required.includes(name) || !['null', '[]'].includes(JSON.stringify(value)),
             )
           : rejectedText(name, property, resolve),
       ),
