@@ -135,11 +135,13 @@ describe('catchUp', () => {
   // At second 37 of the service's clock. A second more is for clocks that differ.
   const untilNextMinute = 24_000;
   it.each([
-    { limit: 120, remaining: 61, waits: 0 },
-    { limit: 120, remaining: 60, waits: untilNextMinute },
+    { limit: 120, remaining: 60, waits: 0 },
+    { limit: 120, remaining: 31, waits: 0 },
+    { limit: 120, remaining: 30, waits: untilNextMinute },
     { limit: 120, remaining: 0, waits: untilNextMinute },
-    { limit: 5, remaining: 4, waits: 0 },
-    { limit: 5, remaining: 3, waits: untilNextMinute },
+    { limit: 5, remaining: 2, waits: 0 },
+    { limit: 5, remaining: 1, waits: untilNextMinute },
+    { limit: 2, remaining: 1, waits: untilNextMinute },
     { limit: 1, remaining: 0, waits: untilNextMinute },
   ])('with $remaining of $limit left, it waits for $waits ms', async ({ waits, ...of }) => {
     const left = budget(of.limit, of.remaining);
@@ -147,6 +149,14 @@ describe('catchUp', () => {
     const shop = aReader([page(1, true, left), page(2, false, left)]);
     expect(await shop.catchUp()).toBe(2);
     expect(shop.waits()).toEqual([waits]);
+  });
+
+  it('uses half of the budget of a minute at most', async () => {
+    const pages = Array.from({ length: 8 }, (_, n) => page(n, true, budget(6, 6)));
+    const shop = aReader([...pages, page(8, false)]);
+    expect(await shop.catchUp()).toBe(9);
+    const each = [0, 0, untilNextMinute];
+    expect(shop.waits()).toEqual([...each, ...each, 0, 0]);
   });
 
   it.each([
