@@ -208,7 +208,7 @@ const serviceRoutes = (
     } catch (error) {
       if (!(error instanceof SignatureError)) throw error;
       log(`The shop rejected a webhook: ${error.message}`);
-      ctx.status = error.status;
+      ctx.status = error.reason === 'size' ? 413 : 400;
       ctx.body = { error: error.message };
     }
   };
