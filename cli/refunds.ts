@@ -134,7 +134,7 @@ const confirmCommand: CommandSpec = {
   },
 };
 
-/** What no gateway was told of, in words. */
+/** Says how many refunds no gateway was told of, and their money. */
 export const reservedText = (reserved: readonly ReservedRefunds[]): string => {
   const made = reserved.reduce((sum, { refunds }) => sum + refunds, 0);
   const money = reserved.map(formatMoney).join(' and ');

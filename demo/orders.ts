@@ -91,7 +91,7 @@ export const createOrders = (path: string) => {
 
   const findByPayment = (paymentId: string): Order | undefined =>
     all('where payment_id = ?', paymentId)[0];
-  /** Whoever has the shop's token can create payments of any amount for an order: one of the first payment's amount pays it. */
+  /** A payment of the first payment's amount pays an order: the shop's token can create others of any amount. */
   const statusOf = ({ order_id, status, amount, currency }: Payment | Event): string => {
     const [order] = all('where order_id = ? order by rowid limit 1', order_id);
     const isWhole = !order || (order.amount === amount && order.currency === currency);

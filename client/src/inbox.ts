@@ -69,7 +69,7 @@ export const createInbox = (options: InboxOptions) => {
     return (await query(text, [id])).length === 1;
   };
 
-  /** A page of the feed with the bodies of its events. Where the budget is used up, it waits for the next minute. */
+  /** A page of the feed with the bodies of its events. It waits for the next minute after a 429. */
   const readPage = async (cursor: string | undefined, signal: AbortSignal | undefined) => {
     const from = since.toISOString();
     const wanted = { order: 'asc', include: 'payload', per_page: 100, from, cursor } as const;

@@ -172,7 +172,7 @@ const testWebhook = applicationAction({
     testResult(slug, request, await request.operations.testWebhook(slug, reason || null)),
 });
 
-/** What no gateway was told of, as a sentence. */
+/** Says how many refunds no gateway was told of, and their money, as a sentence. */
 const reservedText = async (
   slug: string,
   by: 'any' | 'application',
