@@ -2,7 +2,7 @@ import type { Person } from './audit-log.ts';
 import type { Queries } from './driver/sql.ts';
 import { selectTokenId } from './tokens.ts';
 
-/** The constraints of `confirm_subject` in schema.sql, and what they say. */
+/** The constraints of `confirm_subject` in migrations/0001_schema.sql, and what they say. */
 const problems = {
   confirmations__waits: 'nothing waits',
   confirmations__other: 'the same person',

@@ -61,7 +61,7 @@ export interface RefundLimit {
 }
 
 const uniqueViolation = '23505';
-/** What refuses a refund in `reserve_refund`, see schema.sql. */
+/** What refuses a refund in `reserve_refund`, see migrations/0001_schema.sql. */
 const limitConstraints = new Set<unknown>(['refund_limits__used', 'refund_limits__currency']);
 
 /** Refunds for those who ask for them and read them. A refund's workflow changes them, see refund-outcomes.ts. */

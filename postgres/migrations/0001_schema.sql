@@ -1,5 +1,7 @@
--- The comments are in postgres/schema.sql: a file that was applied cannot be edited.
+-- The whole schema. Change it here until the first release; add a file with each change after that.
 
+-- The accounts at payment providers. Credentials are encrypted, see secret-box.ts. notification_secrets only
+-- check signatures: another key encrypts them, which the API has, and it cannot read the credentials.
 create table gateways (
   slug text primary key,
   driver text not null,
@@ -7,14 +9,19 @@ create table gateways (
   enabled boolean not null default true,
   credentials text,
   notification_secrets text,
+  -- False if the driver's refunds need credentials that the account does not have.
   can_refund boolean not null default true,
+  -- Its days begin at midnight there.
   time_zone text not null default 'UTC',
+  -- What it was agreed to keep of a payment: hundredths of a percent, and minor units; null: not known.
   fee_basis_points int constraint gateways__fee check (fee_basis_points between 0 and 10000 and fee_fixed >= 0),
   fee_fixed bigint,
+  -- For those who may not read them.
   has_credentials boolean not null generated always as (credentials is not null) stored,
   created_at timestamptz not null default now()
 );
 
+-- The calling systems. The first callback URL is the default.
 create table applications (
   slug text primary key,
   status text not null default 'active'
@@ -25,46 +32,57 @@ create table applications (
   webhook_url text,
   requests_per_minute int not null default 120
     constraint applications__requests_per_minute check (requests_per_minute > 0),
+  -- Its receiver knows the events of refunds.
   refund_events boolean not null default false,
   created_at timestamptz not null default now()
 );
 
+-- Access tokens of applications. Only the hash of a token is stored; the prefix is for logs and lists.
 create table tokens (
   hash bytea primary key,
   prefix text not null,
   application text not null references applications,
   mode text not null constraint tokens__mode check (mode in ('live', 'test')),
   name text not null,
+  -- The token's rights, see contract/token.ts.
   scopes text[] not null default '{read,create,replay}' constraint tokens__scopes
     check (cardinality(scopes) > 0 and scopes <@ '{read,create,replay,refund}'),
   created_at timestamptz not null default now(),
   last_used_at timestamptz,
   expires_at timestamptz,
   revoked_at timestamptz,
+  -- The admin who issued it, and how; null: the service did, for its demo.
   issued_by text,
   issued_via text constraint tokens__issued_via check (issued_via in ('cli', 'console')),
+  -- Nobody can use it until another admin confirms it.
   to_confirm boolean not null default false
 );
 
+-- The keys that sign webhooks, encrypted. A rotation leaves the previous secret active until retires_at.
 create table webhook_secrets (
   id bigint generated always as identity primary key,
   application text not null references applications,
   ciphertext text not null,
+  -- The key of WEBHOOKS_KEY that sealed it: a list needs no right to read the ciphertext.
   key_id text not null generated always as (split_part(ciphertext, '.', 2)) stored,
   created_at timestamptz not null default now(),
   retires_at timestamptz
 );
 create index webhook_secrets__application on webhook_secrets (application);
 
+-- Requests of an application in the current clock minute. Unlogged: a crash of Postgres resets the counts.
 create unlogged table request_counts (
   application text primary key,
+  -- Minutes since 1970.
   minute bigint not null,
   requests int not null
 ) with (fillfactor = 50);
 
+-- Who a name of an admin means: neither case nor spaces make another person.
 create function person_of(name text) returns text immutable
 return lower(regexp_replace(normalize(name, NFKC), '\s', '', 'g'));
 
+-- One try of a payer to pay for an order. contract/payment-fields.ts lists the columns that the API returns.
 create table payments (
   id text primary key,
   application text not null references applications,
@@ -77,15 +95,22 @@ create table payments (
   gateway text not null references gateways,
   description text,
   callback_url text not null,
+  -- Text, not jsonb: the API returns it as it was sent.
   metadata text not null,
   expires_at timestamptz not null,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   gateway_reference text,
   gateway_redirect jsonb,
+  -- When the payer was last sent to the gateway.
   checkout_at timestamptz,
+  -- When the payer of a sandbox plan comes back; null for all others.
   payer_returns_at timestamptz,
+  -- When the gateway was last asked without an outcome. An unanswered inquiry sets an earlier time, see
+  -- sweeper.ts.
   inquired_at timestamptz,
+  -- True when that inquiry got no usable answer: the gateway's list of unverified payments does not show
+  -- a payment whose verification succeeded and whose answer was lost.
   unanswered boolean not null default false,
   tracking_code text,
   card_pan_masked text,
@@ -94,12 +119,19 @@ create table payments (
   cancelled_by text
     constraint payments__cancelled_by check (cancelled_by in ('payer', 'application', 'admin')),
   cancellation_reason text,
+  -- The gateway's own code and message, for admins only.
   gateway_code text,
   gateway_message text,
+  -- What was given back, and what refunds that have not ended hold. Only these change after the payment's end. More
+  -- than the amount may go back where somebody gives money back at the gateway.
   amount_refunded bigint not null default 0,
   amount_refund_pending bigint not null default 0,
+  -- When the gateway stops giving money back; null: without a limit, or not paid.
   refundable_until timestamptz,
+  -- When the sweeper last started the payment's workflow again.
   healed_at timestamptz,
+  -- The searches for late money that returns of the payer have caused, and when the last one asks the gateway. Each
+  -- one makes the pause before the next one longer.
   late_searches int not null default 0,
   late_search_at timestamptz,
   constraint payments__gateway_reference unique (gateway, gateway_reference),
@@ -109,6 +141,8 @@ create table payments (
   constraint payments__refunded check (amount_refunded >= 0 and amount_refund_pending >= 0)
 );
 
+-- One index for each combination of equality filters of the list, followed by the order of the list. Dates
+-- are ranges on created_at, so every list reads one short part of one of these indexes.
 create index payments__list on payments (application, test, created_at desc, id desc);
 create index payments__list_by_status
   on payments (application, test, status, created_at desc, id desc);
@@ -117,15 +151,20 @@ create index payments__list_by_order
 create index payments__list_by_order_and_status
   on payments (application, test, order_id, status, created_at desc, id desc);
 
+-- The sweeper's queries: payments to inquire about, overdue payments, and payments to heal.
 create index payments__to_inquire on payments (gateway, coalesce(inquired_at, checkout_at))
   where checkout_at is not null and status in ('pending', 'processing');
 create index payments__open on payments (expires_at) where status in ('pending', 'processing');
 create index payments__to_heal on payments (healed_at nulls first, expires_at)
   where status in ('pending', 'processing');
 
+-- Finds a tracking code that a gateway reports twice, for an alert. A unique constraint would prevent the
+-- second payment from ending.
 create index payments__tracking_code on payments (gateway, tracking_code)
   where tracking_code is not null;
 
+-- The sweeper inquires only about payments with checkout_at. Clearing the column would therefore let a
+-- payer's money go back, so no role may do it.
 create function refuse_clearing() returns trigger language plpgsql as $$
 begin
   raise exception '% cannot be cleared', tg_argv[0] using errcode = 'insufficient_privilege';
@@ -135,13 +174,16 @@ create trigger payments__checkout_stays before update of checkout_at on payments
   for each row when (old.checkout_at is not null and new.checkout_at is null)
   execute function refuse_clearing('checkout_at');
 
+-- The transactional outbox: payments whose workflow has not been started yet. Rows live for moments.
 create table workflow_outbox (
   payment_id text primary key references payments,
   created_at timestamptz not null,
+  -- The trace id of the create request, for the sweeper when it starts the workflow instead of the API.
   trace_id text
 );
 create index workflow_outbox__created_at on workflow_outbox (created_at);
 
+-- The responses of creates, by idempotency key. A repeated create returns the stored response.
 create table idempotency_keys (
   application text not null references applications,
   test boolean not null,
@@ -156,6 +198,8 @@ create table idempotency_keys (
 );
 create index idempotency_keys__expires_at on idempotency_keys (expires_at);
 
+-- Money that goes back to a payer. contract/refund.ts lists the columns that the API returns. The id is derived from
+-- what asked for the refund, so the same request finds the same row.
 create table refunds (
   id text primary key,
   payment_id text not null references payments,
@@ -172,20 +216,31 @@ create table refunds (
     constraint refunds__requested_by check (requested_by in ('application', 'admin', 'gateway')),
   reason text,
   reference text,
+  -- Text, not jsonb: the API returns it as it was sent.
   metadata text not null,
+  -- SHA-256 of the request: the same idempotency key with another one is refused.
   fingerprint bytea,
+  -- How often the gateway was told, and when first. Both are written before the call.
   told int not null default 0,
   told_at timestamptz,
+  -- Somebody called it off before the gateway was told: it never is.
   cancel_requested boolean not null default false,
+  -- The id of the token that asked for it, as lists show it; null: no application did.
   token text,
+  -- The admin who asked for it, and how; null: no admin did.
   asked_by text,
   asked_via text constraint refunds__asked_via check (asked_via in ('cli', 'console')),
+  -- Another admin must confirm it: until then the gateway is not told.
   to_confirm boolean not null default false,
+  -- An admin has it go on although its application is disabled.
   released boolean not null default false,
+  -- An admin's decision about a refund that is by_hand.
   settled_as text constraint refunds__settled_as check (settled_as in ('succeeded', 'failed')),
+  -- The gateway's id of it.
   gateway_reference text,
   bank_reference text,
   failure_code text,
+  -- The gateway's own code and message, for admins only.
   gateway_code text,
   gateway_message text,
   expected_at timestamptz,
@@ -193,7 +248,9 @@ create table refunds (
   failed_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
+  -- When its workflow is due to work on it. The sweeper starts the workflow of a refund that is overdue.
   due_at timestamptz,
+  -- When the sweeper last did that.
   healed_at timestamptz,
   constraint refunds__pending check ((status = 'pending') = (stage is not null)),
   constraint refunds__due check (
@@ -202,6 +259,8 @@ create table refunds (
   constraint refunds__settled check (settled_as is null or stage is null or stage = 'by_hand'),
   constraint refunds__asked check ((requested_by = 'admin') = (asked_by is not null))
 );
+-- What the refunds that an application asks for may reserve in a day of UTC, in minor units, and what they have. An
+-- application with a limit refunds nothing in a currency without one.
 create table refund_limits (
   application text not null references applications,
   test boolean not null,
@@ -213,23 +272,29 @@ create table refund_limits (
   constraint refund_limits__used check (used >= 0 and used <= per_day)
 );
 
+-- Another admin must confirm what an admin gives back above this amount, in minor units. While there is a row, another
+-- admin must also confirm a token that may refund.
 create table refund_approvals (
   currency text primary key,
   above bigint not null constraint refund_approvals__above check (above >= 0)
 );
 
 create index refunds__payment on refunds (payment_id, created_at desc, id desc);
+-- The list of a gateway names the refund whose money came back.
 create index refunds__reference on refunds (gateway_reference) where gateway_reference is not null;
 create index refunds__list on refunds (application, test, created_at desc, id desc);
 create index refunds__list_by_status on refunds (application, test, status, created_at desc, id desc);
 create index refunds__list_by_order on refunds (application, test, order_id, created_at desc, id desc);
+-- For admins: those of every application.
 create index refunds__all on refunds (created_at desc, id desc);
 create index refunds__due on refunds (due_at) where due_at is not null;
 create index refunds__by_hand on refunds (updated_at) where stage = 'by_hand';
 create index refunds__to_confirm on refunds (created_at) where status = 'pending' and to_confirm;
 create index refunds__reserved on refunds (application) where stage = 'reserved';
+-- What an admin has asked for.
 create index refunds__asked_by on refunds (person_of(asked_by), created_at) where requested_by = 'admin';
 
+-- A refund or token that waits for a second admin, and that one.
 create table confirmations (
   refund_id text constraint confirmations__refund unique references refunds on delete cascade,
   token bytea constraint confirmations__token unique references tokens,
@@ -239,12 +304,20 @@ create table confirmations (
   constraint confirmations__subject check (num_nonnulls(refund_id, token) = 1)
 );
 
+-- No role may change the sums of a payment, what is used of a limit, or what waits for a confirmation: the functions
+-- below do, as the owner. So limit and rule hold for every statement.
 
+-- Locks a payment for those who may refund it and not change it.
 create function payment_to_refund(payment text) returns setof payments language sql volatile
   security definer set search_path = pg_catalog, public, pg_temp as $$
   select * from payments where id = payment for no key update
 $$;
 revoke execute on function payment_to_refund(text) from public;
+-- Reserves what a refund asks for. One that was made at the gateway reserves nothing.
+-- The limit: a transaction that began before midnight may come after one of the new day, so a day never goes back.
+-- The rule: what admins have asked for of the payment, and what this one has in 24 hours, count. So do refunds that an
+-- admin has settled as failed, because the gateway may have given the money back after all. Nobody dates a refund back.
+-- The row of the rule is locked, so of two refunds at once the second one sees the first.
 create function reserve_refund() returns trigger language plpgsql
   security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -312,6 +385,8 @@ revoke execute on function token_to_confirm() from public;
 create trigger tokens__to_confirm before insert on tokens
   for each row execute function token_to_confirm();
 
+-- Names say who a person is only on one surface: whoever asks in the console may have another name on the command line.
+-- So between the two the name on the command line must be that of an admin of the console.
 create function confirm_subject() returns trigger language plpgsql
   security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -348,6 +423,8 @@ revoke execute on function confirm_subject() from public;
 create trigger confirmations__confirm before insert on confirmations
   for each row execute function confirm_subject();
 
+-- The events. Each names its subject (a payment or a refund, by its id), the payment it belongs to, and its owner.
+-- Every attempt sends these bytes.
 create table events (
   id uuid primary key,
   subject text not null,
@@ -360,6 +437,10 @@ create table events (
 );
 create index events__payment on events (payment_id);
 
+-- The position of each feed's last event. The transaction of the next event locks the row until it commits and takes
+-- a later position, whatever the clock says: who sees an event sees all before it. A time, so a database that was
+-- restored from an older backup goes on behind the positions that readers have. Milliseconds, because the position
+-- of a cursor is a Date.
 create table feeds (
   application text not null,
   test boolean not null,
@@ -367,6 +448,8 @@ create table feeds (
   primary key (application, test)
 );
 
+-- Sending an event to the webhook URL, in rounds of attempts. The columns up to recorded_at repeat those of
+-- the event and its payment, so that one index serves each list of events with its delivery status.
 create table deliveries (
   event_id uuid primary key references events,
   payment_id text not null,
@@ -374,24 +457,37 @@ create table deliveries (
   test boolean not null,
   order_id text not null,
   kind text not null,
+  -- When the payment ended, by the clock of a worker.
   created_at timestamptz not null,
+  -- The order of the feed, see feeds.
   recorded_at timestamptz(3) not null,
   status text not null constraint deliveries__status
     check (status in ('pending', 'delivered', 'exhausted', 'none')),
   round int not null default 1,
+  -- Who began the round, and when. The first round begins when the event is recorded.
   trigger text not null default 'schedule'
     constraint deliveries__trigger check (trigger in ('schedule', 'admin', 'application')),
   round_began_at timestamptz,
+  -- When the next attempt is due. The sweeper heals deliveries that are overdue.
   next_attempt_at timestamptz,
+  -- The next attempt was asked for: it does not wait for the documented delay.
   at_once boolean not null default false,
+  -- When the receiver last accepted the event.
   delivered_at timestamptz,
+  -- The class of the last attempt's error; null if the receiver accepted it, or before the first attempt.
   error_class text,
+  -- The workflow run that exhausted the round. Another run that finds the delivery exhausted starts a new
+  -- round.
   exhausted_by_run text,
+  -- When the sweeper last started the payment's workflow again.
   healed_at timestamptz,
+  -- Since when the delivery waits for a slot of its application. Its workflow sleeps until the sweeper wakes
+  -- it.
   postponed_at timestamptz,
   constraint deliveries__due check ((status = 'pending') = (next_attempt_at is not null))
 );
 create index deliveries__pending on deliveries (next_attempt_at) where status = 'pending';
+-- Those that page operators when they are overdue.
 create index deliveries__due on deliveries (next_attempt_at)
   where status = 'pending' and postponed_at is null and not test;
 create index deliveries__exhausted on deliveries (payment_id) where status = 'exhausted';
@@ -400,10 +496,13 @@ create index deliveries__to_heal on deliveries (healed_at nulls first, next_atte
 create index deliveries__postponed on deliveries (application, postponed_at)
   where postponed_at is not null;
 
+-- The lists of events, newest first, and the feed. A list without a kind or a status reads the beginning of
+-- one range for each of their combinations, see events.ts.
 create index deliveries__list
   on deliveries (application, test, kind, status, created_at desc, event_id desc);
 create index deliveries__list_by_order
   on deliveries (application, test, order_id, kind, status, created_at desc, event_id desc);
+-- The lists of failed deliveries by the class of the error.
 create index deliveries__list_by_error
   on deliveries (application, test, kind, status, error_class, created_at desc, event_id desc)
   where error_class is not null;
@@ -412,12 +511,14 @@ create index deliveries__feed
 create index deliveries__feed_by_order
   on deliveries (application, test, order_id, kind, status, recorded_at, event_id);
 
+-- The ledger of POSTs: each row is written before its POST and completed after it.
 create table attempts (
   event_id uuid not null references deliveries,
   number int not null,
   round int not null,
   trigger text not null
     constraint attempts__trigger check (trigger in ('schedule', 'admin', 'application')),
+  -- Temporal's clock, which a test can skip; started_at and completed_at are real time.
   scheduled_at timestamptz not null,
   started_at timestamptz not null,
   completed_at timestamptz,
@@ -429,21 +530,30 @@ create table attempts (
   response_truncated boolean,
   primary key (event_id, number)
 );
+-- A purge deletes old response bodies, oldest first.
 create index attempts__bodies on attempts (completed_at) where response_body is not null;
 
+-- Replays of many events. The API writes the row for an application, an operator's surface for an operator; a
+-- workflow works it off. The columns from application to event_ids are the filter of postgres/delivery-filter.ts.
 create table replays (
   id text primary key,
+  -- Null: every application, or both modes. Only an operator's replay spans them.
   application text references applications,
   test boolean,
   trigger text not null default 'application'
     constraint replays__trigger check (trigger in ('admin', 'application')),
   delivery text not null
     constraint replays__delivery check (delivery in ('undelivered', 'failing', 'exhausted', 'delivered')),
+  -- Null: every kind.
   kind text,
+  -- Null: from the first event on. Only an operator's replay is without.
   from_at timestamptz,
   to_at timestamptz not null,
+  -- The events that an operator has selected; null: every one that matches.
   event_ids uuid[],
+  -- Only deliveries whose last attempt failed so; null: every one.
   error_class text,
+  -- Null: the published rate.
   per_second int constraint replays__per_second check (per_second between 1 and 100),
   status text not null default 'running'
     constraint replays__status check (status in ('running', 'done', 'stopped')),
@@ -451,6 +561,7 @@ create table replays (
   matched int not null,
   begun int not null default 0,
   refused int not null default 0,
+  -- The last event that was replayed or refused.
   position_at timestamptz,
   position_id uuid,
   created_at timestamptz not null default now(),
@@ -459,18 +570,24 @@ create table replays (
   constraint replays__owner check (
     trigger = 'admin' or (application is not null and test is not null and from_at is not null))
 );
+-- One at a time for the same owner. The events of a selection fit on one page, so it ends within a minute.
 create unique index replays__running on replays (application, test, trigger) nulls not distinct
   where status = 'running' and event_ids is null;
 create index replays__created_at on replays (created_at desc);
 
+-- What a replay did with each event, in its order. A purge of the event leaves the row, which then shows nothing.
 create table replay_results (
   replay_id text not null references replays on delete cascade,
   number int not null,
   event_id uuid not null,
+  -- False: the event had another status when its turn came.
   begun boolean not null,
   primary key (replay_id, number)
 );
 
+-- Signed samples that applications had sent to their own webhook URL. Here, and not in Temporal's history, is
+-- what the receiver answered. The next test of the application deletes rows
+-- that are older than a day, and a purge deletes the rest.
 create table webhook_tests (
   id uuid primary key,
   application text not null references applications,
@@ -486,32 +603,42 @@ create table webhook_tests (
 );
 create index webhook_tests__application on webhook_tests (application, requested_at);
 
+-- The last gateway calls of each payment, for admins. No credentials, no card data.
 create table gateway_exchanges (
   payment_id text not null references payments on delete cascade,
   id bigint generated always as identity,
   at timestamptz not null,
   operation text not null,
   result text not null,
+  -- The gateway's own code, and its message or the reason why there is none.
   code text,
   message text,
   duration_ms int not null,
   primary key (payment_id, id)
 );
 
+-- Late payments: money that a gateway captured although the payment had ended without it.
 create table late_payments (
   payment_id text primary key references payments,
   found_at timestamptz not null,
+  -- What the gateway said that it captured; null: not known, or nothing yet.
   amount bigint,
   currency text,
+  -- The number of calls that asked the gateway to reverse the money, and the last one's time. Written
+  -- before each call.
   reversals int not null default 0,
   reversal_at timestamptz,
+  -- returns: the gateway returns the money without a call; reversed: it was returned after a call; by_hand: a
+  -- person must look; null: not resolved yet.
   result text constraint late_payments__result check (result in ('returns', 'reversed', 'by_hand')),
   resolved_at timestamptz,
+  -- When a person said that the money was looked after.
   checked_at timestamptz,
   constraint late_payments__resolved check ((result is null) = (resolved_at is null))
 );
 create index late_payments__to_check on late_payments (found_at) where result = 'by_hand' and checked_at is null;
 
+-- The sandbox gateway's own records: the provider's side of a sandbox payment.
 create table sandbox_payments (
   reference text primary key,
   payment_id text not null constraint sandbox_payments__payment_id unique,
@@ -523,67 +650,90 @@ create table sandbox_payments (
   refusal text,
   tracking_code text,
   card_pan_masked text,
+  -- The number of verify calls that the gateway received.
   verifications int not null default 0,
+  -- The number of those calls that found the payment paid.
   confirmations int not null default 0,
   verified_at timestamptz,
+  -- Of a test that asked for it: the gateway does not answer until then, or loses its first confirmation.
   silent_until timestamptz,
   lose_confirmation boolean not null default false,
+  -- A test's plan: the payer acts at this time unless a person has chosen before. Infinity: never; null: no plan.
   acts_at timestamptz,
+  -- What the act makes of an open payment; the state above stays open.
   planned_state text constraint sandbox_payments__planned_state
     check (planned_state in ('paid', 'refused', 'cancelled', 'expired')),
   returns boolean not null default false,
+  -- The payer pays after the gateway has closed the payment.
   pays_late boolean not null default false,
   created_at timestamptz not null default now()
 );
 create index sandbox_payments__book on sandbox_payments (verified_at) where verified_at is not null;
 
+-- The sandbox gateway's own records of refunds.
 create table sandbox_refunds (
   reference text primary key,
+  -- Null for a refund that was made at the gateway's dashboard.
   refund_id text constraint sandbox_refunds__refund_id unique,
   payment_id text not null,
   amount bigint not null,
+  -- A test's plan. Time counts from when the gateway took the refund on.
   outcome text not null constraint sandbox_refunds__outcome
     check (outcome in ('succeeded', 'pending', 'waiting_for_balance', 'failed', 'returned', 'refused', 'whole_only',
       'answer_lost', 'request_lost')),
   failure_code text,
   after_seconds int not null default 0,
+  -- How often the gateway was told.
   told int not null default 0,
+  -- Null until the gateway takes it on, and for one that it refuses.
   accepted_at timestamptz,
   created_at timestamptz not null default now()
 );
 create index sandbox_refunds__payment on sandbox_refunds (payment_id);
 create index sandbox_refunds__book on sandbox_refunds (accepted_at) where accepted_at is not null;
 
+-- Every change that an admin makes, written in the transaction of the change.
 create table audit_log (
+  -- One more than the record before, so a deleted record leaves a gap.
   id bigint primary key,
   at timestamptz not null default now(),
+  -- The name from the admin's environment, not a login; or service.
   actor text not null,
   action text not null,
+  -- Kind and id of the thing that changed, for example payment:PAY_….
   subject text not null,
   before jsonb,
   after jsonb,
   reason text,
+  -- How a person made the change; null for the service.
   via text constraint audit_log__via check (via in ('cli', 'console')),
+  -- The hash covers this record and the hash of the record before, see audit_hash.
   hash bytea not null
 );
 create index audit_log__subject on audit_log (subject, id desc);
+-- One record for each order and for each tracking code, however often they come again.
 create unique index audit_log__duplicate
   on audit_log ((after->>'application'), (after->>'test'), (after->>'order_id'))
   where action = 'payment.duplicate';
 create unique index audit_log__duplicate_tracking_code
   on audit_log ((after->>'gateway'), (after->>'tracking_code'))
   where action = 'payment.duplicate_tracking_code';
+-- One record of refused logins for each way and hour: anybody can try, and nothing deletes records.
 create unique index audit_log__refused_login
   on audit_log ((after->>'login'), (after->>'hour'))
   where action = 'console.refuse_login';
 
+-- The transaction that writes a record locks the row until it ends: records commit in the order of their chain. No
+-- role can lock it but by writing a record.
 create table audit_chain (
   id boolean primary key
 );
 insert into audit_chain (id) values (true);
+-- `audit --verify` calculates it again.
 create function audit_hash(previous bytea, record audit_log) returns bytea stable
 return sha256(previous || convert_to(jsonb_build_array(record.id, extract(epoch from record.at), record.actor,
   record.action, record.subject, record.before, record.after, record.reason, record.via)::text, 'UTF8'));
+-- As the owner, because those who write the log may not read it.
 create function chain_audit_record() returns trigger language plpgsql
   security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -599,6 +749,8 @@ $$;
 create trigger audit_log__chain before insert on audit_log
   for each row execute function chain_audit_record();
 
+-- The triggers make the audit log append-only. The owner could drop them, so the service runs as other roles,
+-- see deploy/roles.sql.
 create function refuse_change() returns trigger language plpgsql as $$
 begin
   raise exception '% is append-only', tg_table_name using errcode = 'insufficient_privilege';
@@ -609,55 +761,77 @@ create trigger audit_log__append_only before update or delete on audit_log
 create trigger audit_log__no_truncate before truncate on audit_log
   for each statement execute function refuse_change();
 
+-- Accounts: what moved the money of a gateway's account. One row for each movement, written by triggers in the
+-- transaction of what moved it, and never changed. Rows outlive a purge of the payment.
 create table movements (
+  -- The kind and the payment, the refund, or the gateway's own entry: a movement is recorded once. Its order is that of
+  -- the bytes, because the hash of a day must not depend on a language.
   id text collate "C" primary key,
   kind text not null constraint movements__kind check (kind in ('payment', 'refund', 'refund_elsewhere',
     'refund_returned', 'late_payment', 'late_reversal', 'fee', 'chargeback')),
   gateway text not null references gateways,
+  -- The day of the account's time zone on which it was recorded. A closed day gets no more movements.
   day date not null,
   payment_id text,
   refund_id text,
+  -- Null with order_id for a fee that belongs to no payment.
   application text,
   test boolean not null,
   order_id text,
+  -- In minor units; negative for money that leaves the account.
   amount bigint not null,
   currency text not null,
+  -- The gateway's own id of the payment, the refund, or the entry.
   reference text,
   occurred_at timestamptz(3) not null,
   recorded_at timestamptz(3) not null default now()
 );
 create index movements__day on movements (gateway, day, id);
+-- A list without a kind reads the beginning of one range for each kind, see movements.ts.
 create index movements__list on movements (application, test, kind, recorded_at desc, id desc);
 create index movements__payment on movements (payment_id) where payment_id is not null;
 
+-- The days of each gateway that were compared with its own book. A closed day is final.
 create table account_days (
   gateway text not null references gateways,
   day date not null,
+  -- list: with the list of the gateway; each: by asking about each movement.
   method text not null constraint account_days__method check (method in ('list', 'each')),
+  -- Null until it is closed.
   movements int,
   compared_at timestamptz not null,
   closed_at timestamptz,
+  -- Covers the movements of the day and the hash of the day before, see account-hash.ts.
   hash bytea,
   primary key (gateway, day),
   constraint account_days__closed check (
     (closed_at is null) = (hash is null) and (closed_at is null) = (movements is null))
 );
 
+-- The gateways' own books, as their lists or answers show them.
 create table gateway_entries (
   gateway text not null references gateways,
+  -- The gateway's own id of the entry; for an answer to a question, asked: and the id of the movement.
   reference text not null,
+  -- absent: the gateway was asked about a movement and does not have it. unanswered: it gave no usable answer.
   kind text not null constraint gateway_entries__kind
     check (kind in ('payment', 'payment_failed', 'refund', 'refund_returned', 'chargeback', 'fee', 'payout', 'other',
       'absent', 'unanswered')),
+  -- The gateway's own name of such an entry.
   name text,
+  -- The reference of the payment that a payment_failed takes back.
   takes_back text,
+  -- The day of the account's time zone.
   day date not null,
   at timestamptz not null,
+  -- Signed, as that of a movement; before the fee.
   amount bigint not null,
   currency text not null,
   fee bigint,
+  -- The payment and the refund here; null if there is none.
   payment_id text,
   refund_id text,
+  -- The id of ours that the gateway carries, whether or not it is here.
   claimed_payment_id text,
   primary key (gateway, reference)
 );
@@ -665,27 +839,34 @@ create index gateway_entries__day on gateway_entries (gateway, day, reference);
 create index gateway_entries__takes_back on gateway_entries (gateway, takes_back) where takes_back is not null;
 create index gateway_entries__payment on gateway_entries (payment_id) where payment_id is not null;
 
+-- What a comparison found. A later one that does not find it again marks it as mended.
 create table account_differences (
   id bigint generated always as identity primary key,
   gateway text not null references gateways,
   day date not null,
   kind text not null,
+  -- The movement, or the gateway's entry.
   subject text not null,
   payment_id text,
   refund_id text,
   application text,
+  -- Of money that is not paid here: whether the workflow of its payment runs. Null: not asked.
   workflow_runs boolean,
+  -- Null on the side that has nothing.
   our_amount bigint,
   our_currency text,
   our_time timestamptz,
   their_amount bigint,
   their_currency text,
   their_time timestamptz,
+  -- The gateway's own name of its entry, where it is of a kind that is unknown here.
   their_name text,
   state text not null default 'open'
     constraint account_differences__state check (state in ('open', 'explained', 'mended')),
+  -- An admin's own words.
   reason text,
   found_at timestamptz not null default now(),
+  -- When a comparison last found it.
   seen_at timestamptz not null default clock_timestamp(),
   changed_at timestamptz,
   constraint account_differences__subject unique (gateway, kind, subject)
@@ -693,6 +874,8 @@ create table account_differences (
 create index account_differences__day on account_differences (gateway, day, id);
 create index account_differences__open on account_differences (found_at) where state = 'open';
 
+-- The arguments: the kind, the column of the time, and the sign. As the owner, because no role but the worker may insert
+-- movements by itself, and that one only what a gateway's book shows. Money that was never captured cannot be reversed.
 create function record_movement() returns trigger language plpgsql
   security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -714,7 +897,9 @@ begin
   return null;
 end
 $$;
+-- Whoever may create a trigger on a table of their own could otherwise book what they like. Firing needs no right.
 revoke execute on function record_movement() from public;
+-- The day of the account's time zone at a time, or the first one that is not closed.
 create function open_day(account text, at timestamptz) returns date stable
 return (
   select greatest((at at time zone g.time_zone)::date,
@@ -749,6 +934,7 @@ create trigger movements__no_truncate before truncate on movements
   for each statement execute function refuse_change();
 create trigger account_days__final before update of gateway, day, movements, closed_at, hash or delete on account_days
   for each row when (old.closed_at is not null) execute function refuse_change();
+-- A closed day that is not over would move every later movement behind it.
 create function refuse_early_close() returns trigger language plpgsql
   set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -761,17 +947,25 @@ $$;
 create trigger account_days__over before update of closed_at on account_days
   for each row when (old.closed_at is null and new.closed_at is not null) execute function refuse_early_close();
 
+-- The part of a movement in the hash of its day, see account-hash.ts. `accounts verify` calculates it again.
 create function movement_hash(m movements) returns bytea stable
 return sha256(convert_to(jsonb_build_array(m.id, m.kind, m.payment_id, m.refund_id, m.application, m.test, m.order_id,
   m.amount, m.currency, m.reference, extract(epoch from m.occurred_at), extract(epoch from m.recorded_at))::text, 'UTF8'));
 
+-- The people who may enter the web console, with the one role of each. The command line writes them. The console
+-- writes only the account at the identity provider that a person has.
 create table console_people (
   name text primary key,
   role text not null constraint console_people__role check (role in ('viewer', 'operator', 'admin')),
+  -- The role is for these applications and nothing else. Null: for the whole service, as always for an admin.
   applications text[],
+  -- In lower case. An account of the identity provider with this address becomes the person's at its first login.
   email text constraint console_people__email unique,
+  -- From then on only this account is the person: an address may get another owner. A subject without an issuer
+  -- is that of an account that has not logged in yet.
   issuer text,
   subject text,
+  -- When the account last logged in. A passkey of its person counts for seven days from then.
   account_seen_at timestamptz,
   created_at timestamptz not null default now(),
   constraint console_people__applications check (
@@ -780,25 +974,32 @@ create table console_people (
 );
 create unique index console_people__invited on console_people (subject) where issuer is null;
 
+-- One-time links that open the web console, made by the command line. Only the hash of a link's code is stored.
 create table console_links (
   hash bytea primary key,
   name text not null references console_people on delete cascade,
   created_at timestamptz not null default now(),
   expires_at timestamptz not null default now() + interval '15 minutes',
+  -- Somebody ended the person's sessions before the link was opened.
   ended_at timestamptz
 );
 
+-- Logins to the web console. The role of somebody is in console_people, which the console cannot write. A link
+-- opens one session: its hash is unique.
 create table console_sessions (
   hash bytea primary key,
   name text not null references console_people on delete cascade,
   via text not null constraint console_sessions__via check (via in ('link', 'provider', 'passkey')),
   link bytea constraint console_sessions__link unique references console_links on delete cascade,
   created_at timestamptz not null default now(),
+  -- When the person proved who they are. Null if the identity provider does not say when it asked them.
   proved_at timestamptz default now(),
+  -- When its person last asked for a page. Pages that refresh themselves do not count.
   seen_at timestamptz not null default now(),
   ended_at timestamptz
 );
 
+-- Passkeys: their public keys, and the number of uses that each one last reported.
 create table console_passkeys (
   id bytea primary key,
   name text not null references console_people on delete cascade,
@@ -809,11 +1010,14 @@ create table console_passkeys (
   used_at timestamptz
 );
 
+-- Logins that a browser has begun at the identity provider or with a passkey, and that have ended. The browser has
+-- the secret in a cookie; state, nonce, PKCE verifier and challenge derive from it. It counts once, and for ten minutes.
 create table console_attempts (
   hash bytea primary key,
   created_at timestamptz not null default now()
 );
 
+-- Lists with their filters that people of the console have given names.
 create table console_views (
   person text not null references console_people on delete cascade,
   name text not null,
@@ -821,14 +1025,18 @@ create table console_views (
   primary key (person, name)
 );
 
+-- The last requests of each application that the API refused, for its developers. The API keeps 100 of each.
 create table refused_requests (
+  -- X-Request-Id.
   id text primary key,
   application text not null references applications,
   at timestamptz not null default now(),
   method text not null,
+  -- The route's pattern: a path can hold anything.
   route text not null,
   status int not null,
   code text not null,
+  -- As in the response: what is wrong with which field.
   fields jsonb
 );
 create index refused_requests__application on refused_requests (application, at desc);
