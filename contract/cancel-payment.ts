@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lengthBetween } from './create-payment.ts';
+import { lengthBetween } from './request-fields.ts';
 
 /** The body of a cancel, which may be absent. */
 export const CancelPayment = z

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { integerBetween, lengthBetween, metadataSchema } from './create-payment.ts';
+import { metadataSchema } from './metadata.ts';
 import { amountBounds } from './money.ts';
 import { refundReasons } from './refund.ts';
+import { integerBetween, lengthBetween } from './request-fields.ts';
 import { SandboxRefundPlan } from './sandbox-refund-plan.ts';
 
 /** The body of a create. Unknown fields are rejected. */

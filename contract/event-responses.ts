@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { EventBody } from './event-schema.ts';
 import { eventKinds } from './event.ts';
 import { limits } from './limits.ts';
-import { openEnum } from './open-enum.ts';
-import { paginationFields, PaymentResponse, time } from './responses.ts';
+import { PaymentResponse } from './payment-responses.ts';
+import { openEnum, paginationFields, time } from './response-fields.ts';
 import { deliveryStatuses, roundTriggers } from './status.ts';
 
 const DeliveryResponse = z

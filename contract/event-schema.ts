@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { eventPaymentFields, paymentEventKinds } from './event.ts';
-import { openEnum } from './open-enum.ts';
-import { PaymentResponse, time } from './responses.ts';
+import { PaymentResponse } from './payment-responses.ts';
+import { openEnum, time } from './response-fields.ts';
 import { terminalStatuses } from './status.ts';
 
 // The keys are those of the list.

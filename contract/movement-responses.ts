@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { movementIdPattern } from './ids.ts';
 import { limits } from './limits.ts';
 import { type MovementField, movementKinds } from './movement.ts';
-import { openEnum } from './open-enum.ts';
+import { PaymentResponse } from './payment-responses.ts';
 import { RefundId } from './refund-responses.ts';
-import { paginationFields, PaymentResponse, time } from './responses.ts';
+import { openEnum, paginationFields, time } from './response-fields.ts';
 
 const payment = PaymentResponse.shape;
 

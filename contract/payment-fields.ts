@@ -37,7 +37,7 @@ export const refundableAmount = (payment: RefundableFields, now: Date): number =
 
 /**
  * The fields of a payment by their names in the API, in the API's order. The type {@link Payment}, the JSON
- * of responses and events, their schemas (responses.ts, event-schema.ts) and the columns
+ * of responses and events, their schemas (payment-responses.ts, event-schema.ts) and the columns
  * (postgres/payment-columns.ts) derive from this list. It has no zod, which would take the workflow bundle
  * from 1.6 to 2.7 MB.
  */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { EventBody, EventHeaders, testField } from './event-schema.ts';
-import { openEnum } from './open-enum.ts';
+import { PaymentResponse } from './payment-responses.ts';
 import { refundEventFields, refundEventKinds, refundEventPaymentFields } from './refund-event.ts';
 import { RefundResponse } from './refund-responses.ts';
-import { PaymentResponse, time } from './responses.ts';
+import { openEnum, time } from './response-fields.ts';
 
 const { before, after } = refundEventFields;
 // The keys are those of the list.

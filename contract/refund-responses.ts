@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { limits } from './limits.ts';
 import { refundIdPattern } from './ids.ts';
-import { openEnum } from './open-enum.ts';
+import { PaymentResponse } from './payment-responses.ts';
 import {
   type RefundField,
   refundMethods,
@@ -11,7 +11,7 @@ import {
   refundStatuses,
 } from './refund.ts';
 import { refundFailureReasons } from './refund-failure-codes.ts';
-import { paginationFields, PaymentResponse, time } from './responses.ts';
+import { openEnum, paginationFields, time } from './response-fields.ts';
 
 const payment = PaymentResponse.shape;
 

@@ -3,8 +3,7 @@ import { eventKinds } from './event.ts';
 import { replayIdPattern } from './ids.ts';
 import { limits } from './limits.ts';
 import { dayMs, laterThanFrom, timeBound, timeRule } from './list.ts';
-import { openEnum } from './open-enum.ts';
-import { time } from './responses.ts';
+import { openEnum, time } from './response-fields.ts';
 
 const mustBeText = { error: 'must be a string' };
 

@@ -1,4 +1,4 @@
-import { ApplicationResponse } from '../../contract/responses.ts';
+import { ApplicationResponse } from '../../contract/application-response.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 
 const exampleApplication: ApplicationResponse = {

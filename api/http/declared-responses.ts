@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { errorResponses } from '../../contract/responses.ts';
+import { errorResponses } from '../../contract/error-responses.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import { errors } from '../../contract/errors.ts';
 import type { HeaderName } from './response-headers.ts';

@@ -1,8 +1,7 @@
 import type { z } from 'zod';
-import { fieldErrors } from '../../contract/create-payment.ts';
 import type { FieldError } from '../../contract/errors.ts';
 import { PaymentError } from '../../contract/errors.ts';
-import { invalidMessage } from './validation.ts';
+import { fieldErrors, invalidMessage } from './validation.ts';
 
 export type QueryReader = (text: string) => Record<string, unknown>;
 

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { fieldErrors } from '../../contract/create-payment.ts';
 import type { FieldError, PaymentError } from '../../contract/errors.ts';
 import { type JsonNode, nothing, toPlainValue } from '../../contract/json.ts';
 import type { Refuse } from './route.ts';
@@ -38,6 +37,20 @@ export const asFields = (
 };
 
 const isEmptyList = (node: JsonNode): boolean => node.kind === 'array' && node.items.length === 0;
+
+/** The problems that zod found, one for each field and rule. */
+export const fieldErrors = (error: z.ZodError): FieldError[] =>
+  error.issues.flatMap((issue): FieldError[] => {
+    const path = issue.path.join('.');
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => ({
+        path: path === '' ? key : `${path}.${key}`,
+        rule: 'unknown_field',
+        message: 'is not a known field',
+      }));
+    const rule: unknown = issue.code === 'custom' ? issue.params?.['rule'] : issue.code;
+    return [{ path, rule: String(rule), message: issue.message }];
+  });
 
 /** Parses a body by its schema. @throws PaymentError VALIDATION_FAILED with every problem at once */
 export const parseBody = <Schema extends z.ZodObject>(

@@ -1,6 +1,6 @@
 import { CancelPayment } from '../../contract/cancel-payment.ts';
+import { PaymentResponse } from '../../contract/payment-responses.ts';
 import { presentPayment } from '../../contract/payment.ts';
-import { PaymentResponse } from '../../contract/responses.ts';
 import { isTerminal } from '../../contract/status.ts';
 import type { Payments } from '../../postgres/payments.ts';
 import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';

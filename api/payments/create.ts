@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { CreatePayment, IdempotencyKey } from '../../contract/create-payment.ts';
+import { CreatePayment } from '../../contract/create-payment.ts';
 import { limits } from '../../contract/limits.ts';
+import { PaymentResponse } from '../../contract/payment-responses.ts';
 import { presentPayment } from '../../contract/payment.ts';
-import { PaymentResponse } from '../../contract/responses.ts';
+import { IdempotencyKey } from '../../contract/request-fields.ts';
 import type { IdempotencyKeys, StoredResponse } from '../../postgres/idempotency-keys.ts';
 import type { Payments } from '../../postgres/payments.ts';
 import type { Caller } from '../../postgres/tokens.ts';

@@ -1,5 +1,5 @@
+import { PaymentResponse } from '../../contract/payment-responses.ts';
 import { presentPayment } from '../../contract/payment.ts';
-import { PaymentResponse } from '../../contract/responses.ts';
 import type { Payments } from '../../postgres/payments.ts';
 import { findOwnPayment } from '../http/own.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';

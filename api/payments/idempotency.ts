@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { IdempotencyKey } from '../../contract/create-payment.ts';
 import type { JsonNode } from '../../contract/json.ts';
 import { canonicalText } from '../../contract/json.ts';
+import { IdempotencyKey } from '../../contract/request-fields.ts';
 import type { StoredResponse } from '../../postgres/idempotency-keys.ts';
 import type { Refuse, RouteRequest } from '../http/route.ts';
 

@@ -1,6 +1,6 @@
 import { ListPayments, paymentCursors, sameWithCursor } from '../../contract/list-payments.ts';
+import { PaymentListResponse } from '../../contract/payment-responses.ts';
 import { type Payment, presentPayment } from '../../contract/payment.ts';
-import { PaymentListResponse } from '../../contract/responses.ts';
 import type { Payments } from '../../postgres/payments.ts';
 import { listHandler } from '../http/list-handler.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';

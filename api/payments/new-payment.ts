@@ -1,13 +1,9 @@
-import {
-  CreatePayment,
-  fieldErrors,
-  metadataProblems,
-  PaymentTerms,
-} from '../../contract/create-payment.ts';
+import { CreatePayment, PaymentTerms } from '../../contract/create-payment.ts';
 import type { FieldError } from '../../contract/errors.ts';
 import { newPaymentId } from '../../contract/ids.ts';
 import type { JsonNode } from '../../contract/json.ts';
 import { toPlainValue } from '../../contract/json.ts';
+import { metadataProblems } from '../../contract/metadata.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { type SandboxPlan, sandboxPlanProblems } from '../../contract/sandbox-plan.ts';
 import { findPaymentProblems } from '../../gateways/registry.ts';
@@ -15,7 +11,7 @@ import type { Gateway, Gateways } from '../../postgres/gateways.ts';
 import type { Caller } from '../../postgres/tokens.ts';
 import { ownerOf } from '../http/own.ts';
 import type { Refuse } from '../http/route.ts';
-import { asFields, invalidBody } from '../http/validation.ts';
+import { asFields, fieldErrors, invalidBody } from '../http/validation.ts';
 
 export interface Deps {
   gateways: Pick<Gateways, 'get' | 'sandboxSlugs'>;

@@ -1,7 +1,7 @@
 import { EventBody } from '../../contract/event-schema.ts';
 import { eventKind } from '../../contract/event.ts';
 import { eventId } from '../../contract/ids.ts';
-import type { PaymentResponse } from '../../contract/responses.ts';
+import type { PaymentResponse } from '../../contract/payment-responses.ts';
 import type { TerminalStatus } from '../../contract/status.ts';
 
 const pending: PaymentResponse = {

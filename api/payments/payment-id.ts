@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { paymentIdPattern } from '../../contract/ids.ts';
-import { PaymentId } from '../../contract/responses.ts';
+import { PaymentId } from '../../contract/payment-responses.ts';
 import type { RouteRequest } from '../http/route.ts';
 
 export const paymentParams = z.object({ payment_id: PaymentId });

@@ -1,7 +1,7 @@
 import { limits } from '../../contract/limits.ts';
+import { PaymentResponse } from '../../contract/payment-responses.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { presentPayment } from '../../contract/payment.ts';
-import { PaymentResponse } from '../../contract/responses.ts';
 import { isTerminal } from '../../contract/status.ts';
 import type { Payments } from '../../postgres/payments.ts';
 import { findOwnPayment } from '../http/own.ts';

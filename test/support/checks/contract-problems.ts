@@ -5,8 +5,8 @@ import { declaredResponses, type DeclaredResponse } from '../../../api/http/decl
 import { responseHeaders, type HeaderName } from '../../../api/http/response-headers.ts';
 import type { Route } from '../../../api/http/route.ts';
 import { routes } from '../../../api/routes.ts';
+import { errorResponses } from '../../../contract/error-responses.ts';
 import { errors, fieldRules, type ErrorDetails } from '../../../contract/errors.ts';
-import { errorResponses } from '../../../contract/responses.ts';
 
 /** A request to the API and its response, as a client sees them. */
 export interface Exchange {

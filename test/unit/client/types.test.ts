@@ -3,15 +3,12 @@ import { expect, it } from 'vitest';
 import type { z } from 'zod';
 import type * as client from '../../../client/src/index.ts';
 import { version } from '../../../client/src/index.ts';
+import type { ApplicationResponse } from '../../../contract/application-response.ts';
 import type { CreatePayment } from '../../../contract/create-payment.ts';
 import type { EventListResponse, EventResponse } from '../../../contract/event-responses.ts';
 import type { EventBody } from '../../../contract/event-schema.ts';
 import type { MovementListResponse } from '../../../contract/movement-responses.ts';
-import type {
-  ApplicationResponse,
-  PaymentListResponse,
-  PaymentResponse,
-} from '../../../contract/responses.ts';
+import type { PaymentListResponse, PaymentResponse } from '../../../contract/payment-responses.ts';
 import { clientTypes, clientTypesPath } from '../../../tools/client-types.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { PaymentResponse } from '../../../contract/payment-responses.ts';
 import { presentPayment } from '../../../contract/payment.ts';
-import { PaymentResponse } from '../../../contract/responses.ts';
 import { isTerminal, statuses } from '../../../contract/status.ts';
 import { examplePayment, paidPayment } from '../../support/data/payments.ts';
 

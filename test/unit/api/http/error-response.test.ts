@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { errorResponse } from '../../../../api/http/error-response.ts';
 import { errorPage } from '../../../../api/payer/pages.ts';
 import { routes, type Routes } from '../../../../api/routes.ts';
+import { errorResponses } from '../../../../contract/error-responses.ts';
 import { PaymentError } from '../../../../contract/errors.ts';
 import { newRequestId } from '../../../../contract/ids.ts';
-import { errorResponses } from '../../../../contract/responses.ts';
 
 const responseTo = async (error: unknown, route?: keyof Routes) => {
   const logged: unknown[] = [];

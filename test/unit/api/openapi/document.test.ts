@@ -7,8 +7,8 @@ import { declaredResponses } from '../../../../api/http/declared-responses.ts';
 import type { Route } from '../../../../api/http/route.ts';
 import { routes } from '../../../../api/routes.ts';
 import { readApiConfig } from '../../../../config.ts';
+import { errorResponses } from '../../../../contract/error-responses.ts';
 import type { ErrorDetails } from '../../../../contract/errors.ts';
-import { errorResponses } from '../../../../contract/responses.ts';
 import { documentText, releasedPath } from '../../../../tools/release-openapi.ts';
 import type { OpenApiDocument, Schema } from '../../../support/checks/openapi.ts';
 

@@ -1,24 +1,13 @@
 import { z } from 'zod';
 import { addedToCallback, CreatePayment } from './create-payment.ts';
-import type { ErrorCode } from './errors.ts';
-import { errors, fieldRules } from './errors.ts';
 import { failureReasons } from './failure-codes.ts';
-import { gatewayKinds } from './gateway-account.ts';
-import { paymentIdPattern, requestIdPattern } from './ids.ts';
+import { paymentIdPattern } from './ids.ts';
 import { limits } from './limits.ts';
 import { sameWithCursor } from './list-payments.ts';
 import { amountBounds, currencyExponents } from './money.ts';
 import type { PaymentField } from './payment-fields.ts';
-import { openEnum } from './open-enum.ts';
+import { nullableText, openEnum, paginationFields, time } from './response-fields.ts';
 import { cancelledBy, statuses } from './status.ts';
-import { tokenModes } from './token.ts';
-
-/** A time as the service writes it: ISO 8601 in UTC with milliseconds and `+00:00`. */
-export const time = (meaning: string) =>
-  z.iso
-    .datetime({ offset: true, precision: 3 })
-    .refine((text) => text.endsWith('+00:00'))
-    .meta({ description: `${meaning} ISO 8601 in UTC with milliseconds, written \`+00:00\`.` });
 
 const failureCodes = Object.entries(failureReasons).map(
   ([code, sentence]) => `- \`${code}\`: ${sentence}`,
@@ -36,8 +25,6 @@ export const PaymentId = z
   .string()
   .regex(paymentIdPattern)
   .meta({ description: 'The id of a payment.', examples: ['PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP'] });
-
-const nullableText = (description: string) => z.string().nullable().meta({ description });
 
 /** A schema for each field of the list in payment-fields.ts; a missing or unknown one does not compile. */
 const paymentSchemas = {
@@ -112,13 +99,6 @@ const paymentSchemas = {
 export const PaymentResponse = z.strictObject(paymentSchemas).meta({ id: 'Payment' });
 export type PaymentResponse = z.infer<typeof PaymentResponse>;
 
-/** The members of `pagination` that every list has. */
-export const paginationFields = (nextCursor: string) => ({
-  per_page: z.int().min(1).max(limits.perPage),
-  has_more: z.boolean(),
-  next_cursor: nullableText(nextCursor),
-});
-
 /** A list of payments, newest first. */
 export const PaymentListResponse = z
   .strictObject({
@@ -134,80 +114,3 @@ export const PaymentListResponse = z
   })
   .meta({ id: 'PaymentList' });
 export type PaymentListResponse = z.infer<typeof PaymentListResponse>;
-
-/** The calling application. Source: service interface, section 2.1. */
-export const ApplicationResponse = z
-  .strictObject({
-    application: z.string().meta({ description: 'Slug of the application.' }),
-    status: z.literal('active').meta({
-      description: 'A disabled application gets `403 APPLICATION_DISABLED` instead.',
-    }),
-    default_gateway: z.strictObject({ slug: z.string(), kind: z.enum(gatewayKinds) }),
-    callback_urls: z
-      .array(z.string())
-      .min(1)
-      .meta({ description: 'Registered callback URLs; the first is the default.' }),
-    webhook_url: z.string().nullable(),
-    token_mode: z.enum(tokenModes).meta({ description: 'The mode of the token in the request.' }),
-  })
-  .meta({ id: 'Application' });
-export type ApplicationResponse = z.infer<typeof ApplicationResponse>;
-
-const refundAmounts = z.strictObject({
-  amount: z.int().meta({ description: 'What was paid. All amounts are in minor units.' }),
-  amount_refunded: z.int(),
-  amount_refund_pending: z.int(),
-  refundable: z.int(),
-});
-
-const details = {
-  PAYMENT_NOT_CANCELLABLE: z.strictObject({ status: openEnum(statuses) }),
-  REFUND_NOT_ALLOWED: z.strictObject({
-    limit: z.int().meta({ description: 'For a day of UTC, in minor units.' }),
-    used: z.int().meta({ description: 'What the refunds of today have reserved.' }),
-  }),
-  REFUND_EXCEEDS_PAYMENT: refundAmounts,
-  REFUNDABLE_AMOUNT_CHANGED: refundAmounts,
-  REFUND_IN_PROGRESS: refundAmounts,
-  VALIDATION_FAILED: z.strictObject({
-    fields: z
-      .array(
-        z.strictObject({
-          path: z.string().meta({ description: 'Dotted; empty for the body itself.' }),
-          rule: z.string().meta({
-            description: `${fieldRules.map((rule) => `\`${rule}\``).join(', ')}. New rules may appear: act on \`code\`.`,
-          }),
-          message: z.string(),
-        }),
-      )
-      .min(1)
-      .max(limits.reportedProblems)
-      .meta({ description: `All problems of the request, up to ${limits.reportedProblems}.` }),
-  }),
-  REPLAY_NOT_POSSIBLE: z
-    .strictObject({
-      replay_id: z.string().optional().meta({ description: 'The replay that is running.' }),
-    })
-    .optional(),
-  RATE_LIMITED: z.strictObject({
-    retry_after: z.int().min(1).meta({ description: 'Seconds, as in `Retry-After`.' }),
-  }),
-} as const;
-
-const errorResponse = (code: ErrorCode) =>
-  z
-    .strictObject({
-      error: z.strictObject({
-        code: z.literal(code),
-        message: z.string().min(1),
-        ...(code in details && { details: details[code as keyof typeof details] }),
-        request_id: z.string().regex(requestIdPattern),
-      }),
-    })
-    .meta({ id: `Error_${code}` });
-
-/** The body of an error response, for each code. */
-// The keys are those of `errors`.
-export const errorResponses = Object.fromEntries(
-  (Object.keys(errors) as ErrorCode[]).map((code) => [code, errorResponse(code)]),
-) as Record<ErrorCode, ReturnType<typeof errorResponse>>;

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+
+/** Characters are Unicode code points, as in JSON Schema. */
+export const lengthBetween = ({ min, max }: { min: number; max: number }) =>
+  z
+    .string({ error: 'must be a string' })
+    .refine((value) => [...value].length >= min && [...value].length <= max, {
+      error:
+        min === 0 ? `must have at most ${max} characters` : `must have ${min} to ${max} characters`,
+      params: { rule: 'length' },
+    })
+    .meta({ minLength: min, maxLength: max });
+
+export const integerBetween = ({ min, max }: { min: number; max: number }) => {
+  const error = `must be an integer from ${min} to ${max}, written without fraction or exponent`;
+  return z.int({ error }).min(min, { error }).max(max, { error });
+};
+
+export const IdempotencyKey = z
+  .string()
+  .regex(/^[\x20-\x7e]{1,255}$/)
+  .meta({ description: '1 to 255 printable ASCII characters, sent once.' });
