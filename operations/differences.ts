@@ -9,7 +9,7 @@
  * restore, the workflow may be past an end that Postgres has lost. Reset it to its first task.
  * `end_without_delivery`: ended without an event or a delivery. No statement of the service writes that.
  * `workflow_without_payment`: in Temporal only.
- * The texts are for people. docs/operating/restoring.md explains each of them.
+ * The texts are for people. docs/operating/reconciling.md explains each of them.
  */
 export const differenceTexts = {
   payment_without_workflow: 'open payment without a workflow',

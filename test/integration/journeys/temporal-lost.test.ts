@@ -202,7 +202,7 @@ it('verify, notifications and replays answer 503 while Temporal is down; creates
   expect(await service.sql`select from replays where status = 'running'`).toHaveLength(0);
 });
 
-it('continues every open payment after Temporal came back empty, as docs/operating/restoring.md says', async () => {
+it('continues every open payment after Temporal came back empty, as docs/operating/temporal-lost.md says', async () => {
   const env = { ...service.env, TEMPORAL_NAMESPACE: namespace };
   const createNamespace = () => runProgram('namespace', { root, env });
   await createNamespace();

@@ -4,7 +4,7 @@ import { readProjectFile } from '../../support/checks/project-files.ts';
 const page = (name: string) => readProjectFile(`docs/operating/${name}.md`);
 const heading = '## The temporal command';
 
-it.each(['temporal', 'restoring', 'without-compose'])(
+it.each(['temporal', 'restoring', 'retention'])(
   '%s.md has a temporal command, and a link to how it is run',
   (name) => {
     const text = page(name);
