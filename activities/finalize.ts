@@ -5,7 +5,7 @@ import { isTerminal } from '../contract/status.ts';
 import { refundableUntil } from '../gateways/refundable.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payment-outcomes.ts';
-import type { PaymentWorkflows } from '../temporal/payment-workflows.ts';
+import type { WorkflowCalls } from '../temporal/workflow-calls.ts';
 import { findPayment } from './find-payment.ts';
 import { mayHaveCaptured } from './gateway-calls.ts';
 import type { Log } from './log.ts';
@@ -15,7 +15,7 @@ import type { Outcome } from './outcome.ts';
 export interface Deps {
   paymentOutcomes: Pick<PaymentOutcomes, 'get' | 'finalize' | 'flagDuplicates'>;
   gatewayExchanges: Pick<GatewayExchanges, 'list'>;
-  workflows: Pick<PaymentWorkflows, 'recheckLatePayment'>;
+  workflows: Pick<WorkflowCalls, 'recheckLatePayment'>;
   now: () => Date;
   logger: Pick<Log, 'warn' | 'error'>;
 }

@@ -5,13 +5,13 @@ import type { KnownRefund, OpenedPayment } from '../gateways/gateway.ts';
 import type { PaymentWithAccount } from '../postgres/payment-outcomes.ts';
 import type { RefundEnd, RefundOutcomes, RefundProgress } from '../postgres/refund-outcomes.ts';
 import { refundPending } from '../temporal/failures.ts';
-import type { PaymentWorkflows } from '../temporal/payment-workflows.ts';
+import type { WorkflowCalls } from '../temporal/workflow-calls.ts';
 import type { SortedRefunds } from './known-refunds.ts';
 import { alertAbout, type Log } from './log.ts';
 
 export interface Deps {
   refundOutcomes: RefundOutcomes;
-  workflows: Pick<PaymentWorkflows, 'restart'>;
+  workflows: Pick<WorkflowCalls, 'restart'>;
   now: () => Date;
   logger: Pick<Log, 'warn' | 'error'>;
 }

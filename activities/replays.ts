@@ -11,8 +11,8 @@ import {
 } from '../postgres/replays.ts';
 import { eventNotFound, replayBusy, replayNotFound } from '../temporal/failures.ts';
 import type { ReplayInput, ReplayManyInput, ReplayResult } from '../temporal/messages.ts';
-import type { PaymentWorkflows } from '../temporal/payment-workflows.ts';
 import { replayDelivery } from '../temporal/replay-delivery.ts';
+import type { WorkflowCalls } from '../temporal/workflow-calls.ts';
 import type { Log } from './log.ts';
 import type { Pace } from './pace.ts';
 
@@ -22,7 +22,7 @@ export interface Deps {
   replays: Pick<Replays, 'getForWorker' | 'listNext' | 'end'>;
   /** All replays of this worker share it. */
   replayPace: Pace;
-  workflows: Pick<PaymentWorkflows, 'deliver'>;
+  workflows: Pick<WorkflowCalls, 'deliver'>;
   now: () => Date;
   logger: Pick<Log, 'info'>;
 }

@@ -18,7 +18,7 @@ import { createWebhookTests } from '../postgres/webhook-tests.ts';
 import { createWorkflowOutbox } from '../postgres/workflow-outbox.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { ApiMetrics } from '../telemetry/metrics.ts';
-import { createPaymentWorkflows, type PaymentWorkflows } from '../temporal/payment-workflows.ts';
+import { createWorkflowCalls, type WorkflowCalls } from '../temporal/workflow-calls.ts';
 import { createApp } from './app.ts';
 import { createAuthenticate } from './auth/authentication.ts';
 import type { Network } from './http/client-address.ts';
@@ -59,7 +59,7 @@ const requestsMax = 4_000;
 export const createService = (deps: Deps) => {
   const { sql, client, logger, metrics } = deps;
   const outbox = createWorkflowOutbox(sql);
-  const workflows = createPaymentWorkflows(client);
+  const workflows = createWorkflowCalls(client);
   const starter = createStarter({ workflows, outbox, logger });
   const backlog = createBacklog({ outbox, logger });
   const failures = createRateLimiter({ perMinute: limits.addressFailuresPerMinute, now: Date.now });
@@ -95,7 +95,7 @@ export const createService = (deps: Deps) => {
 };
 
 interface ServiceParts extends Deps {
-  workflows: PaymentWorkflows;
+  workflows: WorkflowCalls;
   starter: ReturnType<typeof createStarter>;
   backlog: ReturnType<typeof createBacklog>;
   failures: ReturnType<typeof createRateLimiter>;

@@ -1,4 +1,4 @@
-import { TemporalUnavailable } from '../temporal/payment-workflows.ts';
+import { TemporalUnavailable } from '../temporal/workflow-calls.ts';
 import { Refusal } from './change.ts';
 
 /** @throws Refusal if Temporal is unavailable */

@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { latePaymentWorkflow, paymentWorkflow } from './messages.ts';
-import { createPaymentWorkflows, type PaymentWorkflows } from './payment-workflows.ts';
 import { skipWorkflowTime } from './skip-time.ts';
 import { paymentIdOf, searchAttributes } from './start-options.ts';
+import { createWorkflowCalls, type WorkflowCalls } from './workflow-calls.ts';
 
 export interface WorkflowSummary {
   paymentId: string;
@@ -16,7 +16,7 @@ export interface WorkflowSummary {
 
 /** The calls of admins to Temporal. */
 export interface TemporalAdmin extends Pick<
-  PaymentWorkflows,
+  WorkflowCalls,
   | 'cancel'
   | 'compareAccountDay'
   | 'deliver'
@@ -54,7 +54,7 @@ export const createTemporalAdmin = (client: Client): TemporalAdmin => {
   };
 
   return {
-    ...createPaymentWorkflows(client),
+    ...createWorkflowCalls(client),
 
     skipTime: (workflowId, ms) =>
       client.withDeadline(Date.now() + deadlineMs, () => skipWorkflowTime(client, workflowId, ms)),

@@ -1,5 +1,5 @@
 import type { WorkflowStart } from '../contract/payment.ts';
-import type { PaymentWorkflows } from './payment-workflows.ts';
+import type { WorkflowCalls } from './workflow-calls.ts';
 
 /** When the next attempt follows. `later`: Temporal is unavailable, and the sweeper starts it. */
 export type Replayed = 'at once' | 'later';
@@ -11,7 +11,7 @@ export type Replayed = 'at once' | 'later';
  */
 export const replayDelivery = async <None>(
   record: () => Promise<WorkflowStart | None>,
-  deliver: PaymentWorkflows['deliver'],
+  deliver: WorkflowCalls['deliver'],
 ): Promise<Replayed | None> => {
   const payment = await record();
   if (!isPayment(payment)) return payment;

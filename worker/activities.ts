@@ -5,6 +5,7 @@ import { createActivities } from '../activities/index.ts';
 import { createPace } from '../activities/pace.ts';
 import { createSweeperTasks } from '../activities/sweeper-tasks/index.ts';
 import { limits } from '../contract/limits.ts';
+import { createWorkflowCalls } from '../temporal/workflow-calls.ts';
 import { createWebhookDispatcher } from '../webhooks/connector.ts';
 import { createLookup, createNameResolver, resolveHost } from '../webhooks/dns.ts';
 import { attemptDeadlineMs } from '../webhooks/request.ts';
@@ -38,7 +39,6 @@ import {
 } from './instrumented.ts';
 import { createTemporalAdmin } from '../temporal/admin-client.ts';
 import { createActivityStartedAt } from '../temporal/activity-started-at.ts';
-import { createPaymentWorkflows } from '../temporal/payment-workflows.ts';
 import { deliverySlots, paymentSlots } from './workers.ts';
 
 /** Deliveries whose turn comes later wait in Postgres, where a long backlog costs nothing. */
@@ -81,7 +81,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     gatewayExchanges: createGatewayExchanges(sql),
     paymentOutcomes: instrumentPaymentOutcomes(createPaymentOutcomes(sql), { metrics, logger }),
     gatewayOf: instrumentGateways(gatewayOf, metrics),
-    workflows: createPaymentWorkflows(client),
+    workflows: createWorkflowCalls(client),
     publicBaseUrl,
     now,
     logger: instrumentLogger(logger, metrics),

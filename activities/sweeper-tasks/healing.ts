@@ -1,6 +1,6 @@
 import type { WorkflowStart } from '../../contract/payment.ts';
 import type { SweeperQueries } from '../../postgres/sweeper.ts';
-import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import type { Log } from '../log.ts';
 import { forEachOrThrow, taskTimeMs } from './limited.ts';
 
@@ -12,7 +12,7 @@ export interface Deps {
     | 'claimOverdueDeliveries'
     | 'claimOverdueRefunds'
   >;
-  workflows: Pick<PaymentWorkflows, 'restart' | 'recheck' | 'deliver'>;
+  workflows: Pick<WorkflowCalls, 'restart' | 'recheck' | 'deliver'>;
   logger: Log;
 }
 

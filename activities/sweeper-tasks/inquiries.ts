@@ -3,7 +3,7 @@ import type { AdapterOf } from '../../gateways/adapters.ts';
 import type { GatewayExchanges, PaymentExchange } from '../../postgres/gateway-exchanges.ts';
 import type { PaymentOutcomes } from '../../postgres/payment-outcomes.ts';
 import type { ClaimedPayment, SweeperQueries } from '../../postgres/sweeper.ts';
-import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import { exchangeWith, orUnknown, toOpened, type Unanswered } from '../gateway-calls.ts';
 import type { Log } from '../log.ts';
 import { type Failure, forEachLimited, forEachOrThrow, taskTimeMs } from './limited.ts';
@@ -16,7 +16,7 @@ export interface Deps {
   paymentOutcomes: Pick<PaymentOutcomes, 'get'>;
   gatewayExchanges: Pick<GatewayExchanges, 'replaceRepeated'>;
   gatewayOf: AdapterOf;
-  workflows: Pick<PaymentWorkflows, 'recheck' | 'startLatePayment'>;
+  workflows: Pick<WorkflowCalls, 'recheck' | 'startLatePayment'>;
   publicBaseUrl: string;
   logger: Log;
 }

@@ -1,11 +1,11 @@
 import type { WorkflowOutbox } from '../../postgres/workflow-outbox.ts';
-import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import type { Log } from '../log.ts';
 import { forEachLimited, taskTimeMs } from './limited.ts';
 
 export interface Deps {
   outbox: Pick<WorkflowOutbox, 'list' | 'delete'>;
-  workflows: Pick<PaymentWorkflows, 'start'>;
+  workflows: Pick<WorkflowCalls, 'start'>;
   logger: Log;
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PostponedDelivery, SweeperQueries } from '../../postgres/sweeper.ts';
-import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import type { Log } from '../log.ts';
 import { forEachOrThrow, taskTimeMs } from './limited.ts';
 
@@ -9,7 +9,7 @@ export interface Deps {
     SweeperQueries,
     'listPostponedApplications' | 'listPostponed' | 'countPostponed'
   >;
-  workflows: Pick<PaymentWorkflows, 'recheck'>;
+  workflows: Pick<WorkflowCalls, 'recheck'>;
   /** Waits for so many milliseconds. */
   pause?: (ms: number) => Promise<void>;
   logger: Log;

@@ -1,7 +1,7 @@
 import { EventResponse } from '../../contract/event-responses.ts';
 import { limits } from '../../contract/limits.ts';
 import type { Events, EventWithAttempts } from '../../postgres/events.ts';
-import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import { findOwnEvent } from '../http/own.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { orUnavailable } from '../http/temporal-needed.ts';
@@ -34,7 +34,7 @@ export const replayEventRoute = {
 
 export interface Deps {
   events: Pick<Events, 'get'>;
-  workflows: Pick<PaymentWorkflows, 'replay'>;
+  workflows: Pick<WorkflowCalls, 'replay'>;
   publicBaseUrl: string;
 }
 

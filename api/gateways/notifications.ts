@@ -15,7 +15,7 @@ import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import type { Gateways } from '../../postgres/gateways.ts';
 import type { PaymentRef, Payments } from '../../postgres/payments.ts';
 import type { Logger } from '../../telemetry/log.ts';
-import { type PaymentWorkflows, TemporalUnavailable } from '../../temporal/payment-workflows.ts';
+import { type WorkflowCalls, TemporalUnavailable } from '../../temporal/workflow-calls.ts';
 import { createAddressBulkhead } from '../http/address-bulkhead.ts';
 import type { RateLimiter } from '../http/rate-limiter.ts';
 import { rateLimited, RepeatedRateLimitError } from '../http/rate-limiter.ts';
@@ -56,7 +56,7 @@ type NotificationRequest = RequestOf<'gateway', typeof notifyOfPaymentRoute>;
 export interface Deps {
   gateways: Pick<Gateways, 'getNotificationAccount'>;
   payments: Pick<Payments, 'getByReference' | 'getByTrackingCode' | 'recordLostCheckout'>;
-  workflows: Pick<PaymentWorkflows, 'recheck' | 'recheckLatePayment'>;
+  workflows: Pick<WorkflowCalls, 'recheck' | 'recheckLatePayment'>;
   /** Undefined without NOTIFICATIONS_KEY, which opens the signing secrets; no notification can be checked then. */
   readNotification: NotificationReader | undefined;
   /** Counts messages that are not signed by the gateway. */

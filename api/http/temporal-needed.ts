@@ -1,5 +1,5 @@
 import { PaymentError } from '../../contract/errors.ts';
-import { TemporalUnavailable } from '../../temporal/payment-workflows.ts';
+import { TemporalUnavailable } from '../../temporal/workflow-calls.ts';
 
 /** For requests that only a workflow can carry out. @throws PaymentError SERVICE_UNAVAILABLE with this message */
 export const orUnavailable = async <T>(call: Promise<T>, message: string): Promise<T> => {

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Payment } from '../../contract/payment.ts';
 import type { Payments } from '../../postgres/payments.ts';
 import type { Logger } from '../../telemetry/log.ts';
-import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import type { GatewayBudget } from './gateway-budget.ts';
 
 export interface Deps {
   payments: Pick<Payments, 'claimLateSearch' | 'releaseLateSearch'>;
-  recheckLatePayment: PaymentWorkflows['recheckLatePayment'];
+  recheckLatePayment: WorkflowCalls['recheckLatePayment'];
   budget: Pick<GatewayBudget, 'take' | 'giveBack'>;
   logger: Pick<Logger, 'warn'>;
 }

@@ -3,7 +3,7 @@ import { PaymentResponse } from '../../contract/payment-responses.ts';
 import { presentPayment } from '../../contract/payment.ts';
 import { isTerminal } from '../../contract/status.ts';
 import type { Payments } from '../../postgres/payments.ts';
-import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import { findOwnPayment } from '../http/own.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { orUnavailable } from '../http/temporal-needed.ts';
@@ -39,7 +39,7 @@ export const cancelPaymentRoute = {
 
 export interface Deps {
   payments: Pick<Payments, 'get'>;
-  workflows: Pick<PaymentWorkflows, 'cancel'>;
+  workflows: Pick<WorkflowCalls, 'cancel'>;
   publicBaseUrl: string;
 }
 

@@ -2,10 +2,10 @@ import { AsyncResource } from 'node:async_hooks';
 import type { WorkflowStart } from '../../contract/payment.ts';
 import type { OutboxEntry, WorkflowOutbox } from '../../postgres/workflow-outbox.ts';
 import type { Logger } from '../../telemetry/log.ts';
-import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 
 export interface Deps {
-  workflows: Pick<PaymentWorkflows, 'start'>;
+  workflows: Pick<WorkflowCalls, 'start'>;
   outbox: Pick<WorkflowOutbox, 'delete'>;
   logger: Pick<Logger, 'warn'>;
 }

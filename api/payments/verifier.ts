@@ -2,13 +2,13 @@ import { PaymentError } from '../../contract/errors.ts';
 import type { Status, VerificationResult } from '../../contract/status.ts';
 import type { VerifyRequest } from '../../temporal/messages.ts';
 import {
-  type PaymentWorkflows,
+  type WorkflowCalls,
   TemporalUnavailable,
   type VerifyStart,
-} from '../../temporal/payment-workflows.ts';
+} from '../../temporal/workflow-calls.ts';
 
 export interface Deps {
-  workflows: Pick<PaymentWorkflows, 'verify'>;
+  workflows: Pick<WorkflowCalls, 'verify'>;
 }
 
 /** Has payments verified by their workflows. Equal requests share one verification. */

@@ -1,7 +1,7 @@
 import { RefundResponse } from '../../contract/refund-responses.ts';
 import { presentRefund, refundStart } from '../../contract/refund.ts';
 import type { Refunds } from '../../postgres/refunds.ts';
-import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import { findOwnRefund } from '../http/own.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { orUnavailable } from '../http/temporal-needed.ts';
@@ -27,7 +27,7 @@ export const cancelRefundRoute = {
 
 export interface Deps {
   refunds: Pick<Refunds, 'get' | 'requestCancel'>;
-  workflows: Pick<PaymentWorkflows, 'endRefund'>;
+  workflows: Pick<WorkflowCalls, 'endRefund'>;
 }
 
 export const cancelRefundHandler =

@@ -13,7 +13,7 @@ import { findDriver } from '../../gateways/registry.ts';
 import { findRefundProblem, type RefundProblem } from '../../gateways/refundable.ts';
 import type { RefundablePayment, Refunds } from '../../postgres/refunds.ts';
 import type { Logger } from '../../telemetry/log.ts';
-import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import { ownerOf } from '../http/own.ts';
 import type { Handler, Refuse, RouteSpec } from '../http/route.ts';
 import { asFields, fieldErrors, invalidBody } from '../http/validation.ts';
@@ -72,7 +72,7 @@ export const createRefundRoute = {
 
 export interface Deps {
   refunds: Pick<Refunds, 'insert' | 'get' | 'getPayment' | 'getLimit'>;
-  workflows: Pick<PaymentWorkflows, 'restart'>;
+  workflows: Pick<WorkflowCalls, 'restart'>;
   publicBaseUrl: string;
   now: () => Date;
   logger: Pick<Logger, 'warn'>;

@@ -4,7 +4,7 @@ import { limits } from '../../contract/limits.ts';
 import { CreateReplay, ReplayPlanResponse, ReplayResponse } from '../../contract/replays.ts';
 import { everyDelivery } from '../../postgres/delivery-filter.ts';
 import type { Replays } from '../../postgres/replays.ts';
-import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import { ownerOf } from '../http/own.ts';
 import { invalidBody, parseBody } from '../http/validation.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
@@ -49,7 +49,7 @@ export const createReplayRoute = {
 
 export interface Deps {
   replays: Pick<Replays, 'countMatching' | 'insert' | 'getRunningId'>;
-  workflows: Pick<PaymentWorkflows, 'startReplayMany'>;
+  workflows: Pick<WorkflowCalls, 'startReplayMany'>;
   publicBaseUrl: string;
 }
 

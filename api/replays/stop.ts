@@ -1,6 +1,6 @@
 import { ReplayResponse } from '../../contract/replays.ts';
 import type { Replays } from '../../postgres/replays.ts';
-import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import { findOwnReplay } from '../http/own.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { orUnavailable } from '../http/temporal-needed.ts';
@@ -21,7 +21,7 @@ export const stopReplayRoute = {
 
 export interface Deps {
   replays: Pick<Replays, 'get' | 'requestStop'>;
-  workflows: Pick<PaymentWorkflows, 'startReplayMany'>;
+  workflows: Pick<WorkflowCalls, 'startReplayMany'>;
 }
 
 export const stopReplayHandler =

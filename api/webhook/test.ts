@@ -5,7 +5,7 @@ import { limits } from '../../contract/limits.ts';
 import { TestWebhook, WebhookTestResponse } from '../../contract/replays.ts';
 import type { Sql } from '../../postgres/driver/sql.ts';
 import { createWebhookTests, type WebhookTests } from '../../postgres/webhook-tests.ts';
-import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import { parseBody } from '../http/validation.ts';
 import { rateLimited } from '../http/rate-limiter.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
@@ -52,7 +52,7 @@ export const testWebhookRoute = {
 export interface Deps {
   sql: Pick<Sql, 'begin'>;
   webhookTests: Pick<WebhookTests, 'getResult'>;
-  workflows: Pick<PaymentWorkflows, 'testWebhook'>;
+  workflows: Pick<WorkflowCalls, 'testWebhook'>;
 }
 
 /** A worker sends the sample: this process cannot read webhook secrets. */

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import { createReplays } from '../../../postgres/replays.ts';
-import { TemporalUnavailable } from '../../../temporal/payment-workflows.ts';
+import { TemporalUnavailable } from '../../../temporal/workflow-calls.ts';
 import { forFile } from '../../support/for-file.ts';
 import { startConsole } from '../../support/service/console.ts';
 import { recordReplayResult } from '../../support/data/replay-result.ts';

@@ -9,7 +9,7 @@ import { eventId } from '../../../contract/ids.ts';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
-import { createPaymentWorkflows } from '../../../temporal/payment-workflows.ts';
+import { createWorkflowCalls } from '../../../temporal/workflow-calls.ts';
 import { forFile } from '../../support/for-file.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
@@ -177,7 +177,7 @@ describe('replaying an exhausted delivery', () => {
   it('does not happen in a run that heals the workflow just after the sixth attempt', async () => {
     const { id } = await exhaustedPayment();
     const payment = await createPaymentOutcomes(service.sql).get(id);
-    await createPaymentWorkflows(service.client).restart(payment!);
+    await createWorkflowCalls(service.client).restart(payment!);
     const { cause } = await service.client.workflow
       .getHandle(id)
       .result()
@@ -235,7 +235,7 @@ describe('a failing delivery', () => {
     );
     // A signal that comes while an attempt runs, e.g. from a call that was recorded just before it.
     const payment = await createPaymentOutcomes(service.sql).get(id);
-    await createPaymentWorkflows(service.client).deliver(payment!);
+    await createWorkflowCalls(service.client).deliver(payment!);
     answered.resolve();
     await waits();
     await makeAttemptsNew(id);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createPaymentWorkflows } from '../../../temporal/payment-workflows.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { refundStart } from '../../../contract/refund.ts';
 import { createRefunds } from '../../../postgres/refunds.ts';
+import { createWorkflowCalls } from '../../../temporal/workflow-calls.ts';
 import { aRefund } from '../../support/data/refund-cases.ts';
 import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
 import { tokenIdOf } from '../../../postgres/tokens.ts';
@@ -177,7 +177,7 @@ describe('a refund', () => {
       update sandbox_refunds set accepted_at = now() - interval '2 hours' where refund_id = ${refundId}`;
     // As a notification or the daily comparison does.
     const start = { refundId, id, application, orderId: 'order-1' };
-    await createPaymentWorkflows(service.client).recheck(start);
+    await createWorkflowCalls(service.client).recheck(start);
     const failed = await refundBecomes(journey, refundId, 'failed');
     expect(failed).toMatchObject({ failure_code: 'returned_by_bank' });
     expect(failed['succeeded_at']).not.toBeNull();
@@ -241,7 +241,7 @@ describe('POST /api/v1/payments/{payment_id}/refunds', () => {
       application,
       orderId: 'order-1',
     };
-    await createPaymentWorkflows(service.client).recheck(start);
+    await createWorkflowCalls(service.client).recheck(start);
     await until('both are recorded', async () => {
       const sums = await sumsOf(journey, id);
       return sums.join() === 'paid,1250,0,0';
@@ -355,7 +355,7 @@ describe('POST /api/v1/payments/{payment_id}/refunds', () => {
       aRefund({ id, application, test: true }, { amount: 1250 }),
     );
     if (typeof made !== 'object') throw new Error('The refund was not inserted');
-    await createPaymentWorkflows(service.client).restart(refundStart(made));
+    await createWorkflowCalls(service.client).restart(refundStart(made));
     const find = async () => {
       const [found] = await service.sql`
         select status, stage, told, due_at > now() + interval '1 minute' as waits from refunds where id = ${made.id}`;

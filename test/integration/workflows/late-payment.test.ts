@@ -7,9 +7,9 @@ import {
   latePaymentWorkflow,
   recheckSignal,
 } from '../../../temporal/messages.ts';
-import { createPaymentWorkflows } from '../../../temporal/payment-workflows.ts';
 import { latePaymentStartOptions } from '../../../temporal/start-options.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
+import { createWorkflowCalls } from '../../../temporal/workflow-calls.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { withGateway } from '../../support/service/scripted-gateway.ts';
 import { startScriptedWorker } from '../../support/service/scripted-worker.ts';
@@ -30,7 +30,7 @@ const aLatePayment = async (
   const { client, stop } = await startScriptedWorker(args, { resolveLatePayment });
   onTestFinished(stop);
   const options = latePaymentStartOptions(paymentId);
-  const { recheckLatePayment } = createPaymentWorkflows(client);
+  const { recheckLatePayment } = createWorkflowCalls(client);
   const recheck = (when?: { askAt: number }) => recheckLatePayment(paymentId, when);
   await recheck(first);
   return { client, recheck, options, newest: client.workflow.getHandle(options.workflowId) };
@@ -76,7 +76,7 @@ describe('the late-payment workflow', () => {
     await createGatewayExchanges(records.sql).insert(id, [
       { ...captured, at: new Date(), durationMs: 1 },
     ]);
-    const workflows = createPaymentWorkflows(client);
+    const workflows = createWorkflowCalls(client);
     await withGateway(records, {}, { workflows }).verifyPayment({ id, returned: false });
     answer.resolve();
     await newest.result();

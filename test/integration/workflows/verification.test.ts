@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { VerificationResult } from '../../../contract/status.ts';
 import { recheckSignal } from '../../../temporal/messages.ts';
-import { createPaymentWorkflows } from '../../../temporal/payment-workflows.ts';
+import { createWorkflowCalls } from '../../../temporal/workflow-calls.ts';
 import {
   countTimers,
   countUpdates,
@@ -118,7 +118,7 @@ describe('a recheck signal', () => {
       ...delivers,
       verifyPayment: () => promise,
     });
-    const workflows = createPaymentWorkflows(worker.client);
+    const workflows = createWorkflowCalls(worker.client);
     for (const call of order) await workflows[call](start);
     const { runId } = await handle.describe();
     answer(ended);

@@ -26,7 +26,7 @@ import { createConsoleViews } from '../../../postgres/console-views.ts';
 import { createHealthQueries } from '../../../postgres/health.ts';
 import { createRefusedRequests } from '../../../postgres/refused-requests.ts';
 import type { TemporalAdmin } from '../../../temporal/admin-client.ts';
-import { TemporalUnavailable } from '../../../temporal/payment-workflows.ts';
+import { TemporalUnavailable } from '../../../temporal/workflow-calls.ts';
 import { readProjectFile } from '../checks/project-files.ts';
 import { emptyTemporal, operationsOn } from './admin-operations.ts';
 import { startOwnPostgres } from '../servers/own-postgres.ts';

@@ -12,7 +12,7 @@ import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import { createSweeperQueries } from '../../../postgres/sweeper.ts';
 import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
 import type { RecheckRequest } from '../../../temporal/messages.ts';
-import type { PaymentWorkflows } from '../../../temporal/payment-workflows.ts';
+import type { WorkflowCalls } from '../../../temporal/workflow-calls.ts';
 import type { Records } from '../data/records.ts';
 import { aGateway, publicBaseUrl, readableLogger } from './scripted-gateway.ts';
 
@@ -24,7 +24,7 @@ export const sweeperTasksOn = (
     workflows = {},
     gatewayExchanges = createGatewayExchanges(records.sql),
   }: {
-    workflows?: Partial<PaymentWorkflows>;
+    workflows?: Partial<WorkflowCalls>;
     gatewayExchanges?: Pick<GatewayExchanges, 'replaceRepeated'>;
   } = {},
 ) => {

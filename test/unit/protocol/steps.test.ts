@@ -16,7 +16,7 @@ import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
 import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
 import { explore } from '../../../protocol/explorer.ts';
 import { parts } from '../../../protocol/parts.ts';
-import { createPaymentWorkflows } from '../../../temporal/payment-workflows.ts';
+import { createWorkflowCalls } from '../../../temporal/workflow-calls.ts';
 
 const steps = [...new Set(parts.flatMap((part) => explore(part).edges.map(({ step }) => step)))];
 
@@ -42,7 +42,7 @@ const inCode = new Set([
   ...Object.keys(createPayments(sql)),
   ...Object.keys(createRefundOutcomes(sql)),
   ...Object.keys(createWorkflowOutbox(sql)),
-  ...Object.keys(createPaymentWorkflows(client)),
+  ...Object.keys(createWorkflowCalls(client)),
   ...Object.keys(createFinalizer({} as FinalizerDeps)),
   ...Object.keys(createActivities({ sql } as unknown as Parameters<typeof createActivities>[0])),
   ...Object.keys(createSweeperTasks({} as SweeperDeps)),

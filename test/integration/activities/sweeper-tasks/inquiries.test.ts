@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import type { GatewayAdapter, GatewayStatus } from '../../../../gateways/gateway.ts';
 import { createGateways } from '../../../../postgres/gateways.ts';
 import { createSweeperQueries } from '../../../../postgres/sweeper.ts';
-import type { PaymentWorkflows } from '../../../../temporal/payment-workflows.ts';
+import type { WorkflowCalls } from '../../../../temporal/workflow-calls.ts';
 import { startRecords, type Records } from '../../../support/data/records.ts';
 import { confirmed, silence } from '../../../support/service/scripted-gateway.ts';
 import { sweeperTasksOn } from '../../../support/service/scripted-sweep.ts';
@@ -17,7 +17,7 @@ afterEach(() => records.drop());
 
 const tasksWith = (
   script: Partial<GatewayAdapter>,
-  recheck?: PaymentWorkflows['recheck'],
+  recheck?: WorkflowCalls['recheck'],
 ): ReturnType<typeof sweeperTasksOn> =>
   sweeperTasksOn(records, script, recheck ? { workflows: { recheck } } : {});
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWorkflowOutbox } from '../../../../postgres/workflow-outbox.ts';
-import type { PaymentWorkflows } from '../../../../temporal/payment-workflows.ts';
+import type { WorkflowCalls } from '../../../../temporal/workflow-calls.ts';
 import { startRecords, type Records } from '../../../support/data/records.ts';
 import { sweeperTasksOn } from '../../../support/service/scripted-sweep.ts';
 import { until } from '../../../support/until.ts';
@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => records.drop());
 
-const tasksWith = (start: PaymentWorkflows['start']) =>
+const tasksWith = (start: WorkflowCalls['start']) =>
   sweeperTasksOn(records, {}, { workflows: { start } });
 
 /** Outbox payments PAY_U1 (the oldest), PAY_U2 … */
@@ -25,7 +25,7 @@ const manyInOutbox = async (count: number) => {
 };
 
 const failingFor =
-  (refused: string): PaymentWorkflows['start'] =>
+  (refused: string): WorkflowCalls['start'] =>
   async ({ id }) => {
     if (id === refused) throw new Error('refused');
   };

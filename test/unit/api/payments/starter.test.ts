@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createStarter } from '../../../../api/payments/starter.ts';
 import type { OutboxEntry } from '../../../../postgres/workflow-outbox.ts';
-import { TemporalUnavailable } from '../../../../temporal/payment-workflows.ts';
+import { TemporalUnavailable } from '../../../../temporal/workflow-calls.ts';
 import { aPayment } from '../../../support/data/payments.ts';
 
 /** A starter whose starts succeed or fail when the test says so. */

@@ -3,10 +3,10 @@ import type { Payment } from '../../../../contract/payment.ts';
 import { createVerifier } from '../../../../api/payments/verifier.ts';
 import type { VerifyRequest } from '../../../../temporal/messages.ts';
 import {
-  type PaymentWorkflows,
+  type WorkflowCalls,
   TemporalUnavailable,
   type VerifyStart,
-} from '../../../../temporal/payment-workflows.ts';
+} from '../../../../temporal/workflow-calls.ts';
 import { aPayment } from '../../../support/data/payments.ts';
 
 const aStart = (fields: Partial<Payment> = {}): Payment & VerifyStart => ({
@@ -14,8 +14,7 @@ const aStart = (fields: Partial<Payment> = {}): Payment & VerifyStart => ({
   verifyWindow: 1,
 });
 
-const verifyWith = (verify: PaymentWorkflows['verify']) =>
-  createVerifier({ workflows: { verify } });
+const verifyWith = (verify: WorkflowCalls['verify']) => createVerifier({ workflows: { verify } });
 
 describe('the verifier', () => {
   it('returns the result of the workflow', async () => {

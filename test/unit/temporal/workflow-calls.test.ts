@@ -9,10 +9,10 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { VerificationResult } from '../../../contract/status.ts';
 import type { VerifyRequest } from '../../../temporal/messages.ts';
 import {
-  createPaymentWorkflows,
+  createWorkflowCalls,
   TemporalUnavailable,
   type VerifyStart,
-} from '../../../temporal/payment-workflows.ts';
+} from '../../../temporal/workflow-calls.ts';
 import { aPayment } from '../../support/data/payments.ts';
 
 const payment: VerifyStart = { ...aPayment({ id: 'PAY_1' }), verifyWindow: 600_000_000 };
@@ -48,7 +48,7 @@ const aClient = (...answers: (VerificationResult | Error)[]) => {
     workflow: { getHandle: () => ({ executeUpdate }), start, signalWithStart: start },
   };
   // The module uses no more of a client than this.
-  const workflows = createPaymentWorkflows(client as unknown as Client);
+  const workflows = createWorkflowCalls(client as unknown as Client);
   return { workflows, updates, starts, deadlines, startErrors };
 };
 

@@ -8,13 +8,17 @@ import {
 } from './messages.ts';
 import { paymentStartOptions, refundStartOptions } from './start-options.ts';
 
-/** The life of a payment, or that of a refund. */
-export type LifeStart = WorkflowStart | RefundStart;
+/** What starting the workflow of a payment or that of a refund needs. */
+export type PaymentOrRefundStart = WorkflowStart | RefundStart;
 
-const isRefund = (start: LifeStart): start is RefundStart => typeof start.refundId === 'string';
+const isRefund = (start: PaymentOrRefundStart): start is RefundStart =>
+  typeof start.refundId === 'string';
 
 /** Starts the workflow unless it runs, also after an earlier run. */
-export const startLife = async (workflow: WorkflowClient, start: LifeStart): Promise<void> => {
+export const startPaymentOrRefund = async (
+  workflow: WorkflowClient,
+  start: PaymentOrRefundStart,
+): Promise<void> => {
   if (isRefund(start))
     await workflow.start<Workflows['refund']>(refundWorkflow, refundStartOptions(start));
   else
@@ -24,10 +28,10 @@ export const startLife = async (workflow: WorkflowClient, start: LifeStart): Pro
     );
 };
 
-/** The same with a signal. */
-export const signalLife = async (
+/** Signals the workflow, and starts it unless it runs. */
+export const signalPaymentOrRefund = async (
   workflow: WorkflowClient,
-  start: LifeStart,
+  start: PaymentOrRefundStart,
   signal: string,
   signalArgs: [RecheckRequest?] = [],
 ): Promise<void> => {

@@ -12,7 +12,6 @@ import { limits } from '../contract/limits.ts';
 import type { RefundStart, WorkflowStart } from '../contract/payment.ts';
 import type { VerificationResult } from '../contract/status.ts';
 import { withinTrace } from '../telemetry/log.ts';
-import { type LifeStart, signalLife, startLife } from './lives.ts';
 import {
   type AccountDayInput,
   type CancelRequest,
@@ -33,6 +32,11 @@ import {
   webhookTestWorkflow,
   type Workflows,
 } from './messages.ts';
+import {
+  type PaymentOrRefundStart,
+  signalPaymentOrRefund,
+  startPaymentOrRefund,
+} from './payment-or-refund.ts';
 import {
   accountDayStartOptions,
   latePaymentStartOptions,
@@ -71,7 +75,7 @@ const updateOrRestart = async (
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
-  await startLife(workflow, start);
+  await startPaymentOrRefund(workflow, start);
   try {
     return await execute();
   } catch (error) {
@@ -82,10 +86,10 @@ const updateOrRestart = async (
 };
 
 /**
- * Starts, signals and updates the workflows of payments, for the API, the activities and admins.
+ * Starts, signals and updates workflows, for the API, the activities and admins.
  * Every function throws {@link TemporalUnavailable}.
  */
-export const createPaymentWorkflows = (client: Client) => {
+export const createWorkflowCalls = (client: Client) => {
   const { workflow } = client;
 
   const within = async <T>(deadlineMs: number, call: () => Promise<T>): Promise<T> => {
@@ -97,11 +101,11 @@ export const createPaymentWorkflows = (client: Client) => {
   };
 
   const signalOrStart = async (
-    start: LifeStart,
+    start: PaymentOrRefundStart,
     signal: string,
     args: [RecheckRequest?] = [],
   ): Promise<void> => {
-    await within(deadlinesMs.start, () => signalLife(workflow, start, signal, args));
+    await within(deadlinesMs.start, () => signalPaymentOrRefund(workflow, start, signal, args));
   };
 
   return {
@@ -122,15 +126,15 @@ export const createPaymentWorkflows = (client: Client) => {
     },
 
     /** Starts the workflow of a payment or a refund unless it runs. The new run continues where that is. */
-    async restart(start: LifeStart): Promise<void> {
-      await within(deadlinesMs.start, () => startLife(workflow, start));
+    async restart(start: PaymentOrRefundStart): Promise<void> {
+      await within(deadlinesMs.start, () => startPaymentOrRefund(workflow, start));
     },
 
     /**
      * Has the workflow ask the gateway soon, or look for late money if the payment has ended. Starts the workflow if it
      * does not run.
      */
-    recheck: (start: LifeStart, request?: RecheckRequest): Promise<void> =>
+    recheck: (start: PaymentOrRefundStart, request?: RecheckRequest): Promise<void> =>
       signalOrStart(start, recheckSignal, request ? [request] : []),
 
     /** Has the workflow make the attempt that is due, and starts the workflow if it does not run. */
@@ -139,7 +143,7 @@ export const createPaymentWorkflows = (client: Client) => {
     /** Has the workflow of a refund that was called off or settled end it, and waits for that. */
     async endRefund(start: RefundStart): Promise<void> {
       await within(deadlinesMs.verify, async () => {
-        await startLife(workflow, start);
+        await startPaymentOrRefund(workflow, start);
         const handle = workflow.getHandle(start.refundId);
         await handle.executeUpdate<void, []>(endRefundUpdate).catch((error: unknown) => {
           // The run has ended, and with it the refund.
@@ -245,7 +249,7 @@ export const createPaymentWorkflows = (client: Client) => {
     },
   };
 };
-export type PaymentWorkflows = ReturnType<typeof createPaymentWorkflows>;
+export type WorkflowCalls = ReturnType<typeof createWorkflowCalls>;
 
 /**
  * Temporal runs an update id once and gives its result to everybody who sends it again. So a client that
