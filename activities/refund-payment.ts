@@ -22,6 +22,7 @@ import {
   type PaymentTry,
   type RefundTry,
 } from './refund-records.ts';
+import { dayMs, minuteMs } from '../contract/time.ts';
 
 export interface Deps extends RecordDeps {
   paymentOutcomes: Pick<PaymentOutcomes, 'get'>;
@@ -42,13 +43,12 @@ export interface RefundResult {
   againInMs?: number;
 }
 
-const minuteMs = 60_000;
 /** A gateway with keys carries out one refund however often it is told. */
 const mostTells = 3;
 /** No call of ours to a gateway takes this long, so one without an answer is over by then. */
 const tellAgainMs = 50_000;
 /** A gateway without keys is watched for so long after it gave no answer: its list may lag behind. */
-const watchMs = 24 * 60 * minuteMs;
+const watchMs = dayMs;
 
 export const createRefundActivities = (deps: Deps) => {
   const { paymentOutcomes, refundOutcomes, gatewayOf, gatewayBulkhead, publicBaseUrl, now } = deps;

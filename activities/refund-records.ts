@@ -1,6 +1,7 @@
 import type { Alert } from '../contract/alerts.ts';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import type { RefundStage } from '../contract/refund.ts';
+import { dayMs, hourMs, minuteMs } from '../contract/time.ts';
 import type { KnownRefund, OpenedPayment } from '../gateways/gateway.ts';
 import type { PaymentWithAccount } from '../postgres/payment-outcomes.ts';
 import type { RefundEnd, RefundOutcomes, RefundProgress } from '../postgres/refund-outcomes.ts';
@@ -34,9 +35,6 @@ interface Wait {
   known?: KnownRefund;
 }
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
 /** A gateway may take so long to carry a refund out. After that an admin must look. */
 const acceptedDays = 60;
 const acceptedAlertDays = 7;

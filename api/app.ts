@@ -3,6 +3,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { PaymentError } from '../contract/errors.ts';
 import { paymentIdPattern } from '../contract/ids.ts';
+import { dayMs } from '../contract/time.ts';
 import type { Budget, Caller } from '../postgres/tokens.ts';
 import { logContext } from '../telemetry/log.ts';
 import type { Authenticate } from './auth/authentication.ts';
@@ -61,7 +62,7 @@ const serveSecurityText =
   async (ctx, next) => {
     if (securityContact === undefined || ctx.path !== securityText.path) return next();
     ctx.state['route'] = securityText;
-    const expires = new Date(Date.now() + securityTextDays * 86_400_000).toISOString();
+    const expires = new Date(Date.now() + securityTextDays * dayMs).toISOString();
     ctx.type = 'text/plain';
     ctx.body = `Contact: ${securityContact}\nExpires: ${expires}\n`;
   };

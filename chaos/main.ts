@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseWholeNumber } from '../contract/whole-number.ts';
+import { minuteMs } from '../contract/time.ts';
 import { SetupError } from '../process.ts';
 import { thisMachine } from '../stack/programs/machine.ts';
 import { findTemporalServer } from '../stack/temporal/program.ts';
@@ -26,7 +27,6 @@ const usage = `npm run chaos -- [--payments N] [--piece N] [--minutes M] [--seed
 const drainMinutes = 5;
 /** For the last payer, who comes after the deadline. */
 const lastPayerMinutes = 1.5;
-const minuteMs = 60_000;
 
 let cleanup = new AsyncDisposableStack();
 

@@ -2,6 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { accountDifferenceStates, describeDifference } from '../contract/account-difference.ts';
 import { formatMoney } from '../contract/money.ts';
+import { dayMs } from '../contract/time.ts';
 import { mendOf } from '../operations/accounts.ts';
 import { Refusal } from '../operations/change.ts';
 import type { AccountDifference } from '../postgres/account-days.ts';
@@ -18,7 +19,6 @@ import {
 } from './commands.ts';
 import { table } from './output.ts';
 
-const dayMs = 24 * 3_600_000;
 const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10);
 
 const parseDay = (text: string): string => {

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { defaultTokenScopes, type TokenScope, tokenModes, tokenScopes } from '../contract/token.ts';
+import { dayMs } from '../contract/time.ts';
 import {
   type CommandSpec,
   type CommandGroup,
@@ -9,8 +10,6 @@ import {
   required,
 } from './commands.ts';
 import { clean, secretNotice, table } from './output.ts';
-
-const dayMs = 86_400_000;
 
 const parseScopes = (text: string): TokenScope[] => {
   const given = text.split(',');

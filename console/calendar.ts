@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { ComparedDay } from '../postgres/account-days.ts';
 import type { Html } from './html.ts';
+import { hourMs } from '../contract/time.ts';
 
 const monthPattern = /^2\d{3}-(?:0[1-9]|1[0-2])$/;
 const dayPattern = /^2\d{3}-\d\d-\d\d$/;
@@ -40,7 +41,7 @@ export const lastDayOf = (text: string): string => {
 };
 
 /** The widest offset from UTC. */
-const earliestZoneMs = 14 * 3_600_000;
+const earliestZoneMs = 14 * hourMs;
 
 /** The last day that has begun in any zone: each account has its own. */
 export const lastBegunDay = (now: Date): string => dateOf(new Date(now.getTime() + earliestZoneMs));

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { eventIdPattern } from '../contract/ids.ts';
 import type { ListPosition } from '../contract/list.ts';
+import { hourMs } from '../contract/time.ts';
 import type { DeliveryRow } from '../postgres/admin-events.ts';
 import type { ListFilter } from '../postgres/console.ts';
 import type { Html } from './html.ts';
@@ -69,8 +70,7 @@ export const readFilter = (request: FilterRequest, now: Date): ListFilter => {
   return {
     application: slug.test(application) ? application : null,
     test: mode === null ? null : mode === 'test',
-    from:
-      from ?? (period === null || to ? null : new Date(now.getTime() - hours[period] * 3_600_000)),
+    from: from ?? (period === null || to ? null : new Date(now.getTime() - hours[period] * hourMs)),
     to,
     after: readPosition(query.get('after')),
     limit: pageSize + 1,

@@ -1,4 +1,5 @@
-const hourMs = 3_600_000;
+import { hourMs } from '../contract/time.ts';
+
 const shownHours = 24;
 
 /** The beginnings of the last 24 hours, in UTC. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { CreatePayment } from './create-payment.ts';
 import { limits } from './limits.ts';
+import { dayMs } from './time.ts';
 
-export const dayMs = 24 * 60 * 60 * 1000;
 /** Postgres reads years of more than four digits differently. */
 const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 const date = /^\d{4}-\d{2}-\d{2}$/;

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { eventKinds } from './event.ts';
 import { replayIdPattern } from './ids.ts';
 import { limits } from './limits.ts';
-import { dayMs, laterThanFrom, timeBound, timeRule } from './list.ts';
+import { laterThanFrom, timeBound, timeRule } from './list.ts';
 import { openEnum, time } from './response-fields.ts';
+import { dayMs } from './time.ts';
 
 const mustBeText = { error: 'must be a string' };
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { RefundFailureCode } from '../contract/refund-failure-codes.ts';
+import { dayMs } from '../contract/time.ts';
 import { parseResponse } from './call.ts';
 import { GatewayUnavailable } from './errors.ts';
 import type { GatewayAdapter, KnownRefund, OpenedPayment, Tools } from './gateway.ts';
@@ -43,7 +44,6 @@ const Page = z.object({ data: z.array(Row) });
 
 const pageSize = 100;
 const mostPages = 20;
-const dayMs = 86_400_000;
 
 /**
  * The results with which Zibal certainly gives nothing back. Any other result is no outcome. Source: PyPI zibalPlatform

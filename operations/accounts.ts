@@ -9,6 +9,7 @@ import {
   type DifferenceFilter,
 } from '../postgres/account-days.ts';
 import type { AccountDay } from '../contract/movement.ts';
+import { dayMs, hourMs } from '../contract/time.ts';
 import { createAdminPayments } from '../postgres/admin-payments.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import { createMovements, type ExportedMovement, type MovementSum } from '../postgres/movements.ts';
@@ -16,8 +17,6 @@ import { NotFound, Refusal } from './change.ts';
 import { csvLine } from './csv.ts';
 import type { Deps } from './deps.ts';
 import { needTemporal } from './need-temporal.ts';
-
-const dayMs = 24 * 3_600_000;
 
 /** The range of days of a list, YYYY-MM-DD, both included. */
 export interface DayRange {
@@ -89,7 +88,7 @@ export const createAccountOperations = ({
       if (Date.parse(day) + 2 * dayMs < listed.createdAt.getTime())
         throw new Refusal(`${day} is before the gateway "${gateway}" was added.`);
       // No time zone is more than 14 hours ahead.
-      if (Date.parse(day) - (14 / 24) * dayMs > now().getTime())
+      if (Date.parse(day) - 14 * hourMs > now().getTime())
         throw new Refusal(`${day} has not begun.`);
       const workflows = await needTemporal(temporal);
       await needTemporal(() => workflows.compareAccountDay({ gateway, day }));

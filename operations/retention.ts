@@ -1,4 +1,4 @@
-import { isoTime } from '../contract/time.ts';
+import { dayMs, isoTime } from '../contract/time.ts';
 import { createRetention } from '../postgres/retention.ts';
 import type { Deps } from './deps.ts';
 
@@ -8,7 +8,6 @@ export interface Purged {
 }
 
 const batchSize = 1_000;
-const dayMs = 24 * 3_600_000;
 
 /** Deletes data that is older than the policy allows, at most `limit` of each kind. Safe to interrupt. */
 export const createPurge =

@@ -9,11 +9,11 @@ import {
 } from '@temporalio/workflow';
 import { type LatePaymentInput, recheckSignal } from '../temporal/messages.ts';
 import { resolveLatePayment } from './activities.ts';
+import { dayMs, minuteMs } from '../contract/time.ts';
 
-const minuteMs = 60_000;
 /** A gateway can reverse a payment for half an hour after it was captured. */
 const longestPauseMs = 10 * minuteMs;
-const giveUpAfterMs = 24 * 60 * minuteMs;
+const giveUpAfterMs = dayMs;
 
 /**
  * Looks for money that was captured after its payment had ended, and reverses it. The payment itself

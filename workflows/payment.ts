@@ -7,15 +7,15 @@ import {
 } from '@temporalio/workflow';
 import { limits } from '../contract/limits.ts';
 import type { VerificationResult } from '../contract/status.ts';
+import { hourMs, minuteMs } from '../contract/time.ts';
 import { activityFailureType, webhookExhausted } from '../temporal/failures.ts';
 import type { PaymentInput } from '../temporal/messages.ts';
 import { openPayment } from './activities.ts';
 import { deliver } from './delivery.ts';
 import { createVerification, type Verification } from './verification.ts';
 
-const minuteMs = 60_000;
 const graceMs = limits.graceMinutes * minuteMs;
-const longestPauseMs = 60 * minuteMs;
+const longestPauseMs = hourMs;
 
 /**
  * The life of one payment. The workflow id is the payment's id. A run may begin at any stage.

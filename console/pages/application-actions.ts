@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import { formatMoney } from '../../contract/money.ts';
 import { defaultTokenScopes, tokenScopes } from '../../contract/token.ts';
 import { parseWholeNumber } from '../../contract/whole-number.ts';
+import { dayMs } from '../../contract/time.ts';
 import { NotFound, Refusal } from '../../operations/change.ts';
 import { hideQuery } from '../../operations/webhook-url.ts';
 import { type Action, holdsSecret, type Question, secretPage } from '../actions.ts';
@@ -42,7 +43,6 @@ const pathOf = (slug: string): string => `/applications/${slug}`;
 
 const expiries = { never: null, '30 days': 30, '90 days': 90, '1 year': 365 } as const;
 const expiryNames = Object.keys(expiries) as (keyof typeof expiries)[]; // Object.keys widens to string.
-const dayMs = 24 * 3_600_000;
 
 /** The text of a field, unless it is a secret. */
 const text = ({ form }: PersonRequest, name: string): string => {

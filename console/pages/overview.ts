@@ -11,8 +11,8 @@ import { idLink, link, notice } from '../html.ts';
 import type { ConsoleRequest, ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
 import { attentionPart, modeFilter, modeOf, testOf } from './attention.ts';
+import { dayMs } from '../../contract/time.ts';
 
-const dayMs = 24 * 3_600_000;
 const failuresShown = 20;
 const keptMs = 14_000;
 const heartbeatTimeoutMs = 1_500;

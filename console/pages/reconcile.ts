@@ -8,9 +8,10 @@ import { action, idLink, notice, state, type Html } from '../html.ts';
 import { live, pollRoute, type Live } from '../live.ts';
 import type { ConsoleOperations, ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
+import { dayMs, minuteMs } from '../../contract/time.ts';
 
 const shownMax = 100;
-const limits = { differences: 1_000, scan: 100_000, ms: 15 * 60_000 } as const;
+const limits = { differences: 1_000, scan: 100_000, ms: 15 * minuteMs } as const;
 
 interface ReconcileRequest {
   by: string;
@@ -77,7 +78,6 @@ const periods = {
   'running, and closed of the last 30 days': 30,
 } as const;
 const periodNames = Object.keys(periods) as (keyof typeof periods)[]; // Object.keys widens to string.
-const dayMs = 24 * 3_600_000;
 
 const resultOf = ({ found, heal, problem }: Run, { cells }: PersonRequest): Html => {
   const differences = found?.differences ?? [];

@@ -9,6 +9,7 @@ import {
 } from '../../support/data/refund-cases.ts';
 import { forFile } from '../../support/for-file.ts';
 import { silence } from '../../support/service/scripted-gateway.ts';
+import { dayMs, hourMs } from '../../../contract/time.ts';
 
 const records = await forFile(startRefundRecords());
 const aCase = (given: RefundCase) => refundCase(records, given);
@@ -20,7 +21,6 @@ const refused: RefundAnswer = {
   code: 'charge_already_refunded',
   message: 'It has already been refunded.',
 };
-const hourMs = 3_600_000;
 
 describe('refundPayment', () => {
   it('asks the gateway before it tells it, and records the end', async () => {
@@ -72,7 +72,7 @@ describe('refundPayment', () => {
     expect(await refund.tryOnce()).toBe('RefundPending');
     refund.later(hourMs);
     expect(await refund.tryOnce()).toBe('RefundPending');
-    refund.later(24 * hourMs);
+    refund.later(dayMs);
     expect(await refund.tryOnce()).toBe('ended');
     expect(await refund.get()).toMatchObject({ status: 'pending', stage: 'by_hand', told: 1 });
     expect(refund.alerts()).toEqual(['refund_unknown', 'refund_by_hand']);

@@ -3,7 +3,7 @@ import type { AttemptResult } from '../../../contract/attempt.ts';
 import { eventId } from '../../../contract/ids.ts';
 import { createDeliveries, type Consequence } from '../../../postgres/deliveries.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import { minuteMs } from '../../support/data/payments.ts';
+import { minuteMs } from '../../../contract/time.ts';
 import { withOutcome, startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 

@@ -3,11 +3,11 @@ import { createHealthQueries } from '../../../postgres/health.ts';
 import { aDatabase } from '../../support/data/database.ts';
 import { fillConsole } from '../../support/data/fill-console.ts';
 import { forFile } from '../../support/for-file.ts';
+import { dayMs } from '../../../contract/time.ts';
 
 const { sql } = await forFile(aDatabase().then((made) => ({ ...made, stop: made.drop })));
 await fillConsole(sql);
 const health = createHealthQueries(sql);
-const dayMs = 24 * 3_600_000;
 
 it('the health of a receiver adds up, and is that of its application alone', async () => {
   const since = new Date(Date.now() - dayMs);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLatePayments, type LatePaymentResult } from '../../../postgres/late-payments.ts';
-import { minuteMs } from '../../support/data/payments.ts';
+import { minuteMs } from '../../../contract/time.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Payment } from '../../../contract/payment.ts';
 import { terminalStatuses, type TerminalStatus } from '../../../contract/status.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import { minuteMs } from '../../support/data/payments.ts';
+import { minuteMs } from '../../../contract/time.ts';
 import { withOutcome, noAnswer, startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { eventId, newPaymentId, newReplayId } from '../../../contract/ids.ts';
+import { dayMs } from '../../../contract/time.ts';
 import { createConsoleLoginQueries } from '../../../postgres/console-logins.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
@@ -15,7 +16,6 @@ import { startRecords } from '../../support/data/records.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
 
-const dayMs = 24 * 3_600_000;
 const records = await forFile(startRecords());
 
 /** A payment that ended and was delivered now. The purge runs as of a later time. */

@@ -15,8 +15,7 @@ import { withGateway } from '../../support/service/scripted-gateway.ts';
 import { startScriptedWorker } from '../../support/service/scripted-worker.ts';
 import { skipTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
-
-const hourMs = 60 * 60_000;
+import { dayMs } from '../../../contract/time.ts';
 
 /** A late payment with a scripted activity. */
 const aLatePayment = async (
@@ -144,7 +143,7 @@ describe('the late-payment workflow', () => {
       defaultPayloadConverter.fromPayload<LatePaymentInput>(payload),
     );
     const givesUpAfterMs = continued!.giveUpAt! - first.startTime.getTime();
-    expect(Math.abs(givesUpAfterMs - 24 * hourMs)).toBeLessThan(30_000);
+    expect(Math.abs(givesUpAfterMs - dayMs)).toBeLessThan(30_000);
     expect(lasts).not.toContain(true);
     await newest.terminate();
 

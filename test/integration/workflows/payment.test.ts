@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { VerificationResult } from '../../../contract/status.ts';
+import { hourMs, minuteMs } from '../../../contract/time.ts';
 import {
   gatewayBusy,
   gatewayUnavailable,
@@ -23,7 +24,7 @@ import { forFile } from '../../support/for-file.ts';
 
 const worker = await forFile(startScriptedWorker());
 
-const minutes = (count: number) => count * 60_000;
+const minutes = (count: number) => count * minuteMs;
 const ended = { kind: 'ended', status: 'paid' } as const;
 
 /** Gives the answers in turn, and the last one to all further calls. */
@@ -40,7 +41,7 @@ const timesOf = async (workflowId: string, name: string): Promise<number[]> => {
     .map(({ eventTime }) => Number(eventTime?.seconds) * 1000 + (eventTime?.nanos ?? 0) / 1e6);
 };
 const gapsInMinutes = (times: number[]) =>
-  times.slice(1).map((time, index) => Math.round((time - times[index]!) / 60_000));
+  times.slice(1).map((time, index) => Math.round((time - times[index]!) / minuteMs));
 
 /** Skips all time once the payment has been opened, and returns when the workflow has ended. */
 const playToTheEnd = async (script: Script) => {
@@ -297,7 +298,6 @@ describe('a workflow whose delivery is postponed', () => {
 describe('a replay', () => {
   const failsAt = (retryAfter: number) =>
     Promise.reject(webhookAttemptFailed('Attempt', retryAfter));
-  const hourMs = 3_600_000;
 
   it('ends the wait for the next attempt, each time', async () => {
     const { handle, callsOf } = await worker.play({

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { newPaymentId } from '../../../contract/ids.ts';
+import { dayMs } from '../../../contract/time.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 
-const dayMs = 24 * 3_600_000;
 const comparedDays = 9;
 
 interface KnownPayment {

@@ -1,8 +1,7 @@
 import { newPaymentId } from '../../../contract/ids.ts';
 import type { Payment } from '../../../contract/payment.ts';
+import { minuteMs } from '../../../contract/time.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
-
-export const minuteMs = 60_000;
 
 /** A pending payment of `shop` that is created now, with a deadline in half an hour. */
 export const aPayment = (fields: Partial<Payment> = {}): Payment => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PastAttempt } from '../../../contract/attempt.ts';
+import { dayMs, hourMs, minuteMs } from '../../../contract/time.ts';
 import { nextStep } from '../../../webhooks/schedule.ts';
 
-const minuteMs = 60_000;
 const start = Date.UTC(2030, 0, 1);
 const at = (ms: number) => new Date(start + ms);
 /** An attempt with the delay that follows it; none follows the last attempt of a round. */
@@ -80,7 +80,6 @@ describe('nextStep', () => {
   );
 
   it('does not shorten the delay when the worker’s clock is ahead of Temporal’s', () => {
-    const hourMs = 60 * minuteMs;
     expect(stepAt(failures(3), minuteMs, hourMs)).toMatchObject({ kind: 'wait' });
   });
 
@@ -98,8 +97,8 @@ describe('nextStep', () => {
   });
 
   it('is exhausted after six failures', () => {
-    expect(stepAt(failures(6), 99 * 24 * 60 * minuteMs)).toEqual({ kind: 'exhausted' });
-    expect(stepAt(failures(5), 99 * 24 * 60 * minuteMs)).toMatchObject({ kind: 'attempt' });
+    expect(stepAt(failures(6), 99 * dayMs)).toEqual({ kind: 'exhausted' });
+    expect(stepAt(failures(5), 99 * dayMs)).toMatchObject({ kind: 'attempt' });
   });
 
   it('makes the next attempt of the round now if somebody asked for it', () => {
