@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import { eventPaymentFields, paymentEventKinds } from './event.ts';
+import { paymentEventKinds } from './event.ts';
+import { type EventPaymentField, eventPaymentFields } from './payment-fields.ts';
 import { PaymentResponse } from './payment-responses.ts';
 import { openEnum, time } from './response-fields.ts';
 import { terminalStatuses } from './status.ts';
 
 // The keys are those of the list.
 const isInEvent = Object.fromEntries(eventPaymentFields.map((name) => [name, true])) as Record<
-  (typeof eventPaymentFields)[number],
+  EventPaymentField,
   true
 >;
 

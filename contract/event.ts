@@ -1,6 +1,10 @@
 import { eventId } from './ids.ts';
-import type { Payment, PaymentField } from './payment-fields.ts';
-import { paymentFields } from './payment-fields.ts';
+import {
+  type EventPaymentField,
+  eventPaymentFields,
+  type Payment,
+  paymentFields,
+} from './payment-fields.ts';
 import { type RefundEventKind, refundEventKinds } from './refund-event.ts';
 import type { TerminalStatus } from './status.ts';
 import { isTerminal, terminalStatuses } from './status.ts';
@@ -22,29 +26,12 @@ export interface Event<Kind = EventKind> {
   createdAt: Date;
 }
 
-/** The payment's fields in its event, in their order. Source: service interface, table 6.3. */
-export const eventPaymentFields = [
-  'payment_id',
-  'application',
-  'order_id',
-  'status',
-  'amount',
-  'currency',
-  'tracking_code',
-  'card_pan_masked',
-  'paid_at',
-  'failure_code',
-  'failure_reason',
-  'test',
-  'metadata',
-] as const satisfies readonly PaymentField[];
-
 /** The event of a payment that has just ended. */
 export const createEvent = (payment: Payment, createdAt: Date): Event<PaymentEventKind> => {
   if (!isTerminal(payment.status)) throw new Error(`${payment.id} has not ended, it has no event`);
   const id = eventId(payment.id);
   const kind = eventKind(payment.status);
-  const fields: readonly ((typeof eventPaymentFields)[number] | 'cancelled_by')[] =
+  const fields: readonly (EventPaymentField | 'cancelled_by')[] =
     payment.status === 'cancelled' ? [...eventPaymentFields, 'cancelled_by'] : eventPaymentFields;
   const members = [
     `"event":"${kind}"`,

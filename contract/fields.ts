@@ -3,16 +3,18 @@ import { isoTime } from './time.ts';
 /** A kind of value: its Postgres type and its JSON text. `Value` is its type in code. */
 export interface Kind<Value> {
   sqlType: string;
+  isNullable: boolean;
   toJson: (value: Value) => string;
 }
 
 export const kind = <Value>(
   sqlType: string,
   toJson: (value: Value) => string = JSON.stringify,
-): Kind<Value> => ({ sqlType, toJson });
+): Kind<Value> => ({ sqlType, isNullable: false, toJson });
 
 export const nullable = <Value>({ sqlType, toJson }: Kind<Value>): Kind<Value | null> => ({
   sqlType,
+  isNullable: true,
   toJson: (value) => (value === null ? 'null' : toJson(value)),
 });
 

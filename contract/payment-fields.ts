@@ -91,3 +91,32 @@ export type Payment = {
 export const storedFields: readonly StoredField[] = Object.values(paymentFields).filter(
   (field) => 'property' in field,
 );
+
+type BlankProperty =
+  | { [Name in keyof Payment]: null extends Payment[Name] ? Name : never }[keyof Payment]
+  | Extract<StoredField, { writtenBy: 'refunds' }>['property'];
+
+/** What a payment has while nothing is known of it: null wherever it may be, and sums of 0. */
+export const blankPayment = Object.fromEntries(
+  storedFields
+    .filter(({ kind: { isNullable }, writtenBy }) => isNullable || writtenBy === 'refunds')
+    .map(({ property, kind: { isNullable } }) => [property, isNullable ? null : 0]),
+) as Pick<Payment, BlankProperty>; // Object.fromEntries forgets the keys.
+
+/** The payment's fields in its event, in their order. Source: service interface, table 6.3. */
+export const eventPaymentFields = [
+  'payment_id',
+  'application',
+  'order_id',
+  'status',
+  'amount',
+  'currency',
+  'tracking_code',
+  'card_pan_masked',
+  'paid_at',
+  'failure_code',
+  'failure_reason',
+  'test',
+  'metadata',
+] as const satisfies readonly PaymentField[];
+export type EventPaymentField = (typeof eventPaymentFields)[number];

@@ -1,6 +1,12 @@
 import { refundEventId } from './ids.ts';
 import { integer } from './fields.ts';
-import { type Payment, type PaymentField, paymentFields } from './payment-fields.ts';
+import {
+  type EventPaymentField,
+  eventPaymentFields,
+  type Payment,
+  type PaymentField,
+  paymentFields,
+} from './payment-fields.ts';
 import { type Refund, type RefundField, refundFields } from './refund.ts';
 import { isoTime } from './time.ts';
 
@@ -11,20 +17,13 @@ import { isoTime } from './time.ts';
 export const refundEventKinds = ['refund.created', 'refund.succeeded', 'refund.failed'] as const;
 export type RefundEventKind = (typeof refundEventKinds)[number];
 
+type PaymentOnlyField = Exclude<EventPaymentField, RefundField>;
 /** The payment's fields in the event. With them it has all fields of a payment's event, so a receiver can read both as one type. */
 export const refundEventPaymentFields = [
   'amount_refunded',
   'amount_refund_pending',
-  'tracking_code',
-  'card_pan_masked',
-  'paid_at',
+  ...eventPaymentFields.filter((name): name is PaymentOnlyField => !(name in refundFields)),
 ] as const satisfies readonly PaymentField[];
-
-/** What the payment of a refund adds to its event. Amounts are in minor units. */
-export type RefundedPayment = Pick<
-  Payment,
-  'amount' | 'amountRefunded' | 'amountRefundPending' | 'trackingCode' | 'cardPanMasked' | 'paidAt'
->;
 
 /** The refund's fields in its event, before and after the payment's. */
 export const refundEventFields = {
@@ -43,7 +42,7 @@ export const refundEventFields = {
 /** The event of a refund, with the bytes that every attempt sends. */
 export const createRefundEvent = (
   kind: RefundEventKind,
-  { refund, payment, createdAt }: { refund: Refund; payment: RefundedPayment; createdAt: Date },
+  { refund, payment, createdAt }: { refund: Refund; payment: Payment; createdAt: Date },
 ) => {
   const id = refundEventId(refund.id, kind);
   const fields = (names: readonly RefundField[]) =>

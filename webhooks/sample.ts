@@ -1,6 +1,7 @@
 import type { AttemptResult } from '../contract/attempt.ts';
 import { createEvent, type Event, type EventKind } from '../contract/event.ts';
 import { newPaymentId } from '../contract/ids.ts';
+import { blankPayment } from '../contract/payment-fields.ts';
 import { terminalStatuses } from '../contract/status.ts';
 import type { WebhookDispatcher } from './connector.ts';
 import { post } from './request.ts';
@@ -35,6 +36,7 @@ const createSample = ({ application, gateway, kind, now }: SampleRequest): Event
   const isPaid = status === 'paid';
   return createEvent(
     {
+      ...blankPayment,
       id: newPaymentId(),
       application,
       orderId: 'webhook-test',
@@ -42,7 +44,6 @@ const createSample = ({ application, gateway, kind, now }: SampleRequest): Event
       amount: 1250,
       currency: 'EUR',
       gateway,
-      description: null,
       callbackUrl: '',
       metadata: '{"webhook_test":true}',
       test: true,
@@ -51,10 +52,6 @@ const createSample = ({ application, gateway, kind, now }: SampleRequest): Event
       paidAt: isPaid ? now : null,
       failureCode: status === 'failed' ? 'insufficient_funds' : null,
       cancelledBy: status === 'cancelled' ? 'payer' : null,
-      cancellationReason: null,
-      amountRefunded: 0,
-      amountRefundPending: 0,
-      refundableUntil: null,
       expiresAt: now,
       createdAt: now,
       updatedAt: now,

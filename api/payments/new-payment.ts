@@ -4,7 +4,7 @@ import { newPaymentId } from '../../contract/ids.ts';
 import type { JsonNode } from '../../contract/json.ts';
 import { toPlainValue } from '../../contract/json.ts';
 import { metadataProblems } from '../../contract/metadata.ts';
-import type { Payment } from '../../contract/payment.ts';
+import { blankPayment, type Payment } from '../../contract/payment-fields.ts';
 import { type SandboxPlan, sandboxPlanProblems } from '../../contract/sandbox-plan.ts';
 import { findPaymentProblems } from '../../gateways/registry.ts';
 import type { Gateway, Gateways } from '../../postgres/gateways.ts';
@@ -66,6 +66,7 @@ export const newPayment = async (
   const createdAt = now();
   const fields = parsed.data;
   const payment: Payment = {
+    ...blankPayment,
     id: newPaymentId(),
     ...ownerOf(caller),
     orderId: fields.order_id,
@@ -76,15 +77,6 @@ export const newPayment = async (
     description: fields.description ?? null,
     callbackUrl,
     metadata: metadata?.text ?? '{}',
-    trackingCode: null,
-    cardPanMasked: null,
-    paidAt: null,
-    failureCode: null,
-    cancelledBy: null,
-    cancellationReason: null,
-    amountRefunded: 0,
-    amountRefundPending: 0,
-    refundableUntil: null,
     expiresAt: new Date(createdAt.getTime() + fields.expires_in * 1000),
     createdAt,
     updatedAt: createdAt,

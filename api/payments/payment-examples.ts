@@ -1,37 +1,29 @@
 import { EventBody } from '../../contract/event-schema.ts';
 import { eventKind } from '../../contract/event.ts';
 import { eventId } from '../../contract/ids.ts';
-import type { PaymentResponse } from '../../contract/payment-responses.ts';
+import { presentPayment } from '../../contract/payment.ts';
+import { blankPayment, type Payment } from '../../contract/payment-fields.ts';
+import { PaymentResponse } from '../../contract/payment-responses.ts';
 import type { TerminalStatus } from '../../contract/status.ts';
 
-const pending: PaymentResponse = {
-  payment_id: 'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
+const created: Payment = {
+  ...blankPayment,
+  id: 'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
   application: 'shop',
-  order_id: 'order-1042',
+  orderId: 'order-1042',
   status: 'pending',
   amount: 1250,
   currency: 'EUR',
   gateway: 'sandbox',
   description: 'Two tickets',
-  checkout_url: 'https://pay.example/api/v1/payments/PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP/checkout',
-  callback_url: 'https://shop.example/return',
-  tracking_code: null,
-  card_pan_masked: null,
-  paid_at: null,
-  failure_code: null,
-  failure_reason: null,
-  cancelled_by: null,
-  cancellation_reason: null,
-  amount_refunded: 0,
-  amount_refund_pending: 0,
-  refundable: 0,
-  refundable_until: null,
+  callbackUrl: 'https://shop.example/return',
   test: true,
-  metadata: { seat: '12A' },
-  expires_at: '2026-11-20T11:11:37.123+00:00',
-  created_at: '2026-11-20T10:41:37.123+00:00',
-  updated_at: '2026-11-20T10:41:37.123+00:00',
+  metadata: '{"seat":"12A"}',
+  expiresAt: new Date('2026-11-20T11:11:37.123Z'),
+  createdAt: new Date('2026-11-20T10:41:37.123Z'),
+  updatedAt: new Date('2026-11-20T10:41:37.123Z'),
 };
+const pending = PaymentResponse.parse(JSON.parse(presentPayment(created, 'https://pay.example')));
 
 export const paymentExamples = {
   pending,

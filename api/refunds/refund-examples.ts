@@ -51,18 +51,15 @@ export const refundExamples = {
   },
 } satisfies Record<string, RefundResponse>;
 
-const { tracking_code, card_pan_masked, paid_at } = paymentExamples.paid;
-const paymentOnly = { tracking_code, card_pan_masked, paid_at };
-
 /** The event of the refund that succeeded; the schema picks the fields of an event and their order. */
 export const refundEventExamples = {
   succeeded: RefundEventBody.parse({
+    ...paymentExamples.paid,
     ...refundExamples.succeeded,
     event: 'refund.succeeded',
     event_id: refundEventId(reserved.refund_id, 'refund.succeeded'),
     created_at: refundExamples.succeeded.updated_at,
     sequence: 2,
-    ...paymentOnly,
     payment_amount: paymentExamples.paid.amount,
     amount_refunded: reserved.amount,
     amount_refund_pending: 0,

@@ -1,5 +1,5 @@
 import { newPaymentId } from '../../../contract/ids.ts';
-import type { Payment } from '../../../contract/payment.ts';
+import { blankPayment, type Payment } from '../../../contract/payment-fields.ts';
 import { minuteMs } from '../../../contract/time.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 
@@ -7,6 +7,7 @@ import type { Sql } from '../../../postgres/driver/sql.ts';
 export const aPayment = (fields: Partial<Payment> = {}): Payment => {
   const { createdAt = new Date(), expiresAt } = fields;
   return {
+    ...blankPayment,
     id: newPaymentId(),
     application: 'shop',
     orderId: 'order-1',
@@ -14,19 +15,9 @@ export const aPayment = (fields: Partial<Payment> = {}): Payment => {
     amount: 1250,
     currency: 'EUR',
     gateway: 'sandbox',
-    description: null,
     callbackUrl: 'https://shop.example/return',
     metadata: '{}',
     test: true,
-    trackingCode: null,
-    cardPanMasked: null,
-    paidAt: null,
-    failureCode: null,
-    cancelledBy: null,
-    cancellationReason: null,
-    amountRefunded: 0,
-    amountRefundPending: 0,
-    refundableUntil: null,
     createdAt,
     updatedAt: createdAt,
     ...fields,

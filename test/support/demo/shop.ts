@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Stripe from 'stripe';
 import { onTestFinished } from 'vitest';
+import { paymentExamples } from '../../../api/payments/payment-examples.ts';
 import { ApiError, type Payment, Payments } from '../../../client/src/index.ts';
 import { createInbox } from '../../../client/src/inbox.ts';
 import { createOrders, type RefundState } from '../../../demo/orders.ts';
@@ -10,32 +11,15 @@ import { createShop, type PaymentCalls } from '../../../demo/routes.ts';
 const webhookSecret = `whsec_${'s'.repeat(43)}`;
 
 export const aPayment = (changes: Partial<Payment> = {}): Payment => ({
+  ...paymentExamples.pending,
   payment_id: 'PAY_1',
   application: 'demo-shop',
   order_id: 'C-1',
-  status: 'pending',
   amount: 1290,
   currency: 'EUR',
-  gateway: 'sandbox',
-  description: null,
   checkout_url: 'http://127.0.0.1:9/checkout',
   callback_url: 'http://127.0.0.1:9/return',
-  tracking_code: null,
-  card_pan_masked: null,
-  paid_at: null,
-  failure_code: null,
-  failure_reason: null,
-  cancelled_by: null,
-  cancellation_reason: null,
-  amount_refunded: 0,
-  amount_refund_pending: 0,
-  refundable: 0,
-  refundable_until: null,
-  test: true,
   metadata: { item: 'Morning beans' },
-  expires_at: '2026-11-20T11:11:37.123+00:00',
-  created_at: '2026-11-20T10:41:37.123+00:00',
-  updated_at: '2026-11-20T10:41:37.123+00:00',
   ...changes,
 });
 

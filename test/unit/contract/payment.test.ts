@@ -5,19 +5,10 @@ import { isTerminal, statuses } from '../../../contract/status.ts';
 import { examplePayment, paidPayment } from '../../support/data/payments.ts';
 
 const base = 'https://pay.example';
-const fieldNames = (text: string) => Object.keys(JSON.parse(text) as object);
 
 describe('presentPayment', () => {
-  it('writes the fields of the API in their order', () => {
-    expect(fieldNames(presentPayment(examplePayment(), base)).join(', ')).toBe(
-      'payment_id, application, order_id, status, amount, currency, gateway, description, ' +
-        'checkout_url, callback_url, tracking_code, card_pan_masked, paid_at, failure_code, ' +
-        'failure_reason, cancelled_by, cancellation_reason, amount_refunded, amount_refund_pending, refundable, refundable_until, test, metadata, expires_at, created_at, updated_at',
-    );
-  });
-
-  it('writes a pending payment', () => {
-    expect(JSON.parse(presentPayment(examplePayment(), base))).toEqual({
+  it('writes the fields of a pending payment in the order of the API', () => {
+    const fields = {
       payment_id: 'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
       application: 'shop',
       order_id: 'order "1"',
@@ -44,7 +35,10 @@ describe('presentPayment', () => {
       expires_at: '2026-11-20T11:11:37.120+00:00',
       created_at: '2026-11-20T10:41:37.123+00:00',
       updated_at: '2026-11-20T10:41:37.000+00:00',
-    });
+    };
+    const written = JSON.parse(presentPayment(examplePayment(), base)) as object;
+    expect(Object.entries(written)).toEqual(Object.entries(fields));
+    expect(Object.keys(PaymentResponse.shape)).toEqual(Object.keys(fields));
   });
 
   it('writes the result of a paid payment', () => {
@@ -76,11 +70,5 @@ describe('presentPayment', () => {
       checkout_url: string | null;
     };
     expect(checkout_url === null).toBe(isTerminal(status));
-  });
-
-  it('writes the same fields as the schema of the response has, in the same order', () => {
-    expect(Object.keys(PaymentResponse.shape)).toEqual(
-      fieldNames(presentPayment(examplePayment(), base)),
-    );
   });
 });
