@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { html } from 'hono/html';
 import { Refusal } from '../operations/change.ts';
 import type { ConsoleRole } from '../postgres/console-logins.ts';
-import { ownPath } from './attempt.ts';
+import { ownPath } from './begun-login.ts';
 import type { Html } from './html.ts';
 import { copyable, notice } from './html.ts';
 import type { ConsoleResponse, Owner, PersonRequest, Route } from './request.ts';

@@ -8,7 +8,7 @@ import { consoleRoles, type ConsoleSession } from '../postgres/console-logins.ts
 import { isPostgresUnavailable, isQueryCanceled } from '../postgres/driver/error-codes.ts';
 import type { Assets } from './assets.ts';
 import { readAssets } from './assets.ts';
-import { ownPath } from './attempt.ts';
+import { ownPath } from './begun-login.ts';
 import { cellsOf, notice, timeIn, type Html } from './html.ts';
 import { layout, sections } from './layout.ts';
 import { refuseStranger } from './owner.ts';
@@ -183,7 +183,7 @@ const respond = async (deps: Deps, route: Route, ctx: Context): Promise<ConsoleR
     form,
     csrf: state.csrf,
     secret,
-    attempt: readSecret(ctx, cookieNames(deps).attempt),
+    begunLogin: readSecret(ctx, cookieNames(deps).begunLogin),
     zone,
     formatTime,
     cells: cellsOf(formatTime),
@@ -237,7 +237,7 @@ const refuseByRole = (
 /** Over https no other name of the site can set a cookie of these names. */
 const cookieNames = ({ baseUrl }: Deps) => {
   const session = baseUrl.startsWith('https:') ? '__Host-console' : 'console';
-  return { session, attempt: `${session}-attempt` };
+  return { session, begunLogin: `${session}-login` };
 };
 
 const readSecret = (ctx: Context, cookie: string): string | undefined => {
@@ -353,7 +353,7 @@ const send = async (
   ctx.body = String(await layout({ ...shown, assets: assets.urls }));
 };
 
-const setCookies = (ctx: Context, deps: Deps, { session, attempt, zone, message }: Cookies) => {
+const setCookies = (ctx: Context, deps: Deps, { session, begunLogin, zone, message }: Cookies) => {
   const names = cookieNames(deps);
   const secure = deps.baseUrl.startsWith('https:') ? '; Secure' : '';
   const set = (name: string, value: string, maxAge: number) =>
@@ -363,7 +363,7 @@ const setCookies = (ctx: Context, deps: Deps, { session, attempt, zone, message 
     );
   if (session === null) set(names.session, '', 0);
   else if (session !== undefined) set(names.session, session, 12 * 3600);
-  if (attempt !== undefined) set(names.attempt, attempt, 600);
+  if (begunLogin !== undefined) set(names.begunLogin, begunLogin, 600);
   if (zone !== undefined) set('console-zone', zone, 365 * 24 * 3600);
   if (message === null) set(messageCookie, '', 0);
   else if (message !== undefined)

@@ -14,7 +14,7 @@ import {
   WWWAuthenticateChallengeError,
 } from 'openid-client';
 import type { Logger } from '../telemetry/log.ts';
-import { deriveFrom } from './attempt.ts';
+import { deriveFrom } from './begun-login.ts';
 
 export interface Settings {
   issuer: URL;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ListedPasskey, Passkey } from '../postgres/console-passkeys.ts';
-import { deriveFrom } from './attempt.ts';
+import { deriveFrom } from './begun-login.ts';
 
 /** At its first use: it takes 26 MB and a fifth of a second, and some consoles have no passkeys. */
 const loadLibrary = () => import('@simplewebauthn/server');

@@ -14,7 +14,7 @@ import type { createConsolePeopleQueries } from '../postgres/console-people.ts';
 import type { createHealthQueries } from '../postgres/health.ts';
 import type { createRefusedRequests } from '../postgres/refused-requests.ts';
 import type { Logger } from '../telemetry/log.ts';
-import type { Attempts } from './attempt.ts';
+import type { BegunLogins } from './begun-login.ts';
 import type { Cells, FormatTime, Html } from './html.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 
@@ -30,7 +30,7 @@ export interface Deps {
   baseUrl: string;
   logins: ConsoleLoginQueries;
   views: ReturnType<typeof createConsoleViews>;
-  attempts: Attempts;
+  begunLogins: BegunLogins;
   people: Pick<
     ReturnType<typeof createConsolePeopleQueries>,
     'getByAccount' | 'getByEmail' | 'getBySubject'
@@ -58,7 +58,7 @@ export interface ConsoleRequest {
   /** The secret of the browser's session, valid or not. */
   secret: string | undefined;
   /** The secret of the login that the browser began last, valid or not. */
-  attempt: string | undefined;
+  begunLogin: string | undefined;
   zone: string;
   cells: Cells;
   formatTime: FormatTime;
@@ -74,7 +74,7 @@ export interface PersonRequest extends ConsoleRequest {
 /** Values that the browser keeps. Null: no longer. */
 export interface Cookies {
   session?: string | null;
-  attempt?: string;
+  begunLogin?: string;
   zone?: string;
   /** The next page shows it once. */
   message?: string | null | undefined;
@@ -87,14 +87,14 @@ export type ConsoleResponse =
       title: Html | string;
       content: Html;
       tab?: string;
-      attempt?: string;
+      begunLogin?: string;
     }
   /** A part of a page that refreshes itself; undefined if nothing changed. */
   | { kind: 'part'; content: Html | undefined }
   /** A CSV file, which is sent line by line. */
   | { kind: 'file'; name: string; lines: AsyncIterable<string> }
   /** JSON for the page's own script. */
-  | { kind: 'data'; data: object; attempt: string }
+  | { kind: 'data'; data: object; begunLogin: string }
   | ({ kind: 'redirect'; to: string } & Cookies);
 
 export const page = (

@@ -18,7 +18,7 @@ import { createTemporalAdmin } from '../temporal/admin-client.ts';
 import { connectClient } from '../temporal/client.ts';
 import { readLastHeartbeat } from '../temporal/sweeper.ts';
 import { createConsole } from './app.ts';
-import { createAttempts } from './attempt.ts';
+import { createBegunLogins } from './begun-login.ts';
 import { createIdentityProvider } from './identity-provider.ts';
 
 const postgresConnectionsMax = 4;
@@ -61,7 +61,7 @@ await runProcess(async () => {
     views: createConsoleViews(sql),
     refusedRequests: createRefusedRequests(sql),
     logins,
-    attempts: createAttempts(logins.spendAttempt),
+    begunLogins: createBegunLogins(logins.endBegunLogin),
     people: createConsolePeopleQueries(sql),
     passkeys: createConsolePasskeyQueries(sql),
     identityProvider: identityProviderOf(config, logger),

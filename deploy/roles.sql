@@ -147,7 +147,7 @@ grant select (id, name, label, created_at, used_at) on console_passkeys to payme
 -- it records needs a person, and the command line alone adds people, gives them roles and makes links: a console
 -- that somebody has taken over can invent no person and no role.
 grant select on applications, tokens, payments, refunds, workflow_outbox, events, deliveries, attempts, late_payments,
-  refused_requests, gateway_exchanges, audit_log, console_people, console_links, console_sessions, console_passkeys, console_attempts
+  refused_requests, gateway_exchanges, audit_log, console_people, console_links, console_sessions, console_passkeys, console_ended_logins
   to payments_console;
 grant select (slug, driver, kind, enabled, can_refund, has_credentials, created_at, time_zone) on gateways to payments_console;
 grant select (id, application, key_id, created_at, retires_at) on webhook_secrets to payments_console;
@@ -175,7 +175,7 @@ grant update (ended_at) on console_links to payments_console;
 grant insert (hash, name, via, link, proved_at), update (seen_at, ended_at) on console_sessions to payments_console;
 grant insert (id, name, label, public_key, counter), update (counter, used_at), delete on console_passkeys
   to payments_console;
-grant insert (hash), delete on console_attempts to payments_console;
+grant insert (hash), delete on console_ended_logins to payments_console;
 grant select, insert (person, name, address), update (address), delete on console_views to payments_console;
 
 -- A purge deletes old records as a role of its own (npm run admin -- purge), which changes nothing else.

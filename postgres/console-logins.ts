@@ -181,10 +181,10 @@ export const createConsoleLoginQueries = (sql: Queries) => {
     },
 
     /** Records that a login that a browser has begun has ended. @returns false if it had ended before */
-    async spendAttempt(attempt: string): Promise<boolean> {
+    async endBegunLogin(begunLogin: string): Promise<boolean> {
       const { count } = await sql`
-        with expired as (delete from console_attempts where created_at < now() - interval '10 minutes')
-        insert into console_attempts (hash) values (${hashOf(attempt)}) on conflict do nothing`;
+        with expired as (delete from console_ended_logins where created_at < now() - interval '10 minutes')
+        insert into console_ended_logins (hash) values (${hashOf(begunLogin)}) on conflict do nothing`;
       return count === 1;
     },
   };

@@ -6,7 +6,7 @@ import { action, notice } from '../html.ts';
 import { createPasskeys } from '../passkeys.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
-import { spentAttempt } from './login.ts';
+import { spentLogin } from './login.ts';
 import { viewsPart } from './views.ts';
 
 const labelMax = 50;
@@ -18,7 +18,7 @@ const ways = {
 
 /** The login of the person who looks at it, with the person's passkeys. */
 export const accountRoutes = (deps: Deps): Route[] => {
-  const { baseUrl, attempts, passkeys: stored } = deps;
+  const { baseUrl, begunLogins, passkeys: stored } = deps;
   const passkeys = createPasskeys(baseUrl);
 
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
@@ -82,27 +82,27 @@ export const accountRoutes = (deps: Deps): Route[] => {
     );
 
   const begin = async ({ session }: PersonRequest): Promise<ConsoleResponse> => {
-    const attempt = attempts.begin('/account');
+    const begunLogin = begunLogins.begin('/account');
     const known = await stored.list(session.name);
     return {
       kind: 'data',
-      data: await passkeys.optionsToAdd(attempt, session.name, known),
-      attempt,
+      data: await passkeys.optionsToAdd(begunLogin, session.name, known),
+      begunLogin,
     };
   };
 
   const add = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const { form, attempt, session, operations } = request;
+    const { form, begunLogin, session, operations } = request;
     const label = form.get('label')?.trim() ?? '';
     if (!new RegExp(`^\\P{C}{1,${labelMax}}$`, 'u').test(label))
       return askForPasskey(request, `The name has 1 to ${labelMax} characters.`);
-    const begun = attempt === undefined ? undefined : await attempts.end(attempt);
-    if (attempt === undefined || !begun) return spentAttempt();
-    const passkey = await passkeys.verifyNew(attempt, form.get('response') ?? '');
+    const login = begunLogin === undefined ? undefined : await begunLogins.end(begunLogin);
+    if (begunLogin === undefined || !login) return spentLogin();
+    const passkey = await passkeys.verifyNew(begunLogin, form.get('response') ?? '');
     if (!passkey) return askForPasskey(request, 'The answer of the device is not valid.');
     const { name } = session;
     await operations.console.addPasskey({ ...passkey, name }, label);
-    return { kind: 'redirect', to: begun.back };
+    return { kind: 'redirect', to: login.back };
   };
 
   // A passkey outlives the session, so an open browser is not enough to add one.

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { describeRights } from '../../postgres/console-logins.ts';
-import { ownPath } from '../attempt.ts';
+import { ownPath } from '../begun-login.ts';
 import type { Html } from '../html.ts';
 import type { ConsoleRequest, ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
@@ -57,7 +57,7 @@ export const confirmLoginPage = (
     403,
   ),
   // The link, which does not know the page, leads to it.
-  attempt: deps.attempts.begin(ownPath(path)),
+  begunLogin: deps.begunLogins.begin(ownPath(path)),
 });
 
 export const refusedLogin = (title: string, text: Html | string, status: number): ConsoleResponse =>
@@ -72,7 +72,7 @@ const spentLink = (): ConsoleResponse =>
     410,
   );
 
-export const spentAttempt = (): ConsoleResponse =>
+export const spentLogin = (): ConsoleResponse =>
   refusedLogin(
     'The login is too old',
     'A login ends in the browser in which it began, within ten minutes, and once. Begin again.',
@@ -81,7 +81,7 @@ export const spentAttempt = (): ConsoleResponse =>
 
 /** `/login/:code` matches every path below `/login/`, so these routes are registered last. */
 export const loginRoutes = (deps: Deps): Route[] => {
-  const { logins, attempts, operationsOf } = deps;
+  const { logins, begunLogins, operationsOf } = deps;
 
   const loginPage = async ({ csrf, query }: ConsoleRequest): Promise<ConsoleResponse> => {
     const back = ownPath(query.get('back'));
@@ -92,7 +92,7 @@ export const loginRoutes = (deps: Deps): Route[] => {
           <p>A link from the command line lets you in, too:</p>
           ${anyLink}`,
       ),
-      ...(back !== '/' && { attempt: attempts.begin(back) }),
+      ...(back !== '/' && { begunLogin: begunLogins.begin(back) }),
     };
   };
 
@@ -113,7 +113,7 @@ export const loginRoutes = (deps: Deps): Route[] => {
   const openLink = async ({
     params,
     secret,
-    attempt,
+    begunLogin,
   }: ConsoleRequest): Promise<ConsoleResponse> => {
     const code = params['code'] ?? '';
     const person = await logins.getLink(code);
@@ -122,8 +122,8 @@ export const loginRoutes = (deps: Deps): Route[] => {
       (await operationsOf(person.name).console.logIn('link', (to) => to.openSession(code)));
     if (session === undefined) return spentLink();
     if (secret !== undefined) await logins.endSession(secret);
-    const begun = attempt === undefined ? undefined : await attempts.end(attempt);
-    return { kind: 'redirect', to: begun?.back ?? '/', session };
+    const login = begunLogin === undefined ? undefined : await begunLogins.end(begunLogin);
+    return { kind: 'redirect', to: login?.back ?? '/', session };
   };
 
   const logOut = async ({ secret }: ConsoleRequest): Promise<ConsoleResponse> => {

@@ -1,11 +1,11 @@
-import { ownPath } from '../attempt.ts';
+import { ownPath } from '../begun-login.ts';
 import { createPasskeys } from '../passkeys.ts';
 import type { ConsoleRequest, ConsoleResponse, Deps, Route } from '../request.ts';
-import { refusedLogin, spentAttempt } from './login.ts';
+import { refusedLogin, spentLogin } from './login.ts';
 
 export const passkeyLoginRoutes = ({
   baseUrl,
-  attempts,
+  begunLogins,
   logins,
   operationsOf,
   passkeys: stored,
@@ -13,15 +13,15 @@ export const passkeyLoginRoutes = ({
   const passkeys = createPasskeys(baseUrl);
 
   const begin = async ({ form }: ConsoleRequest): Promise<ConsoleResponse> => {
-    const attempt = attempts.begin(ownPath(form.get('back')));
-    return { kind: 'data', data: await passkeys.optionsToLogIn(attempt), attempt };
+    const begunLogin = begunLogins.begin(ownPath(form.get('back')));
+    return { kind: 'data', data: await passkeys.optionsToLogIn(begunLogin), begunLogin };
   };
 
-  const end = async ({ form, attempt, secret }: ConsoleRequest): Promise<ConsoleResponse> => {
-    const begun = attempt === undefined ? undefined : await attempts.end(attempt);
-    if (attempt === undefined || !begun) return spentAttempt();
+  const end = async ({ form, begunLogin, secret }: ConsoleRequest): Promise<ConsoleResponse> => {
+    const login = begunLogin === undefined ? undefined : await begunLogins.end(begunLogin);
+    if (begunLogin === undefined || !login) return spentLogin();
     const answer = form.get('response') ?? '';
-    const use = await passkeys.verifyUse(attempt, answer, stored.get);
+    const use = await passkeys.verifyUse(begunLogin, answer, stored.get);
     const session =
       use &&
       (await operationsOf(use.passkey.name).console.logIn('passkey', (to) =>
@@ -34,7 +34,7 @@ export const passkeyLoginRoutes = ({
         403,
       );
     if (secret !== undefined) await logins.endSession(secret);
-    return { kind: 'redirect', to: begun.back, session };
+    return { kind: 'redirect', to: login.back, session };
   };
 
   return [

@@ -1,32 +1,32 @@
-import { ownPath } from '../attempt.ts';
+import { ownPath } from '../begun-login.ts';
 import type { ProvedAccount } from '../identity-provider.ts';
 import { callbackPath, ProviderFailure } from '../identity-provider.ts';
 import type { ConsoleRequest, ConsoleResponse, Deps, Route } from '../request.ts';
-import { refusedLogin, spentAttempt } from './login.ts';
+import { refusedLogin, spentLogin } from './login.ts';
 
 /** Logs in through the identity provider of the settings. Without one there are no routes. */
 export const providerLoginRoutes = (deps: Deps): Route[] => {
-  const { identityProvider: provider, attempts, logins, operationsOf } = deps;
+  const { identityProvider: provider, begunLogins, logins, operationsOf } = deps;
   if (!provider) return [];
 
   const begin = async ({ query }: ConsoleRequest): Promise<ConsoleResponse> => {
-    const attempt = attempts.begin(ownPath(query.get('back')));
-    return { kind: 'redirect', to: await provider.loginUrl(attempt), attempt };
+    const begunLogin = begunLogins.begin(ownPath(query.get('back')));
+    return { kind: 'redirect', to: await provider.loginUrl(begunLogin), begunLogin };
   };
 
-  const end = async ({ query, attempt, secret }: ConsoleRequest): Promise<ConsoleResponse> => {
-    const begun = attempt === undefined ? undefined : await attempts.end(attempt);
-    if (attempt === undefined || !begun) return spentAttempt();
-    const account = await provider.getAccount(attempt, query);
+  const end = async ({ query, begunLogin, secret }: ConsoleRequest): Promise<ConsoleResponse> => {
+    const login = begunLogin === undefined ? undefined : await begunLogins.end(begunLogin);
+    if (begunLogin === undefined || !login) return spentLogin();
+    const account = await provider.getAccount(begunLogin, query);
     const found = await findPerson(deps, account);
     if (found.problem !== undefined)
       return refusedLogin('The console does not know you', found.problem, 403);
     const session = await operationsOf(found.name).console.logIn('provider', (to) =>
       to.openProviderSession(account, account.provedAt),
     );
-    if (session === undefined) return spentAttempt();
+    if (session === undefined) return spentLogin();
     if (secret !== undefined) await logins.endSession(secret);
-    return { kind: 'redirect', to: begun.back, session };
+    return { kind: 'redirect', to: login.back, session };
   };
 
   return [

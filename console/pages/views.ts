@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { viewsMax } from '../../postgres/console-views.ts';
 import { holdsSecret } from '../actions.ts';
-import { ownPath } from '../attempt.ts';
+import { ownPath } from '../begun-login.ts';
 import { escapeControls, type Html, notice } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';

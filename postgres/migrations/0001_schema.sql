@@ -1012,7 +1012,7 @@ create table console_passkeys (
 
 -- Logins that a browser has begun at the identity provider or with a passkey, and that have ended. The browser has
 -- the secret in a cookie; state, nonce, PKCE verifier and challenge derive from it. It counts once, and for ten minutes.
-create table console_attempts (
+create table console_ended_logins (
   hash bytea primary key,
   created_at timestamptz not null default now()
 );

@@ -208,7 +208,7 @@ describe('a login at the identity provider is refused', () => {
     const facts = { back: '/', at: Date.now(), nonce: 'x' };
     const text = Buffer.from(JSON.stringify(facts)).toString('base64url');
     for (const seal of ['', 'x', 'x'.repeat(43)]) {
-      const cookie = `console-attempt=${text}.${seal}`;
+      const cookie = `console-login=${text}.${seal}`;
       const { status } = await console.call('/login/provider/callback?code=x', { cookie });
       expect(status).toBe(410);
     }
@@ -225,16 +225,16 @@ it.each(['https://attacker.example', '//attacker.example', '/\\attacker.example'
 );
 
 it('lets people in while 20,000 logins have begun that nobody ends', async () => {
-  for (let count = 0; count < 20_000; count += 1) console.deps.attempts.begin('/');
+  for (let count = 0; count < 20_000; count += 1) console.deps.begunLogins.begin('/');
   await add('mark');
   expect((await logIn('mark')).status).toBe(200);
 });
 
 it('forgets ended logins after ten minutes', async () => {
-  await console.sql`update console_attempts set created_at = now() - interval '11 minutes'`;
-  expect(await console.links.spendAttempt('one')).toBe(true);
-  expect(await console.links.spendAttempt('one')).toBe(false);
-  expect(await console.sql`select from console_attempts`).toHaveLength(1);
+  await console.sql`update console_ended_logins set created_at = now() - interval '11 minutes'`;
+  expect(await console.links.endBegunLogin('one')).toBe(true);
+  expect(await console.links.endBegunLogin('one')).toBe(false);
+  expect(await console.sql`select from console_ended_logins`).toHaveLength(1);
 });
 
 it('records every login in the audit log', async () => {
@@ -298,8 +298,8 @@ it('lets in the account with a subject, whose address the provider has not verif
 it('keeps codes, states, tokens and the client secret out of the log and of Postgres', async () => {
   await add('mia');
   const back = await visitor.logInAtProvider(at('/login/provider'), 'mia');
-  const attempt = /console-attempt=([\w.-]+)/.exec(visitor.cookieFor(back))?.[1] ?? '';
-  const rows = await console.sql`select a::text from console_attempts a`;
+  const begunLogin = /console-login=([\w.-]+)/.exec(visitor.cookieFor(back))?.[1] ?? '';
+  const rows = await console.sql`select a::text from console_ended_logins a`;
   await visitor.open(back);
   back.searchParams.set('code', 'wrong');
   const again = await visitor.logInAtProvider(at('/login/provider'), 'mia');
@@ -309,7 +309,7 @@ it('keeps codes, states, tokens and the client secret out of the log and of Post
   expect(written).toContain('invalid_grant');
   for (const param of ['code', 'state'])
     expect(written).not.toContain(again.searchParams.get(param));
-  expect(written).not.toContain(attempt);
+  expect(written).not.toContain(begunLogin);
   expect(written).not.toContain(client.secret);
   expect(written).not.toContain('eyJ');
 });

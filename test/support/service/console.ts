@@ -9,7 +9,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createConsole } from '../../../console/app.ts';
-import { createAttempts } from '../../../console/attempt.ts';
+import { createBegunLogins } from '../../../console/begun-login.ts';
 import type { Deps } from '../../../console/request.ts';
 import {
   createIdentityProvider,
@@ -129,7 +129,7 @@ export const startConsole = async ({
     views: createConsoleViews(sql),
     refusedRequests: createRefusedRequests(sql),
     logins,
-    attempts: createAttempts(logins.spendAttempt),
+    begunLogins: createBegunLogins(logins.endBegunLogin),
     people: createConsolePeopleQueries(sql),
     passkeys: createConsolePasskeyQueries(sql),
     identityProvider: await identityProviderOf?.(baseUrl, logger),

@@ -9,18 +9,18 @@ export const deriveFrom = (
   purpose: 'state' | 'nonce' | 'verifier' | 'challenge',
 ): string => createHash('sha256').update(`${purpose}:${secret}`).digest('base64url');
 
-const attemptMs = 10 * 60_000;
+const loginMs = 10 * 60_000;
 
 /**
  * Logins that a browser has begun. The browser keeps them, sealed by a key of this process, so nobody can fill a
  * table with logins that nobody ends.
  * @param spend records the end of a login; false if it has ended before
  */
-export const createAttempts = (spend: (attempt: string) => Promise<boolean>) => {
+export const createBegunLogins = (spend: (begunLogin: string) => Promise<boolean>) => {
   const key = randomBytes(32);
   const sealOf = (text: string) => createHmac('sha256', key).update(text).digest();
-  const read = (attempt: string) => {
-    const [text = '', seal = ''] = attempt.split('.');
+  const read = (begunLogin: string) => {
+    const [text = '', seal = ''] = begunLogin.split('.');
     const given = Buffer.from(seal, 'base64url');
     if (given.length !== 32 || !timingSafeEqual(given, sealOf(text))) return undefined;
     // This process has made the text.
@@ -35,14 +35,14 @@ export const createAttempts = (spend: (attempt: string) => Promise<boolean>) => 
     },
 
     /** @returns where the login leads to; undefined if it has ended or began ten minutes ago */
-    async end(attempt: string): Promise<{ back: string } | undefined> {
-      const begun = read(attempt);
-      if (!begun || Date.now() - begun.at > attemptMs) return undefined;
-      return (await spend(attempt)) ? begun : undefined;
+    async end(begunLogin: string): Promise<{ back: string } | undefined> {
+      const login = read(begunLogin);
+      if (!login || Date.now() - login.at > loginMs) return undefined;
+      return (await spend(begunLogin)) ? login : undefined;
     },
   };
 };
-export type Attempts = ReturnType<typeof createAttempts>;
+export type BegunLogins = ReturnType<typeof createBegunLogins>;
 
 /** @returns the path of a page of ours, with its query; the overview for anything else */
 export const ownPath = (path: string | null): string =>
