@@ -1,10 +1,9 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { BacklogMetrics } from '../postgres/backlog-metrics.ts';
 import { singleFlight } from './single-flight.ts';
 
 /*
  * All metrics of the service. Node and the Temporal SDK add theirs. Labels have few values, e.g. routes,
- * gateways and codes. They never hold an id, an address or data of one payment.
+ * gateways and codes. They never hold an application, an id, an address or data of one payment.
  */
 
 /** Upper bounds of the histograms, in seconds. */
@@ -154,56 +153,27 @@ export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;
 const readLimitMs = 2_000;
 
 /** Gauges that read the database at each scrape. They have no samples while the database is unavailable. */
-export const registerBacklogMetrics = (
+export const registerBacklogMetrics = <Field extends string>(
   registry: Registry,
-  read: () => Promise<BacklogMetrics>,
+  backlog: {
+    gauges: Record<Field, { name: string; help: string }>;
+    measure: () => Promise<Record<Field, number>>;
+  },
 ): void => {
-  const readOnce = singleFlight(read, { limitMs: readLimitMs });
-  for (const [field, { name, help }] of Object.entries(backlogGauges))
+  const readOnce = singleFlight(backlog.measure, { limitMs: readLimitMs });
+  for (const field in backlog.gauges)
     registry.registerMetric(
       new Gauge({
-        name,
-        help,
+        name: backlog.gauges[field].name,
+        help: backlog.gauges[field].help,
         registers: [],
         async collect() {
-          const backlog = await readOnce();
-          if (backlog === undefined) this.remove();
-          // Object.entries loses the type of the keys.
-          else this.set(backlog[field as keyof BacklogMetrics]);
+          const measured = await readOnce();
+          if (measured === undefined) this.remove();
+          else this.set(measured[field]);
         },
       }),
     );
-};
-
-const backlogGauges: Record<keyof BacklogMetrics, { name: string; help: string }> = {
-  outboxSize: {
-    name: 'payments_outbox_size',
-    help: 'Payments in the outbox: their workflow is not started yet. Counted to 10,000.',
-  },
-  outboxAgeSeconds: {
-    name: 'payments_outbox_oldest_age_seconds',
-    help: 'Age of the oldest payment in the outbox. 0 if it is empty.',
-  },
-  overdueSeconds: {
-    name: 'payments_overdue_seconds',
-    help: 'Time since the earliest deadline of an open payment of a live account. 0 if no deadline has passed.',
-  },
-  inquiryLagSeconds: {
-    name: 'payments_inquiry_lag_seconds',
-    help: 'Longest time since a payer was sent to a live account without an inquiry. 0 without such a payer.',
-  },
-  exhausted: {
-    name: 'payments_webhooks_exhausted',
-    help: 'Deliveries whose attempts all failed. Counted to 10,000.',
-  },
-  deliveryOverdueSeconds: {
-    name: 'payments_webhooks_overdue_seconds',
-    help: 'Time since the earliest pending attempt of a live payment was due, without postponed deliveries. 0 if none is overdue.',
-  },
-  accountDaysDue: {
-    name: 'payments_account_days_due',
-    help: 'Days that are over and not closed, of the live account that is furthest behind in the comparison with its book.',
-  },
 };
 
 /** Shares the checks of the readiness probe. */

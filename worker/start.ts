@@ -70,7 +70,7 @@ await runProcess(async () => {
   const clock = watchClock({ readClock: () => readClock(probe), registry, logger });
   // The login of a worker for webhooks alone may not read payments.
   if (config.TASK_QUEUES.includes('payments'))
-    registerBacklogMetrics(registry, createBacklogMetrics(probe).measure);
+    registerBacklogMetrics(registry, createBacklogMetrics(probe));
   // Before the metrics port opens, so that the first scrape has every counter.
   const { activities, close: closeActivities } = composeActivities({
     config,

@@ -321,7 +321,7 @@ export const everyStatement = (
       list: () => outbox.list({ limit: 100, age: '5 seconds' }),
     }),
     'backlog-metrics.ts': {
-      methods: backlogMetrics,
+      methods: { measure: backlogMetrics.measure },
       calls: { measure: () => backlogMetrics.measure() },
     },
 
