@@ -37,31 +37,24 @@ export const createAdapters = (deps: Deps): AdapterOf => {
 };
 export type AdapterOf = (account: RecordedAccount, listener?: Listener) => GatewayAdapter;
 
-const createUnusableAdapter = (problem: GatewayUnavailable): GatewayAdapter => ({
-  async open() {
-    if (!(problem instanceof AccountProblem)) throw problem;
-    return { result: 'refused', code: 'account_problem', message: problem.message };
-  },
-  async verify() {
+const createUnusableAdapter = (problem: GatewayUnavailable): GatewayAdapter => {
+  const fail = async () => {
     throw problem;
-  },
-  async inquire() {
-    throw problem;
-  },
-  // Present, so that a refund waits and does not end for lack of the function.
-  async reverse() {
-    throw problem;
-  },
-  async refund() {
-    throw problem;
-  },
-  async refunds() {
-    throw problem;
-  },
-  async book() {
-    throw problem;
-  },
-});
+  };
+  return {
+    async open() {
+      if (!(problem instanceof AccountProblem)) throw problem;
+      return { result: 'refused', code: 'account_problem', message: problem.message };
+    },
+    verify: fail,
+    inquire: fail,
+    // Present, so that a refund waits and does not end for lack of the function.
+    reverse: fail,
+    refund: fail,
+    refunds: fail,
+    book: fail,
+  };
+};
 
 const notCalled = () => Promise.reject(new Error('Checking an account makes no calls'));
 
