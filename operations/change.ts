@@ -30,18 +30,14 @@ export interface MakeChange {
 }
 
 export const createChange = ({ sql, actor, via }: { sql: Sql; actor: string; via: Via }) => {
-  const makeChange = async (
+  const makeChange = (
     change: Change,
     work: (tx: Queries) => Promise<Changed & { result?: unknown }>,
-  ) => {
-    let changed: (Changed & { result?: unknown }) | undefined;
-    await sql.begin(async (tx) => {
-      changed = await work(tx);
-      const { before, after } = changed;
+  ) =>
+    sql.begin(async (tx) => {
+      const { before, after, result } = await work(tx);
       await createAuditLog(tx).insert({ ...change, actor, via, before, after });
+      return result;
     });
-    if (!changed) throw new Error('The transaction ended without its work');
-    return changed.result;
-  };
   return makeChange as MakeChange; // The types of one arrow cannot tell work with a result from work without.
 };
