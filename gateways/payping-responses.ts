@@ -8,12 +8,12 @@ import { GatewayUnavailable } from './errors.ts';
 import type { GatewayStatus, OpenedPayment, Opening, Reversal } from './gateway.ts';
 import { failed, maskedPan, providerMessage } from './redact.ts';
 
-/** A verification has 32 bits for the amount. PayPing's document names no other bounds. */
-const maxTomans = 2 ** 31 - 1;
-
-/** Whole tomans of ten rials each. */
+/**
+ * Whole tomans of ten rials each. The bounds are those of PayPing's own sample, 1,000 and 50,000,000 tomans. Two independent
+ * clients allow 200,000,000; a create above the lower of both is refused before a payer sees it.
+ */
 export const paypingCurrencies: ReadonlyMap<string, CurrencyTerms> = new Map([
-  ['IRR', { wireExponent: -1, min: 10, max: maxTomans * 10, step: 10 }],
+  ['IRR', { wireExponent: -1, min: 10_000, max: 500_000_000, step: 10 }],
 ]);
 
 /** Ignores the case of names: PayPing's document has both `amount` and `Amount` for one field. */
@@ -78,6 +78,7 @@ const openingRefusals = new Set([101, 102, 103, 104, 105, 107, 111, 112, 113, 13
 const alreadyVerified = new Set([110, 123]);
 /** Under review, bank not reached, being verified: ask again. */
 const inProgress = new Set([109, 114, 155]);
+const notValid = 133;
 /** Refusals of a verification because of the payment. All others are about us, or may pass on a retry. */
 const verifyRefusals: Record<number, FailureCode> = {
   // Not paid: PayPing does not tell a payer who cancelled from one who was too slow.
@@ -85,7 +86,7 @@ const verifyRefusals: Record<number, FailureCode> = {
   127: 'payment_not_completed',
   // Not found, not valid. The code for a payment that was rolled back is not documented.
   122: 'unknown',
-  133: 'unknown',
+  [notValid]: 'unknown',
   137: 'amount_mismatch',
 };
 
@@ -130,7 +131,9 @@ export const parseVerification = (
     if (!verified) return { state: 'verified_before' };
     return toPaid(requireSamePayment(payment, verified));
   }
-  const failureCode = status === 400 ? verifyRefusals[code] : undefined;
+  // PayPing's own plugin takes "not valid" with 409, too.
+  const isRefusal = status === 400 || (status === 409 && code === notValid);
+  const failureCode = isRefusal ? verifyRefusals[code] : undefined;
   if (failureCode) return failed(failureCode, code, title);
   throw unexpected('verify', response);
 };

@@ -16,20 +16,45 @@ const withTwoDecimals =
   'MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SEK SGD SHP SLE ' +
   'SOS SRD SZL THB TJS TOP TRY TTD TWD TZS UAH USD UYU UZS WST XCD XCG YER ZAR ZMW';
 
-/** Eight digits on the wire, twelve for IDR. The minimum of USD is from memory; others are not known. */
-const maxOnWire = 99_999_999;
-const maxima = new Map([['IDR', 999_999_999_999]]);
-const minima = new Map([['USD', 50]]);
+/*
+ * The page of currencies allows cards twelve digits, and other ways to pay fewer. The reference of PaymentIntents says
+ * eight for all. A session offers whatever the account has turned on, so the bounds of the other ways hold.
+ */
+const mostDigits = 8;
+const moreDigits = new Map([
+  ['IDR', 12],
+  ['COP', 10],
+  ['INR', 9],
+]);
+
+/** The 31 least amounts of that page, on the wire. Of every other currency the least unit is taken. */
+const byLeast = {
+  30: 'GBP',
+  50: 'USD ARS AUD BRL CAD CHF COP EUR IDR ILS INR JPY KRW NZD PHP RUB SGD ZAR',
+  200: 'AED MYR PLN RON',
+  250: 'DKK',
+  300: 'NOK SEK',
+  400: 'HKD',
+  1_000: 'MXN THB',
+  1_500: 'CZK',
+  17_500: 'HUF',
+};
+const minima = new Map(
+  Object.entries(byLeast).flatMap(([least, codes]) =>
+    codes.split(' ').map((code) => [code, Number(least)] as const),
+  ),
+);
 
 const createTerms = (currency: string, wireExponent: number): CurrencyTerms => {
   const exponent = currencyExponents.get(currency);
   if (exponent === undefined) throw new Error(`${currency} is not a currency of the contract`);
   // We have cents for MGA, Stripe has none. A third decimal must be 0 (from memory).
   const step = wireExponent === 3 ? 10 : 10 ** Math.max(0, exponent - wireExponent);
-  const mostOnWire = maxima.get(currency) ?? maxOnWire;
-  const most = Math.floor(mostOnWire * 10 ** (exponent - wireExponent));
-  const max = most - (most % step);
-  return { wireExponent, min: minima.get(currency) ?? step, max, step };
+  const toMinorUnits = 10 ** (exponent - wireExponent);
+  const mostOnWire = 10 ** (moreDigits.get(currency) ?? mostDigits) - 1;
+  const most = Math.floor(mostOnWire * toMinorUnits);
+  const min = (minima.get(currency) ?? 0) * toMinorUnits;
+  return { wireExponent, min: Math.max(min, step), max: most - (most % step), step };
 };
 
 export const stripeCurrencies: ReadonlyMap<string, CurrencyTerms> = new Map(

@@ -21,8 +21,8 @@ import { createRefunds, RefundCredentials } from './zarinpal-refunds.ts';
 const hosts = { sandbox: 'https://sandbox.zarinpal.com', live: 'https://payment.zarinpal.com' };
 
 const capabilities: Capabilities = {
-  // The maximum is official. There is no official minimum.
-  currencies: new Map([['IRR', { wireExponent: 0, min: 1, max: 1_000_000_000, step: 1 }]]),
+  // The maximum is of the documentation, which names no minimum: ZarinPal's own PHP library refuses less than 1,000.
+  currencies: new Map([['IRR', { wireExponent: 0, min: 1_000, max: 1_000_000_000, step: 1 }]]),
   expirySeconds: { min: 60, max: 86_400 },
   twoStepVerify: true,
   reportsReversals: true,

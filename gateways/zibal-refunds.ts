@@ -25,6 +25,8 @@ const Id = z.union([z.int(), z.string().regex(/^[\w-]{1,100}$/)]).transform(Stri
 const Accepted = z.object({
   data: z.object({
     reversed: z.boolean().nullish(),
+    // One client reads the number here, the other ones in the parts.
+    refundId: Id.nullish(),
     split: z.array(z.object({ refundId: Id, amount: z.int() })).nullish(),
   }),
 });
@@ -47,11 +49,13 @@ const mostPages = 20;
 
 /**
  * The results with which Zibal certainly gives nothing back. Any other result is no outcome. Source: PyPI zibalPlatform
- * 1.0.0; another client names another reason for 26, and it is a refusal there, too.
+ * 1.0.0; 29, too little in the wallet for the fee, is of a Java client. That client names another reason for 26, and it is
+ * a refusal there, too.
  */
 const refusals: Record<number, RefundFailureCode> = {
   9: 'not_refundable',
   11: 'insufficient_balance',
+  29: 'insufficient_balance',
   26: 'not_refundable',
   2: 'merchant_configuration',
   3: 'merchant_configuration',
@@ -111,9 +115,14 @@ export const createRefunds = (
         description: id,
       });
       if (result === done) {
-        const { reversed, split } = parseResponse(Accepted, response, 'zibal, refund').data;
+        const { reversed, refundId, split } = parseResponse(
+          Accepted,
+          response,
+          'zibal, refund',
+        ).data;
         if (reversed) return { result: 'accepted', refund: reversedPayment(payment) };
-        const references = (split ?? []).map(({ refundId }) => refundId);
+        const parts = (split ?? []).map((part) => part.refundId);
+        const references = parts.length === 0 && refundId ? [refundId] : parts;
         if (references.length === 0)
           throw new GatewayUnavailable('zibal, refund: accepted, but without a number');
         const refund = knownRefund(toReference(references), payment, amount);

@@ -73,6 +73,10 @@ export const startZibal = async () => {
       return reply(1, { reversed: true, remaining: 0, split: [] });
     }
     const refundId = String(description);
+    if (pieces === 0) {
+      const one = refundBook.add(reference, { amount: Number(amount), refundId });
+      return reply(1, { reversed: false, refundId: Number(one.reference) });
+    }
     const first = Number(amount) - (pieces - 1);
     const split = Array.from({ length: pieces }, (_, n) =>
       refundBook.add(reference, { amount: n === 0 ? first : 1, refundId }),
@@ -143,7 +147,7 @@ export const startZibal = async () => {
     refuseRefunds: (code: number | undefined) => {
       refundResult = code;
     },
-    /** The number of refunds that Zibal makes of one of ours. */
+    /** The number of refunds that Zibal makes of one of ours. 0: one, whose number is in no list of parts. */
     splitRefunds: (into: number) => {
       pieces = into;
     },

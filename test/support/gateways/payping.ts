@@ -182,35 +182,33 @@ export const payping: ProviderFixture<Payping> = {
     ),
     ...refuses('verify', 400, 121, 127)({ state: 'failed', failureCode: 'payment_not_completed' }),
     ...refuses('verify', 400, 122)({ state: 'failed', failureCode: 'unknown', code: '122' }),
-    ...refuses(
-      'verify',
-      400,
-      133,
-    )({ state: 'failed', failureCode: 'unknown', code: '133', message: 'problem 133' }),
+    ...[400, 409].flatMap((status) =>
+      refuses(
+        'verify',
+        status,
+        133,
+      )({ state: 'failed', failureCode: 'unknown', code: '133', message: 'problem 133' }),
+    ),
     ...refuses('verify', 400, 137)({ state: 'failed', failureCode: 'amount_mismatch' }),
     // Under review, bank not reached, being verified, and verified while the report does not show it yet.
     ...refuses('verify', 400, 109, 114, 123, 155)({ state: 'processing' }),
     // Refusals about us, a fault of theirs, and undocumented codes.
     ...refuses('verify', 400, 101, 102, 103, 106, 108, 111, 112, 124, 130, 999)('no_answer'),
-    ...refuses('verify', 409, 133, 999)('no_answer'),
+    ...refuses('verify', 409, 121, 122, 137, 999)('no_answer'),
     ...[401, 403, 404].flatMap((status) => refuses('verify', status, 0)('no_answer')),
     ...[400, 401, 403, 404].flatMap((status) => refuses('report', status, 0)('no_answer')),
   ],
   wire: [
     [money, { amount: 15_000, currency: 'IRT' }],
     [
-      { amount: 3_000_000_000, currency: 'IRR' },
-      { amount: 300_000_000, currency: 'IRT' },
-    ],
-    [
-      { amount: 21_474_836_470, currency: 'IRR' },
-      { amount: 2_147_483_647, currency: 'IRT' },
+      { amount: 500_000_000, currency: 'IRR' },
+      { amount: 50_000_000, currency: 'IRT' },
     ],
   ],
   rejected: [
     [{ amount: 150_005, currency: 'IRR' }, 'gateway_step'],
-    [{ amount: 9, currency: 'IRR' }, 'gateway_bounds'],
-    [{ amount: 21_474_836_480, currency: 'IRR' }, 'gateway_bounds'],
+    [{ amount: 9_990, currency: 'IRR' }, 'gateway_bounds'],
+    [{ amount: 500_000_010, currency: 'IRR' }, 'gateway_bounds'],
     [{ amount: 1_250, currency: 'USD' }, 'gateway_currency'],
     [{ amount: 500, currency: 'JPY' }, 'gateway_currency'],
     [{ amount: 1_250, currency: 'KWD' }, 'gateway_currency'],

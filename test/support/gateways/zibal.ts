@@ -206,10 +206,11 @@ export const zibal: ProviderFixture<Zibal> = {
         [9, 'not_refundable'],
         [11, 'insufficient_balance'],
         [26, 'not_refundable'],
+        [29, 'insufficient_balance'],
         ...([2, 3, 4, 7, 8, 10, 18] as const).map(
           (code) => [code, 'merchant_configuration'] as const,
         ),
-        ...([0, 5, 6, 29, 44, 45, 100, 999] as const).map((code) => [code, 'no_answer'] as const),
+        ...([0, 5, 6, 44, 45, 100, 999] as const).map((code) => [code, 'no_answer'] as const),
       ] as const
     ).map(([code, failureCode]) => [String(code), (bank) => bank.refuseRefunds(code), failureCode]),
     reset: (bank) => bank.refuseRefunds(undefined),

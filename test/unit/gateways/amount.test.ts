@@ -73,4 +73,29 @@ describe('findProblems', () => {
         findPaymentProblems(driver, { amount: 1, currency: 'USD', expiresInSeconds: 60 }),
       ).toEqual([]);
   });
+
+  it.each([
+    ['stripe', 'GBP', 30, 99_999_999],
+    ['stripe', 'EUR', 50, 99_999_999],
+    ['stripe', 'HUF', 17_500, 99_999_999],
+    ['stripe', 'JPY', 50, 99_999_999],
+    // Sent with two zeros.
+    ['stripe', 'ISK', 1, 999_999],
+    // Sent without decimals.
+    ['stripe', 'MGA', 100, 9_999_999_900],
+    ['stripe', 'KWD', 10, 99_999_990],
+    ['stripe', 'INR', 50, 999_999_999],
+    ['stripe', 'COP', 50, 9_999_999_999],
+    ['stripe', 'IDR', 50, 999_999_999_999],
+    ['zarinpal', 'IRR', 1_000, 1_000_000_000],
+    ['zibal', 'IRR', 1_001, 999_999_999_999],
+    ['payping', 'IRR', 10_000, 500_000_000],
+  ])('are for %s in %s: from %i to %i', (driver, currency, min, max) => {
+    const rules = (amount: number) =>
+      findPaymentProblems(driver, { amount, currency, expiresInSeconds: 1_800 }).map(
+        ({ rule }) => rule,
+      );
+    expect([rules(min), rules(max)]).toEqual([[], []]);
+    expect([rules(min - 1), rules(max + 1)]).toEqual([['gateway_bounds'], ['gateway_bounds']]);
+  });
 });

@@ -75,6 +75,19 @@ describe('zibal, refunds', () => {
     }
   });
 
+  it('takes the number of a refund without parts', async () => {
+    const payment = await paid();
+    provider().splitRefunds(0);
+    try {
+      const answer = await adapter().refund!(payment, aRefund(60_000));
+      const reference = String(provider().of(payment.reference)[0]?.reference);
+      expect(answer).toMatchObject({ result: 'accepted', refund: { reference, amount: 60_000 } });
+      expect(await adapter().refunds!(payment, [reference])).toMatchObject([{ reference }]);
+    } finally {
+      provider().splitRefunds(1);
+    }
+  });
+
   it('reads every page of the list, and the time in Tehran', async () => {
     const payment = await paid();
     await adapter().refund!(payment, aRefund(60_000));
