@@ -1,6 +1,6 @@
 import { formatMoney } from '../contract/money.ts';
 import { isTerminal, statuses } from '../contract/status.ts';
-import type { PaymentSummary } from '../postgres/admin-payments.ts';
+import type { PaymentRow } from '../postgres/admin-payments.ts';
 import type { PaymentTimeline } from '../operations/payments.ts';
 import {
   type CommandGroup,
@@ -13,7 +13,7 @@ import {
 } from './commands.ts';
 import { facts, type Output, table } from './output.ts';
 
-const formatPayments = (payments: readonly PaymentSummary[], ifEmpty: string): Output => {
+const formatPayments = (payments: readonly PaymentRow[], ifEmpty: string): Output => {
   const rows = payments.map((payment) => ({
     payment: payment.id,
     application: payment.application,
@@ -87,8 +87,18 @@ const findCommand: CommandSpec = {
       orderId: textOf(options.order),
       application: textOf(options.application),
       status: statuses.find((status) => status === options.status) ?? null,
+      test: null,
+      from: null,
+      to: null,
+      failureCode: null,
+      gateway: null,
+      orderPrefix: null,
+      amountFrom: null,
+      amountTo: null,
     };
-    const found = await list((max) => operations.payments.find(filter, max));
+    const found = await list(
+      async (limit) => (await operations.payments.list(filter, { after: null, limit })).rows,
+    );
     return formatPayments(found, 'No payment matches.');
   },
 };

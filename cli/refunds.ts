@@ -37,11 +37,16 @@ const listCommand: CommandSpec = {
   run: async ({ options, list, operations }) => {
     const filter = {
       application: textOf(options.application),
+      test: null,
       paymentId: textOf(options['payment']),
+      orderId: null,
       status: refundStatuses.find((status) => status === options.status) ?? null,
       stage: options['byHand'] === true ? ('by_hand' as const) : null,
+      toConfirm: null,
+      from: null,
+      to: null,
     };
-    const found = await list((max) => operations.refunds.find(filter, max));
+    const found = await list((limit) => operations.refunds.list(filter, { after: null, limit }));
     const rows = found.map((refund) => ({
       refund: refund.id,
       payment: refund.paymentId,

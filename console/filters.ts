@@ -3,7 +3,7 @@ import { eventIdPattern } from '../contract/ids.ts';
 import type { ListPosition } from '../contract/list.ts';
 import { hourMs } from '../contract/time.ts';
 import type { DeliveryRow } from '../postgres/admin-events.ts';
-import type { ListFilter } from '../postgres/console.ts';
+import type { PaymentFilter } from '../postgres/admin-payments.ts';
 import type { Html } from './html.ts';
 import { isZone } from './pages/settings.ts';
 import type { ConsoleRequest } from './request.ts';
@@ -31,8 +31,9 @@ export const choose = <T extends string>(
 
 const position = /^(\d{1,13})\.([\w-]{1,64})$/;
 
-const readPosition = (text: string | null): ListPosition | null => {
-  const [, ms, id] = position.exec(text ?? '') ?? [];
+/** The position after which a page begins. */
+export const readPosition = (query: URLSearchParams): ListPosition | null => {
+  const [, ms, id] = position.exec(query.get('after') ?? '') ?? [];
   if (ms === undefined || id === undefined) return null;
   const at = new Date(Number(ms));
   return Number.isNaN(at.getTime()) ? null : { at, id };
@@ -60,8 +61,11 @@ const readTimes = ({ query, zone: own }: FilterRequest): { from: Date | null; to
   return { from: read(query.get('from')), to: read(query.get('to')) };
 };
 
-/** Reads the filter of a list from its address. It ignores a value that makes no sense. */
-export const readFilter = (request: FilterRequest, now: Date): ListFilter => {
+/** Reads what every list can filter by from its address. It ignores a value that makes no sense. */
+export const readFilter = (
+  request: FilterRequest,
+  now: Date,
+): Pick<PaymentFilter, 'application' | 'test' | 'from' | 'to'> => {
   const { query } = request;
   const { from, to } = readTimes(request);
   const application = query.get('application') ?? '';
@@ -72,14 +76,12 @@ export const readFilter = (request: FilterRequest, now: Date): ListFilter => {
     test: mode === null ? null : mode === 'test',
     from: from ?? (period === null || to ? null : new Date(now.getTime() - hours[period] * hourMs)),
     to,
-    after: readPosition(query.get('after')),
-    limit: pageSize + 1,
   };
 };
 
 /** The position in a list of deliveries, which has the id of an event. */
 export const readEventPosition = (query: URLSearchParams): ListPosition | null => {
-  const after = readPosition(query.get('after'));
+  const after = readPosition(query);
   return after && eventIdPattern.test(after.id) ? after : null;
 };
 

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { failureReasons } from '../contract/failure-codes.ts';
 import { statuses } from '../contract/status.ts';
-import type { PaymentListFilter } from '../postgres/console.ts';
+import type { PaymentFilter } from '../postgres/admin-payments.ts';
 import { choose, readFilter } from './filters.ts';
 import type { Html } from './html.ts';
 import type { ConsoleRequest } from './request.ts';
@@ -19,7 +19,7 @@ const readAmount = (text: string | null): number | null =>
 export const readPaymentFilter = (
   request: Pick<ConsoleRequest, 'query' | 'zone'>,
   now: Date,
-): PaymentListFilter => {
+): PaymentFilter => {
   const { query } = request;
   const gateway = query.get('gateway') ?? '';
   return {
@@ -27,6 +27,8 @@ export const readPaymentFilter = (
     status: choose(query, 'status', statuses),
     failureCode: choose(query, 'failure', failureCodes),
     gateway: slug.test(gateway) ? gateway : null,
+    id: null,
+    orderId: null,
     orderPrefix: query.get('order')?.slice(0, orderMax) || null,
     amountFrom: readAmount(query.get('least')),
     amountTo: readAmount(query.get('most')),

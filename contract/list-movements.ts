@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { movementIdPattern, paymentIdPattern } from './ids.ts';
-import { createCursors, laterThanFrom, perPage, timeRange } from './list.ts';
+import { createCursors, laterThanFrom, oneOf, perPage, timeRange } from './list.ts';
 import { movementKinds } from './movement.ts';
 
 export const movementCursors = createCursors('m1', {
@@ -12,10 +12,7 @@ export const movementCursors = createCursors('m1', {
 /** The query of a list of movements. Values out of range are rejected, not clamped. */
 export const ListMovements = z
   .object({
-    kind: z
-      .enum(movementKinds, { error: `must be one of ${movementKinds.join(', ')}` })
-      .optional()
-      .meta({ description: 'The kind of the movement.' }),
+    kind: oneOf(movementKinds).optional().meta({ description: 'The kind of the movement.' }),
     payment_id: z
       .string()
       .regex(paymentIdPattern, { error: 'must be the id of a payment' })

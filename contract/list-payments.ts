@@ -6,6 +6,7 @@ import {
   count,
   createCursors,
   laterThanFrom,
+  oneOf,
   orderIdFilter,
   perPage,
   timeRange,
@@ -31,7 +32,7 @@ export const sameWithCursor = 'Send the same filters and `per_page` with it.';
 export const ListPayments = z
   .object({
     order_id: orderIdFilter,
-    status: z.enum(statuses, { error: `must be one of ${statuses.join(', ')}` }).optional(),
+    status: oneOf(statuses).optional(),
     ...timeRange('Payments created'),
     per_page: perPage,
     page: count(limits.listDepth)

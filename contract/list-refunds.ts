@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { refundIdPattern } from './ids.ts';
-import { createCursors, laterThanFrom, orderIdFilter, perPage, timeRange } from './list.ts';
+import { createCursors, laterThanFrom, oneOf, orderIdFilter, perPage, timeRange } from './list.ts';
 import { refundStatuses } from './refund.ts';
 
 export const refundCursors = createCursors('r1', {
@@ -20,9 +20,7 @@ const pages = {
 export const ListRefunds = z
   .object({
     order_id: orderIdFilter,
-    status: z
-      .enum(refundStatuses, { error: `must be one of ${refundStatuses.join(', ')}` })
-      .optional(),
+    status: oneOf(refundStatuses).optional(),
     ...timeRange('Refunds created'),
     ...pages,
   })

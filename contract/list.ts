@@ -81,6 +81,10 @@ export const orderIdFilter = CreatePayment.shape.order_id
   .optional()
   .meta({ description: "The application's own order reference. NUL is rejected." });
 
+/** One of these words. */
+export const oneOf = <const Word extends string>(words: readonly Word[]) =>
+  z.enum(words, { error: `must be one of ${words.join(', ')}` });
+
 /** A number of a query, which is documented as an integer. */
 export const count = (max: number) => {
   const error = `must be an integer from 1 to ${max}`;
@@ -108,6 +112,22 @@ export interface ListPosition {
   at: Date;
   id: string;
 }
+
+/** A page of a list: the entries after a position, or the first ones. */
+export interface ListPage {
+  after: ListPosition | null;
+  limit: number;
+}
+
+type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name;
+
+/** What the query of a list asks for beside its page, by the names in code. Null: nothing is asked for. */
+export type Filters<Query> = {
+  [Name in Exclude<keyof Query, 'per_page' | 'page' | 'cursor'> & string as CamelCase<Name>]-?:
+    Exclude<Query[Name], undefined> | (undefined extends Query[Name] ? null : never);
+};
 
 interface Cursor extends ListPosition {
   /** A hash of the filters that it belongs to; empty if the list does not check them. */

@@ -1,5 +1,5 @@
 import { eventIdPattern, paymentIdPattern } from '../contract/ids.ts';
-import type { ListPosition } from '../contract/list.ts';
+import type { ListPage } from '../contract/list.ts';
 import {
   createAdminEvents,
   type DeliveryRow,
@@ -30,10 +30,7 @@ export const createEventOperations = ({ sql, workflowUrl }: Pick<Deps, 'sql' | '
   };
 
   return {
-    async list(
-      filter: DeliveryFilter,
-      page: { after: ListPosition | null; limit: number },
-    ): Promise<DeliveryRow[]> {
+    async list(filter: DeliveryFilter, page: ListPage): Promise<DeliveryRow[]> {
       if (filter.application !== null) await findApplication(sql, filter.application);
       return events.list(filter, page);
     },

@@ -1,10 +1,11 @@
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
+import type { ListPage } from '../contract/list.ts';
 import {
   type AttemptRecord,
   createAdminEvents,
   type EventSummary,
 } from '../postgres/admin-events.ts';
-import type { PaymentFilter, PaymentRecord, PaymentSummary } from '../postgres/admin-payments.ts';
+import type { PaymentFilter, PaymentPage, PaymentRecord } from '../postgres/admin-payments.ts';
 import { createAdminPayments } from '../postgres/admin-payments.ts';
 import { isTerminal, type Status, type VerificationResult } from '../contract/status.ts';
 import type { AuditFacts } from '../postgres/audit-log.ts';
@@ -85,9 +86,9 @@ export const createPaymentOperations = ({
   };
 
   return {
-    async find(filter: PaymentFilter, limit: number): Promise<PaymentSummary[]> {
+    async list(filter: PaymentFilter, page: ListPage): Promise<PaymentPage> {
       if (filter.application !== null) await findApplication(sql, filter.application);
-      return payments.find(filter, limit);
+      return payments.list(filter, page);
     },
 
     /** Undefined: there is no such payment. */

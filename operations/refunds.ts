@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { refundId } from '../contract/ids.ts';
+import type { ListPage } from '../contract/list.ts';
 import { refundableAmount } from '../contract/payment-fields.ts';
 import type { Refund } from '../contract/refund.ts';
 import { findRefundProblem } from '../gateways/refundable.ts';
 import { findDriver } from '../gateways/registry.ts';
-import {
-  createAdminRefunds,
-  type RefundFilter,
-  type RefundRecord,
-} from '../postgres/admin-refunds.ts';
+import { createAdminRefunds, type RefundRecord } from '../postgres/admin-refunds.ts';
 import { createConfirmations } from '../postgres/confirmations.ts';
+import type { RefundFilter } from '../postgres/refund-filter.ts';
 import type { RefundEnd } from '../postgres/refund-outcomes.ts';
 import { createRefunds } from '../postgres/refunds.ts';
 import { findApplication } from './applications.ts';
@@ -35,9 +33,9 @@ export const createRefundOperations = (
     ...createRefundStops(deps),
     ...createRefundRules(deps),
 
-    async find(filter: RefundFilter, limit: number): Promise<RefundRecord[]> {
+    async list(filter: RefundFilter, page: ListPage): Promise<RefundRecord[]> {
       if (filter.application !== null) await findApplication(sql, filter.application);
-      return createAdminRefunds(sql).find(filter, limit);
+      return createAdminRefunds(sql).list(filter, page);
     },
 
     /**

@@ -1,4 +1,4 @@
-import type { ListPosition } from '../contract/list.ts';
+import type { ListPage } from '../contract/list.ts';
 import type { DeliveryStatus, RoundTrigger } from '../contract/status.ts';
 import { deliveryColumns, joinLastAttempt, type ListedDelivery } from './deliveries.ts';
 import { type DeliveryFilter, matchingDeliveries } from './delivery-filter.ts';
@@ -61,10 +61,7 @@ export const createAdminEvents = (sql: Queries) => {
 
   return {
     /** The newest first. */
-    async list(
-      filter: DeliveryFilter,
-      page: { after: ListPosition | null; limit: number },
-    ): Promise<DeliveryRow[]> {
+    async list(filter: DeliveryFilter, page: ListPage): Promise<DeliveryRow[]> {
       return sql<DeliveryRow[]>`
         select ${rowColumns}
         from (${matchingDeliveries(sql, filter, { order: 'newest', ...page })}) as d

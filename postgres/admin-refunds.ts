@@ -1,21 +1,9 @@
-import type { ListPosition } from '../contract/list.ts';
-import type { Refund, RefundStage, RefundStatus } from '../contract/refund.ts';
+import type { ListPage } from '../contract/list.ts';
+import type { Refund } from '../contract/refund.ts';
 import type { Queries } from './driver/sql.ts';
+import { matchingRefunds, type RefundFilter } from './refund-filter.ts';
 import { isHeld, type RefundEnd } from './refund-outcomes.ts';
 import { selectRefund } from './refunds.ts';
-
-/** Null: any. */
-export interface RefundFilter {
-  application: string | null;
-  paymentId: string | null;
-  test?: boolean | null;
-  status: RefundStatus | null;
-  stage: RefundStage | null;
-  /** Only those that wait for a second admin. */
-  toConfirm?: boolean;
-  /** Only older ones. */
-  after?: ListPosition | null;
-}
 
 /** A refund with what only admins see. */
 export interface RefundRecord extends Refund {
@@ -47,26 +35,10 @@ const columns = (sql: Queries) => sql`
   r.gateway_code as "gatewayCode", r.gateway_message as "gatewayMessage", r.token, r.asked_by as "askedBy",
   r.to_confirm as "toConfirm", r.cancel_requested as "cancelRequested", ${isHeld(sql)} as "isHeld"`;
 
-/** The condition for refunds `r` that wait for a second admin. */
-export const isToConfirm = (sql: Queries) =>
-  sql`r.status = 'pending' and r.to_confirm and not r.cancel_requested`;
-
 export const createAdminRefunds = (sql: Queries) => ({
   /** The newest first, those of every application. */
-  async find(filter: RefundFilter, limit: number): Promise<RefundRecord[]> {
-    const { application, paymentId, status, stage } = filter;
-    const { test = null, toConfirm = false, after = null } = filter;
-    return sql<RefundRecord[]>`
-      select ${columns(sql)} from refunds r
-      where true
-        ${application === null ? sql`` : sql`and r.application = ${application}`}
-        ${paymentId === null ? sql`` : sql`and r.payment_id = ${paymentId}`}
-        ${test === null ? sql`` : sql`and r.test = ${test}`}
-        ${status === null ? sql`` : sql`and r.status = ${status}`}
-        ${stage === null ? sql`` : sql`and r.stage = ${stage}`}
-        ${toConfirm ? sql`and ${isToConfirm(sql)}` : sql``}
-        ${after === null ? sql`` : sql`and (r.created_at, r.id) < (${after.at}, ${after.id})`}
-      order by r.created_at desc, r.id desc limit ${limit}`;
+  async list(filter: RefundFilter, page: ListPage): Promise<RefundRecord[]> {
+    return sql<RefundRecord[]>`select ${columns(sql)} ${matchingRefunds(sql, filter, page)}`;
   },
 
   async get(id: string): Promise<RefundRecord | undefined> {

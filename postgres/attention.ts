@@ -1,8 +1,6 @@
 import type { Fragment, Queries } from './driver/sql.ts';
-import { type PaymentRow, paymentRowFields } from './console.ts';
-import { joinOwnDelivery } from './admin-payments.ts';
-import { isToConfirm } from './admin-refunds.ts';
-import { selectPayment } from './payment-columns.ts';
+import { joinOwnDelivery, type PaymentRow, rowColumns } from './admin-payments.ts';
+import { isToConfirm } from './refund-filter.ts';
 
 /** Deliveries of one application whose last attempts failed in one way. */
 export interface UndeliveredCount {
@@ -116,7 +114,7 @@ export const createAttentionQueries = (sql: Queries) => {
       limit: number,
     ): Promise<PaymentRow[]> {
       return sql<PaymentRow[]>`
-        select ${selectPayment(sql, paymentRowFields)}, d.status as delivery
+        select ${rowColumns(sql)}
         from (
           select l.* from (${lists[kind](test, gateway === null ? limit : lookedThrough)}) as l
           where true ${gateway === null ? sql`` : sql`and l.gateway = ${gateway}`} limit ${limit}

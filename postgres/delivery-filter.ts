@@ -2,6 +2,7 @@ import type { EventKind } from '../contract/event.ts';
 import type { ListPosition } from '../contract/list.ts';
 import { type DeliveryStatus, deliveryStatuses } from '../contract/status.ts';
 import type { Fragment, Queries } from './driver/sql.ts';
+import { conditionsOf, rangeOf, type TimeRange } from './list.ts';
 
 /** What a filter asks for: a status, or one of two groups whose last attempt failed. */
 export const deliveryStates = ['undelivered', 'failing', ...deliveryStatuses] as const;
@@ -15,17 +16,13 @@ export const statusesOf = (state: DeliveryState | null): readonly DeliveryStatus
 };
 
 /** Selects the deliveries that a list shows and a replay takes. Null: all of them. */
-export interface DeliveryFilter {
+export interface DeliveryFilter extends TimeRange {
   application: string | null;
   test: boolean | null;
   kind: EventKind | null;
   delivery: DeliveryState | null;
   /** The class of the last attempt's error. */
   errorClass: string | null;
-  /** The earliest `created_at`, included. */
-  from: Date | null;
-  /** The latest `created_at`, not included. */
-  to: Date | null;
   eventIds: readonly string[] | null;
 }
 
@@ -43,7 +40,7 @@ export const everyDelivery: DeliveryFilter = {
 export interface Part {
   /** Without an order it is only good for counting. */
   order?: 'newest' | 'oldest';
-  after?: ListPosition | null | undefined;
+  after?: ListPosition | null;
   limit: number;
   /** Only those of applications that have a webhook URL now. */
   withUrl?: boolean;
@@ -55,8 +52,8 @@ export interface Part {
  * unknown here.
  */
 export const matchingDeliveries = (sql: Queries, filter: DeliveryFilter, part: Part): Fragment => {
-  const { application, test, kind, delivery, errorClass, eventIds } = filter;
-  const { order, limit, withUrl = false } = part;
+  const { application, test, kind, delivery, eventIds, from, to, ...others } = filter;
+  const { order, after = null, limit, withUrl = false } = part;
   const ordered =
     order === undefined
       ? sql``
@@ -67,9 +64,11 @@ export const matchingDeliveries = (sql: Queries, filter: DeliveryFilter, part: P
     value === null ? sql`` : sql`and ${column} = ${value}`;
   const hasFailed = delivery === 'failing' || delivery === 'undelivered';
   const statuses = [...statusesOf(delivery)];
-  const rest = sql`${equals(sql`d.error_class`, errorClass)}
-    ${hasFailed && errorClass === null ? sql`and d.error_class is not null` : sql``}
-    ${boundsOf(sql, filter, part)}`;
+  const columns = { at: sql`d.created_at`, id: sql`d.event_id` };
+  const rest = sql`
+    ${conditionsOf(sql, others, { errorClass: (errorClass) => sql`d.error_class = ${errorClass}` })}
+    ${hasFailed ? sql`and d.error_class is not null` : sql``}
+    ${rangeOf(sql, { from, to }, after, { ...columns, isOldestFirst: order === 'oldest' })}`;
 
   if (eventIds)
     return sql`
@@ -84,9 +83,9 @@ export const matchingDeliveries = (sql: Queries, filter: DeliveryFilter, part: P
             : sql``
         }
       ${ordered} limit ${limit}`;
-  const nextKind = (owner: Fragment, after: Fragment) => sql`(
+  const nextKind = (owner: Fragment, next: Fragment) => sql`(
     select min(d.kind) from deliveries d
-    where d.application = ${owner}.application and d.test = ${owner}.test ${after})`;
+    where d.application = ${owner}.application and d.test = ${owner}.test ${next})`;
   return sql`
     with recursive owners as (
       select a.slug as application, m.test from applications a
@@ -113,18 +112,4 @@ export const matchingDeliveries = (sql: Queries, filter: DeliveryFilter, part: P
       ${ordered} limit ${limit}) as d
     where k.kind is not null
     ${ordered} limit ${limit}`;
-};
-
-/** With two bounds on one side, an index scan may start at the looser one: only the tighter one is written. */
-const boundsOf = (sql: Queries, { from, to }: DeliveryFilter, { order, after }: Part): Fragment => {
-  const position = after ? sql`(${after.at}, ${after.id}::uuid)` : undefined;
-  const isAfterTheTo = position && order === 'newest' && !(to && after && to <= after.at);
-  const lower =
-    position && order === 'oldest'
-      ? sql`and (d.created_at, d.event_id) > ${position}`
-      : from && sql`and d.created_at >= ${from}`;
-  const upper = isAfterTheTo
-    ? sql`and (d.created_at, d.event_id) < ${position}`
-    : to && sql`and d.created_at < ${to}`;
-  return sql`${lower ?? sql``} ${upper ?? sql``}`;
 };

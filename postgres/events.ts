@@ -1,9 +1,11 @@
 import type { EventKind } from '../contract/event.ts';
 import { limits } from '../contract/limits.ts';
-import type { ListPosition } from '../contract/list.ts';
+import type { Filters, ListPage } from '../contract/list.ts';
+import type { ListEvents } from '../contract/list-events.ts';
 import { type DeliveryStatus, deliveryStatuses } from '../contract/status.ts';
 import type { AttemptRecord } from './admin-events.ts';
 import type { Fragment, Queries } from './driver/sql.ts';
+import { conditionsOf, limitTo, rangeOf } from './list.ts';
 import type { Owner } from './payments.ts';
 
 /** An event with the state of its delivery. */
@@ -38,19 +40,8 @@ export interface EventWithAttempts extends EventRecord {
   attempts: EventAttempt[];
 }
 
-export interface EventQuery {
-  kind: EventKind | undefined;
-  delivery: DeliveryStatus | undefined;
-  paymentId: string | undefined;
-  orderId: string | undefined;
-  from: Date | undefined;
-  to: Date | undefined;
-  /** `newest` first by `created_at`; `feed`: in the order of recording. */
-  order: 'newest' | 'feed';
-  after: ListPosition | undefined;
-  withBody: boolean;
-  limit: number;
-}
+/** Its order is `desc`, the newest first by `created_at`, or `asc`, the feed: in the order of recording. */
+export type EventFilter = Owner & Filters<ListEvents>;
 
 const columns = (sql: Queries) => sql`
   d.event_id as id, d.kind, d.payment_id as "paymentId", d.order_id as "orderId", d.test,
@@ -63,49 +54,27 @@ const columns = (sql: Queries) => sql`
 
 /** The events of applications and their deliveries, for reading. */
 export const createEvents = (sql: Queries) => {
-  const ownedBy = ({ application, test }: Owner, { orderId }: Pick<EventQuery, 'orderId'>) => sql`
-    d.application = ${application} and d.test = ${test}
-    ${orderId === undefined ? sql`` : sql`and d.order_id = ${orderId}`}`;
-
   /**
    * The combinations of kind and status that a list reads, each from one range of an index. Kinds come from
    * the rows, because a later version may have recorded one that is unknown here.
    */
-  const ranges = (owner: Owner, query: EventQuery): Fragment => {
-    const { kind, delivery } = query;
-    const ofOwner = ownedBy(owner, query);
+  const ranges = (
+    { event, delivery }: Pick<EventFilter, 'event' | 'delivery'>,
+    matching: Fragment,
+  ): Fragment => {
     const kinds =
-      kind === undefined
+      event === null
         ? sql`
-          (select min(d.kind) as kind from deliveries d where ${ofOwner})
+          (select min(d.kind) as kind from deliveries d where true ${matching})
           union all
-          select (select min(d.kind) from deliveries d where ${ofOwner} and d.kind > kinds.kind)
+          select (select min(d.kind) from deliveries d where d.kind > kinds.kind ${matching})
           from kinds where kinds.kind is not null`
-        : sql`select ${kind}::text as kind`;
-    const statuses = delivery === undefined ? [...deliveryStatuses] : [delivery];
+        : sql`select ${event}::text as kind`;
+    const statuses = delivery === null ? [...deliveryStatuses] : [delivery];
     return sql`
       with recursive kinds as (${kinds}), ranges as (
         select kinds.kind, s.status from kinds cross join unnest(${statuses}::text[]) as s (status)
         where kinds.kind is not null)`;
-  };
-
-  /** The default limit (20 and one more) is a literal: with a parameter Postgres would plan each time. */
-  const limitTo = (limit: number) => (limit === 21 ? sql`limit 21` : sql`limit ${limit}`);
-
-  /** The order of a list, and the part of it that the query asks for. */
-  const orderOf = ({ order, from, to, after }: Omit<EventQuery, 'limit'>) => {
-    const feed = order === 'feed';
-    const at = feed ? sql`d.recorded_at` : sql`d.created_at`;
-    // With two bounds on one side, an index scan may start at the looser one.
-    const lower = feed && after ? sql`` : from && sql`and ${at} >= ${from}`;
-    const isAfterTighter = !feed && after && to && after.at < to;
-    const upper = isAfterTighter ? sql`` : to && sql`and ${at} < ${to}`;
-    return {
-      part: sql`
-        ${lower ?? sql``} ${upper ?? sql``}
-        ${after ? sql`and (${at}, d.event_id) ${feed ? sql`>` : sql`<`} (${after.at}, ${after.id}::uuid)` : sql``}`,
-      order: feed ? sql`${at}, d.event_id` : sql`${at} desc, d.event_id desc`,
-    };
   };
 
   return {
@@ -126,29 +95,42 @@ export const createEvents = (sql: Queries) => {
     },
 
     /** Every list reads only the beginning of some ranges of one index, whatever its filters. */
-    async list(owner: Owner, query: EventQuery): Promise<EventRecord[]> {
-      const { kind, delivery, paymentId, withBody, limit } = query;
-      const { part, order } = orderOf(query);
+    async list(
+      { event, delivery, paymentId, order: by, from, to, include, ...filter }: EventFilter,
+      { after, limit }: ListPage,
+    ): Promise<EventRecord[]> {
+      const isFeed = by === 'asc';
+      const at = isFeed ? sql`d.recorded_at` : sql`d.created_at`;
+      const id = sql`d.event_id`;
+      const order = isFeed ? sql`${at}, ${id}` : sql`${at} desc, ${id} desc`;
+      const page = sql`order by ${order} ${limitTo(sql, limit)}`;
+      const part = rangeOf(sql, { from, to }, after, { at, id, isOldestFirst: isFeed });
+      const matching = conditionsOf(sql, filter, {
+        application: (application) => sql`d.application = ${application}`,
+        test: (test) => sql`d.test = ${test}`,
+        orderId: (orderId) => sql`d.order_id = ${orderId}`,
+      });
       // Postgres computes such a column after the sort and the limit: it reads the bodies of the page alone.
-      const shown = withBody
-        ? sql`${columns(sql)}, (select e.body from events e where e.id = d.event_id) as body`
-        : columns(sql);
-      if (paymentId !== undefined)
+      const shown =
+        include === 'payload'
+          ? sql`${columns(sql)}, (select e.body from events e where e.id = d.event_id) as body`
+          : columns(sql);
+      if (paymentId !== null)
         // Without the offset Postgres sometimes reads a range of the application's events instead.
         return sql<EventRecord[]>`
           select ${shown} from events e cross join lateral (
             select * from deliveries where event_id = e.id offset 0) d
-          where e.payment_id = ${paymentId} and ${ownedBy(owner, query)}
-            ${kind === undefined ? sql`` : sql`and d.kind = ${kind}`}
-            ${delivery === undefined ? sql`` : sql`and d.status = ${delivery}`} ${part}
-          order by ${order} ${limitTo(limit)}`;
+          where e.payment_id = ${paymentId} ${matching}
+            ${event === null ? sql`` : sql`and d.kind = ${event}`}
+            ${delivery === null ? sql`` : sql`and d.status = ${delivery}`} ${part}
+          ${page}`;
       return sql<EventRecord[]>`
-        ${ranges(owner, query)}
+        ${ranges({ event, delivery }, matching)}
         select ${shown} from ranges cross join lateral (
           select d.* from deliveries d
-          where ${ownedBy(owner, query)} and d.kind = ranges.kind and d.status = ranges.status ${part}
-          order by ${order} ${limitTo(limit)}) as d
-        order by ${order} ${limitTo(limit)}`;
+          where d.kind = ranges.kind and d.status = ranges.status ${matching} ${part}
+          ${page}) as d
+        ${page}`;
     },
   };
 };

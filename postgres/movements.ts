@@ -1,16 +1,9 @@
-import type { ListPosition } from '../contract/list.ts';
+import type { Filters, ListPage } from '../contract/list.ts';
+import type { ListMovements } from '../contract/list-movements.ts';
 import { type Movement, type MovementKind, movementKinds } from '../contract/movement.ts';
 import type { Queries } from './driver/sql.ts';
+import { conditionsOf, rangeOf } from './list.ts';
 import type { Owner } from './payments.ts';
-
-export interface MovementQuery {
-  paymentId?: string | undefined;
-  kind?: MovementKind | undefined;
-  from?: Date | undefined;
-  to?: Date | undefined;
-  after?: ListPosition | undefined;
-  limit: number;
-}
 
 /** Some days of a gateway, both included. */
 export interface ExportFilter {
@@ -45,18 +38,20 @@ const columns = (sql: Queries) => sql`
 
 export const createMovements = (sql: Queries) => ({
   /** Those of an application, the newest first. It reads only the beginning of a range of one index for each kind. */
-  async list({ application, test }: Owner, query: MovementQuery): Promise<Movement[]> {
-    const { paymentId, kind, from, to, after, limit } = query;
-    const kinds = kind === undefined ? movementKinds : [kind];
+  async list(
+    { kind, from, to, ...filter }: Owner & Filters<ListMovements>,
+    { after, limit }: ListPage,
+  ): Promise<Movement[]> {
+    const kinds = kind === null ? movementKinds : [kind];
     const order = sql`order by m.recorded_at desc, m.id desc limit ${limit}`;
     return sql<Movement[]>`
       select ${columns(sql)} from unnest(${kinds}::text[]) as wanted (kind) cross join lateral (
         select * from movements m
-        where m.application = ${application} and m.test = ${test} and m.kind = wanted.kind
-          ${paymentId === undefined ? sql`` : sql`and m.payment_id = ${paymentId}`}
-          ${from === undefined ? sql`` : sql`and m.recorded_at >= ${from}`}
-          ${to === undefined ? sql`` : sql`and m.recorded_at < ${to}`}
-          ${after === undefined ? sql`` : sql`and (m.recorded_at, m.id) < (${after.at}, ${after.id})`}
+        where m.kind = wanted.kind ${conditionsOf(sql, filter, {
+          application: (application) => sql`m.application = ${application}`,
+          test: (test) => sql`m.test = ${test}`,
+          paymentId: (id) => sql`m.payment_id = ${id}`,
+        })} ${rangeOf(sql, { from, to }, after, { at: sql`m.recorded_at`, id: sql`m.id` })}
         ${order}) m
       join gateways g on g.slug = m.gateway
       ${order}`;

@@ -1,9 +1,10 @@
 import { limits } from '../contract/limits.ts';
-import type { ListPosition } from '../contract/list.ts';
+import type { Filters, ListPage } from '../contract/list.ts';
+import type { ListPayments } from '../contract/list-payments.ts';
 import type { Payment, Redirect, WorkflowStart } from '../contract/payment.ts';
 import { workflowStartFields } from '../contract/payment.ts';
-import type { Status } from '../contract/status.ts';
 import type { Queries } from './driver/sql.ts';
+import { conditionsOf, limitTo, rangeOf } from './list.ts';
 import { insertColumns, insertValues, selectPayment } from './payment-columns.ts';
 import { insertPlanned } from './sandbox-payments.ts';
 
@@ -52,23 +53,6 @@ export interface Owner {
   application: string;
   test: boolean;
 }
-
-/** Filters, and the page: payments `after` a position, or from an offset on. */
-export interface ListQuery {
-  orderId: string | undefined;
-  status: Status | undefined;
-  from: Date | undefined;
-  to: Date | undefined;
-  after: ListPosition | undefined;
-  limit: number;
-  offset: number;
-}
-
-/** Keeps the tighter of two upper bounds: with both, an index scan may start at the looser one. */
-const tighterBound = ({ to, after }: ListQuery): Pick<ListQuery, 'to' | 'after'> => {
-  if (to === undefined || after === undefined) return { to, after };
-  return after.at < to ? { to: undefined, after } : { to, after: undefined };
-};
 
 const progress = (sql: Queries) =>
   sql`p.gateway_reference is not null as opened, p.checkout_at is not null as sent,
@@ -129,24 +113,21 @@ export const createPayments = (sql: Queries) => ({
     return row;
   },
 
-  /**
-   * Newest first. The query has only the conditions that are given, so that each list finds its index. The
-   * default limit (20 and one more) is a literal: with a parameter Postgres would plan the query each time.
-   */
-  async list({ application, test }: Owner, query: ListQuery): Promise<Payment[]> {
-    const { orderId, status, from, limit, offset } = query;
-    const { to, after } = tighterBound(query);
+  /** Newest first: payments after a position, or from an offset on. */
+  async list(
+    { from, to, ...filter }: Owner & Filters<ListPayments>,
+    { after, limit, offset }: ListPage & { offset: number },
+  ): Promise<Payment[]> {
     return sql<Payment[]>`
       select ${selectPayment(sql)} from payments p
-      where p.application = ${application} and p.test = ${test}
-        ${orderId === undefined ? sql`` : sql`and p.order_id = ${orderId}`}
-        ${status === undefined ? sql`` : sql`and p.status = ${status}`}
-        ${from === undefined ? sql`` : sql`and p.created_at >= ${from}`}
-        ${to === undefined ? sql`` : sql`and p.created_at < ${to}`}
-        ${after === undefined ? sql`` : sql`and (p.created_at, p.id) < (${after.at}, ${after.id})`}
+      where true ${conditionsOf(sql, filter, {
+        application: (application) => sql`p.application = ${application}`,
+        test: (test) => sql`p.test = ${test}`,
+        orderId: (id) => sql`p.order_id = ${id}`,
+        status: (status) => sql`p.status = ${status}`,
+      })} ${rangeOf(sql, { from, to }, after, { at: sql`p.created_at`, id: sql`p.id` })}
       order by p.created_at desc, p.id desc
-      ${limit === 21 ? sql`limit 21` : sql`limit ${limit}`}
-      ${offset === 0 ? sql`` : sql`offset ${offset}`}`;
+      ${limitTo(sql, limit)} ${offset === 0 ? sql`` : sql`offset ${offset}`}`;
   },
 
   /** For the payer's pages, which need no token: the id is unguessable. */

@@ -1,12 +1,13 @@
 import type { GatewayKind } from '../contract/gateway-account.ts';
-import type { ListPosition } from '../contract/list.ts';
+import type { ListPage } from '../contract/list.ts';
 import type { RefundableFields } from '../contract/payment-fields.ts';
-import { type Refund, type RefundStatus, storedRefundFields } from '../contract/refund.ts';
+import { type Refund, storedRefundFields } from '../contract/refund.ts';
 import type { SandboxRefundPlan } from '../contract/sandbox-refund-plan.ts';
 import type { Person } from './audit-log.ts';
 import type { Fragment, Queries } from './driver/sql.ts';
 import { columnName } from './payment-columns.ts';
 import type { Owner } from './payments.ts';
+import { matchingRefunds, type RefundFilter } from './refund-filter.ts';
 import { insertPlannedRefund } from './sandbox-refunds.ts';
 
 const columns = storedRefundFields.map(
@@ -42,16 +43,6 @@ export interface RefundablePayment extends RefundableFields, Owner {
 }
 
 export type StoredRefund = Refund & { fingerprint: Buffer | null };
-
-export interface RefundQuery {
-  paymentId?: string | undefined;
-  orderId?: string | undefined;
-  status?: RefundStatus | undefined;
-  from?: Date | undefined;
-  to?: Date | undefined;
-  after: ListPosition | undefined;
-  limit: number;
-}
 
 /** In minor units. */
 export interface RefundLimit {
@@ -143,19 +134,9 @@ export const createRefunds = (sql: Queries) => ({
     return row;
   },
 
-  /** Newest first. The query has only the conditions that are given, so that each list finds its index. */
-  async list({ application, test }: Owner, query: RefundQuery): Promise<Refund[]> {
-    const { paymentId, orderId, status, from, to, after, limit } = query;
-    return sql<Refund[]>`
-      select ${selectRefund(sql)} from refunds r
-      where r.application = ${application} and r.test = ${test}
-        ${paymentId === undefined ? sql`` : sql`and r.payment_id = ${paymentId}`}
-        ${orderId === undefined ? sql`` : sql`and r.order_id = ${orderId}`}
-        ${status === undefined ? sql`` : sql`and r.status = ${status}`}
-        ${from === undefined ? sql`` : sql`and r.created_at >= ${from}`}
-        ${to === undefined ? sql`` : sql`and r.created_at < ${to}`}
-        ${after === undefined ? sql`` : sql`and (r.created_at, r.id) < (${after.at}, ${after.id})`}
-      order by r.created_at desc, r.id desc limit ${limit}`;
+  /** Newest first. */
+  async list(filter: RefundFilter & Owner, page: ListPage): Promise<Refund[]> {
+    return sql<Refund[]>`select ${selectRefund(sql)} ${matchingRefunds(sql, filter, page)}`;
   },
 
   /**

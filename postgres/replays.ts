@@ -157,7 +157,7 @@ export const createReplays = (sql: Queries) => {
     async listNext(replay: RunningReplay, limit: number): Promise<ReplayedEvent[]> {
       const part = {
         order: 'oldest',
-        after: replay.after,
+        after: replay.after ?? null,
         limit,
         withUrl: withUrl(replay),
       } as const;

@@ -5,8 +5,8 @@ import { createApplications } from '../postgres/applications.ts';
 import { connect } from '../postgres/driver/connection.ts';
 import { createGateways, sandboxAccount } from '../postgres/gateways.ts';
 import { everyDelivery } from '../postgres/delivery-filter.ts';
-import { createEvents, type EventQuery } from '../postgres/events.ts';
-import { createPayments, type ListQuery } from '../postgres/payments.ts';
+import { createEvents } from '../postgres/events.ts';
+import { createPayments } from '../postgres/payments.ts';
 import { createReplays } from '../postgres/replays.ts';
 import { type Answer, startConsole } from '../test/support/service/console.ts';
 import { parseWholeNumber } from '../contract/whole-number.ts';
@@ -225,36 +225,37 @@ try {
   };
   for (const [name, own] of Object.entries(tabs)) await measureTabs(name, own, cookie);
 
-  const owner = { application: 'big', test: true };
   const ago = (share: number) => new Date(Date.now() - share * count * 1000);
-  const range = { from: [undefined, ago(0.9)], to: [undefined, ago(0.02)], limit: [21] } as const;
-  const orderId = [undefined, 'order-7', 'order-none'] as const;
+  const shared = {
+    ...{ application: ['big'], test: [true], orderId: [null, 'order-7', 'order-none'] },
+    ...{ from: [null, ago(0.9)], to: [null, ago(0.02)], limit: [21] },
+  };
   const payments = createPayments(server.sql);
-  await measureList<ListQuery>(
+  type ListOf<T extends { list: (...query: never) => unknown }> = Parameters<T['list']>[0] &
+    Parameters<T['list']>[1];
+  await measureList<ListOf<typeof payments>>(
     'payments',
     {
-      ...range,
-      orderId,
-      status: [undefined, 'paid', 'pending', 'processing', 'failed'],
-      after: [undefined, { at: ago(0.5), id: 'PAY_' }],
+      ...shared,
+      status: [null, 'paid', 'pending', 'processing', 'failed'],
+      after: [null, { at: ago(0.5), id: 'PAY_' }],
       offset: [0],
     },
-    (query) => payments.list(owner, query),
+    (query) => payments.list(query, query),
   );
   const events = createEvents(server.sql);
-  await measureList<EventQuery>(
+  await measureList<ListOf<typeof events>>(
     'events',
     {
-      ...range,
-      orderId,
-      kind: [undefined, 'payment.failed'],
-      delivery: [undefined, 'delivered', 'exhausted', 'none', 'pending'],
-      paymentId: [undefined, `PAY_${String(Math.round(count / 2)).padStart(26, '0')}`],
-      order: ['newest', 'feed'],
-      after: [undefined, { at: ago(0.5), id: '00000000-0000-0000-0000-000000000000' }],
-      withBody: [false],
+      ...shared,
+      event: [null, 'payment.failed'],
+      delivery: [null, 'delivered', 'exhausted', 'none', 'pending'],
+      paymentId: [null, `PAY_${String(Math.round(count / 2)).padStart(26, '0')}`],
+      order: ['desc', 'asc'],
+      after: [null, { at: ago(0.5), id: '00000000-0000-0000-0000-000000000000' }],
+      include: [null],
     },
-    (query) => events.list(owner, query),
+    (query) => events.list(query, query),
   );
 } finally {
   await server.stop();

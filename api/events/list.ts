@@ -42,37 +42,17 @@ export const listEventsHandler = ({
   publicBaseUrl,
 }: Deps): Handler<'application', typeof listEventsRoute> =>
   listHandler<ListEvents, EventRecord>({
-    find: (
-      owner,
-      { event, delivery, payment_id, order_id, from, to, order, cursor, include },
-      limit,
-    ) =>
-      events.list(owner, {
-        kind: event,
-        delivery,
-        paymentId: payment_id,
-        orderId: order_id,
-        from,
-        to,
-        order: order === 'asc' ? 'feed' : 'newest',
-        after: cursor,
-        withBody: include === 'payload',
-        limit,
-      }),
+    query: ListEvents,
+    find: (filter, page) => events.list(filter, page),
     present: (event, { webhookUrl }) => presentEventSummary(event, { publicBaseUrl, webhookUrl }),
-    paginate(query, { hasMore, last }) {
+    nextCursor({ hasMore, last }, query) {
       const feed = query.order === 'asc';
       const end = last
         ? { at: feed ? last.recordedAt : last.createdAt, id: last.id }
         : query.cursor;
-      return {
-        per_page: query.per_page,
-        has_more: hasMore,
-        // A feed has no end: its last cursor is where to continue later.
-        next_cursor:
-          end && (hasMore || feed)
-            ? eventCursors.format({ ...end, filters: hashFilters(query) })
-            : null,
-      };
+      // A feed has no end: its last cursor is where to continue later.
+      return end && (hasMore || feed)
+        ? eventCursors.format({ ...end, filters: hashFilters(query) })
+        : null;
     },
   });

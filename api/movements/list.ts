@@ -2,7 +2,7 @@ import { ListMovements, movementCursors } from '../../contract/list-movements.ts
 import { MovementListResponse } from '../../contract/movement-responses.ts';
 import { type Movement, presentMovement } from '../../contract/movement.ts';
 import type { Movements } from '../../postgres/movements.ts';
-import { listHandler } from '../http/list-handler.ts';
+import { cursorAfter, listHandler, perPageExample } from '../http/list-handler.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { movementExamples } from './movement-examples.ts';
 
@@ -19,12 +19,7 @@ export const listMovementsRoute = {
     '`recorded_at`. A movement never changes; a correction is another movement. A movement must match all filters. ' +
     'Unknown or repeated parameters and values out of range are rejected.',
   query: ListMovements,
-  // To a `per_page` of 0.
-  validationExample: {
-    path: 'per_page',
-    rule: 'invalid_format',
-    message: 'must be an integer from 1 to 100',
-  },
+  validationExample: perPageExample,
   responses: {
     200: {
       description: 'A page of movements.',
@@ -43,13 +38,8 @@ export const listMovementsHandler = ({
   movements,
 }: Deps): Handler<'application', typeof listMovementsRoute> =>
   listHandler<ListMovements, Movement>({
-    find: (owner, { kind, payment_id, from, to, cursor }, limit) =>
-      movements.list(owner, { kind, paymentId: payment_id, from, to, after: cursor, limit }),
+    query: ListMovements,
+    find: (filter, page) => movements.list(filter, page),
     present: presentMovement,
-    paginate: ({ per_page }, { hasMore, last }) => ({
-      per_page,
-      has_more: hasMore,
-      next_cursor:
-        hasMore && last ? movementCursors.format({ at: last.recordedAt, id: last.id }) : null,
-    }),
+    nextCursor: cursorAfter(movementCursors, ({ recordedAt }) => recordedAt),
   });

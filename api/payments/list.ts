@@ -2,7 +2,7 @@ import { ListPayments, paymentCursors, sameWithCursor } from '../../contract/lis
 import { PaymentListResponse } from '../../contract/payment-responses.ts';
 import { type Payment, presentPayment } from '../../contract/payment.ts';
 import type { Payments } from '../../postgres/payments.ts';
-import { listHandler } from '../http/list-handler.ts';
+import { cursorAfter, listHandler, perPageExample } from '../http/list-handler.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { paymentExamples } from './payment-examples.ts';
 
@@ -24,12 +24,7 @@ export const listPaymentsRoute = {
     `repeated or missed. ${sameWithCursor} Unknown or repeated parameters and values out of range are ` +
     'rejected.',
   query: ListPayments,
-  // To a `per_page` of 0.
-  validationExample: {
-    path: 'per_page',
-    rule: 'invalid_format',
-    message: 'must be an integer from 1 to 100',
-  },
+  validationExample: perPageExample,
   responses: {
     200: {
       description: 'A page of payments.',
@@ -50,22 +45,10 @@ export const listPaymentsHandler = ({
   publicBaseUrl,
 }: Deps): Handler<'application', typeof listPaymentsRoute> =>
   listHandler<ListPayments, Payment>({
-    find: (owner, { order_id, status, from, to, per_page, page = 1, cursor }, limit) =>
-      payments.list(owner, {
-        orderId: order_id,
-        status,
-        from,
-        to,
-        after: cursor,
-        offset: cursor ? 0 : (page - 1) * per_page,
-        limit,
-      }),
+    query: ListPayments,
+    find: (filter, at, { cursor, page = 1, per_page }) =>
+      payments.list(filter, { ...at, offset: cursor ? 0 : (page - 1) * per_page }),
     present: (payment) => presentPayment(payment, publicBaseUrl),
-    paginate: ({ page = 1, per_page, cursor }, { hasMore, last }) => ({
-      page: cursor ? null : page,
-      per_page,
-      has_more: hasMore,
-      next_cursor:
-        hasMore && last ? paymentCursors.format({ at: last.createdAt, id: last.id }) : null,
-    }),
+    nextCursor: cursorAfter(paymentCursors, ({ createdAt }) => createdAt),
+    pageNumber: ({ page = 1, cursor }) => ({ page: cursor ? null : page }),
   });

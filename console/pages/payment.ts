@@ -43,16 +43,12 @@ const linesOf = (
   return [...told, ...attempts].toSorted((one, other) => one.at.getTime() - other.at.getTime());
 };
 
-const factsPart = (
-  payment: PaymentRecord,
-  description: string | null | undefined,
-  { cells }: PersonRequest,
-): Html => {
+const factsPart = (payment: PaymentRecord, { cells }: PersonRequest): Html => {
   const part = (amount: number) => (amount > 0 ? formatMoney({ ...payment, amount }) : null);
   return cells.facts({
     Application: link(`/applications/${payment.application}`, payment.application),
     Created: payment.createdAt,
-    Description: description,
+    Description: payment.description,
     Gateway: payment.gateway,
     'Gateway reference': payment.gatewayReference,
     'Tracking code': payment.trackingCode,
@@ -142,13 +138,12 @@ const paymentPart = async (
 ): Promise<Html> => {
   const { payment, events, workflowUrl } = found;
   const ended = events.find(({ refundId }) => refundId === null);
-  const [own, details, refunds] = await Promise.all([
+  const [own, refunds] = await Promise.all([
     ended && request.operations.events.get(ended.eventId),
-    deps.queries.getDetails(payment.id),
     payment.status === 'paid' ? refundsOfPayment(payment.id, request) : undefined,
   ]);
   return html`${headPart(payment)} ${noticesPart(found, request)} ${actionsPart(payment, request, deps)}
-    ${factsPart(payment, details?.description, request)}
+    ${factsPart(payment, request)}
     ${
       request.session.applications === null
         ? html`<p class="links">
@@ -161,7 +156,7 @@ const paymentPart = async (
     ${events.length > 0 ? html`<h2 id="events">Events</h2>${eventsOfPayment(events, request)}` : ''}
     <h2>Timeline</h2>
     ${timelineOf(linesOf(found, deps.now(), request), request)}
-    ${details && details.metadata !== '{}' ? metadataPart(details.metadata) : ''}
+    ${payment.metadata === '{}' ? '' : metadataPart(payment.metadata)}
     ${own ? payloadPart(own.event) : ''}`;
 };
 

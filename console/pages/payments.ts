@@ -3,10 +3,18 @@ import type { ListPosition } from '../../contract/list.ts';
 import { formatMoney } from '../../contract/money.ts';
 import { statuses } from '../../contract/status.ts';
 import { isoTime } from '../../contract/time.ts';
-import type { PaymentListFilter, PaymentRow } from '../../postgres/console.ts';
+import type { PaymentFilter, PaymentPage, PaymentRow } from '../../postgres/admin-payments.ts';
 import { holdsSecret } from '../actions.ts';
 import { csvLine } from '../../operations/csv.ts';
-import { listFilters, pageLinks, pageOf, pageSize, positionOf, select } from '../filters.ts';
+import {
+  listFilters,
+  pageLinks,
+  pageOf,
+  pageSize,
+  positionOf,
+  readPosition,
+  select,
+} from '../filters.ts';
 import type { Html, Row } from '../html.ts';
 import { cut, idLink, link, modeTag, state } from '../html.ts';
 import { failureCodes, readPaymentFilter, textFilters } from '../payment-filter.ts';
@@ -40,23 +48,17 @@ export const paymentTable = (
   ifEmpty: string,
 ): Html => cells.table({ caption: 'Payments', rows: rows.map(rowOf), ifEmpty, isList: true });
 
-interface Found {
-  rows: PaymentRow[];
+interface Found extends PaymentPage {
   next: ListPosition | null;
-  /** The list has not looked at older payments. */
-  searchedBackTo: Date | null;
 }
 
 /** @param size a page has this many rows; one more is read */
 const find = async (
-  { queries }: Pick<Deps, 'queries'>,
-  filter: PaymentListFilter,
-  size: number,
+  { payments }: PersonRequest['operations'],
+  filter: PaymentFilter,
+  { after, size }: { after: ListPosition | null; size: number },
 ): Promise<Found> => {
-  const { rows: found, searchedBackTo } = await queries.listPayments({
-    ...filter,
-    limit: size + 1,
-  });
+  const { rows: found, searchedBackTo } = await payments.list(filter, { after, limit: size + 1 });
   const { rows, last } = pageOf(found, size);
   if (last) return { rows, next: { at: last.createdAt, id: last.id }, searchedBackTo: null };
   if (searchedBackTo === null) return { rows, next: null, searchedBackTo };
@@ -99,7 +101,8 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
       operations.gateways.list(),
     ]);
     const filter = readPaymentFilter(request, deps.now());
-    const found = await find(deps, filter, pageSize);
+    const after = readPosition(query);
+    const found = await find(operations, filter, { after, size: pageSize });
     const own = html`${select('Status', 'status', {
       choices: statuses,
       chosen: filter.status,
@@ -138,12 +141,13 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
   };
 
   const download = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { operations } = request;
     const wanted = readPaymentFilter(request, deps.now());
     const lines = async function* () {
       yield csvLine(fileColumns.map(([heading]) => heading));
       let after: ListPosition | null = null;
       for (let sent = 0; sent < fileMax; sent += filePageSize) {
-        const found: Found = await find(deps, { ...wanted, after }, filePageSize);
+        const found: Found = await find(operations, wanted, { after, size: filePageSize });
         yield found.rows
           .map((row) => csvLine(fileColumns.map(([, valueOf]) => valueOf(row))))
           .join('');

@@ -4,8 +4,18 @@ import { refundableAmount } from '../../contract/payment-fields.ts';
 import { refundStages, refundStatuses } from '../../contract/refund.ts';
 import { Refusal } from '../../operations/change.ts';
 import type { RefundRecord } from '../../postgres/admin-refunds.ts';
+import { everyRefund, type RefundFilter } from '../../postgres/refund-filter.ts';
 import type { Action, Question } from '../actions.ts';
-import { choose, pageLinks, pageOf, pageSize, positionOf, readFilter, select } from '../filters.ts';
+import {
+  choose,
+  pageLinks,
+  pageOf,
+  pageSize,
+  positionOf,
+  readFilter,
+  readPosition,
+  select,
+} from '../filters.ts';
 import type { Html, Row } from '../html.ts';
 import { action, escapeControls, idLink, link, notice, nowrap, state } from '../html.ts';
 import { ofPayment, visibleApplications } from '../owner.ts';
@@ -70,8 +80,10 @@ export const refundsOfPayment = async (
   paymentId: string,
   request: PersonRequest,
 ): Promise<Html | undefined> => {
-  const any = { application: null, status: null, stage: null };
-  const found = await request.operations.refunds.find({ ...any, paymentId }, pageSize);
+  const found = await request.operations.refunds.list(
+    { ...everyRefund, paymentId },
+    { after: null, limit: pageSize },
+  );
   if (found.length === 0) return undefined;
   return request.cells.table({
     caption: 'Refunds',
@@ -83,16 +95,21 @@ export const refundsOfPayment = async (
 export const refundRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, cells, operations } = request;
-    const { application, test, after } = readFilter(request, deps.now());
+    const shared = readFilter(request, deps.now());
     const status = choose(query, 'status', refundStatuses);
     const waits = choose(query, 'stage', [...refundStages, secondAdmin]);
-    const toConfirm = waits === secondAdmin;
-    const stage = toConfirm ? null : waits;
+    const toConfirm = waits === secondAdmin || null;
+    const stage = waits === secondAdmin ? null : waits;
+    const filter: RefundFilter = {
+      ...shared,
+      paymentId: null,
+      orderId: null,
+      status,
+      stage,
+      toConfirm,
+    };
     const [found, applications] = await Promise.all([
-      operations.refunds.find(
-        { application, paymentId: null, test, status, stage, toConfirm, after },
-        pageSize + 1,
-      ),
+      operations.refunds.list(filter, { after: readPosition(query), limit: pageSize + 1 }),
       visibleApplications(request),
     ]);
     const { rows, last } = pageOf(found);
@@ -103,7 +120,7 @@ export const refundRoutes = (deps: Deps): Route[] => {
           ${select('Stage', 'stage', { choices: [...refundStages, secondAdmin], chosen: waits, any: 'all' })}
           ${select('Application', 'application', {
             choices: applications,
-            chosen: application,
+            chosen: shared.application,
             any: 'all',
           })}
           <button>Filter</button>

@@ -1,28 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
+import type { PaymentFilter } from '../../../postgres/admin-payments.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import { emptyTemporal, operationsOn } from '../../support/service/admin-operations.ts';
 import { withOutcome, noAnswer, startRecords } from '../../support/data/records.ts';
+import { everyPayment } from '../../support/data/filters.ts';
 import { forFile } from '../../support/for-file.ts';
 
 const records = await forFile(startRecords());
+const page = { after: null, limit: 10 };
 
 describe('payments', () => {
-  it('are found by id, order, application, status and delivery', async () => {
+  it('are found by id, order, application and status', async () => {
     const { payments } = operationsOn(records.sql);
-    const all = { id: null, orderId: null, application: null, status: null, delivery: null };
+    const idsOf = async (filter: Partial<PaymentFilter>) =>
+      (await payments.list({ ...everyPayment, ...filter }, page)).rows.map((each) => each.id);
     const { id } = await records.ended('failed', { orderId: 'order-find' });
     await records.ended('failed');
     for (const filter of [{ id }, { orderId: 'order-find' }, { id, status: 'failed' as const }])
-      expect(await payments.find({ ...all, ...filter }, 10)).toMatchObject([{ id }]);
-    expect(await payments.find({ ...all, id, status: 'paid' }, 10)).toEqual([]);
-    expect(await payments.find({ ...all, application: 'shop' }, 2)).toHaveLength(2);
-    const { id: exhausted } = await records.ended('paid');
-    await records.sql`
-      update deliveries set status = 'exhausted', next_attempt_at = null
-      where payment_id = ${exhausted}`;
-    const exhaustedOnes = { ...all, application: 'shop', delivery: 'exhausted' } as const;
-    expect(await payments.find(exhaustedOnes, 1)).toMatchObject([{ id: exhausted }]);
+      expect(await idsOf(filter)).toEqual([id]);
+    expect(await idsOf({ id, status: 'paid' })).toEqual([]);
+    expect((await idsOf({ application: 'shop' })).length).toBeGreaterThan(1);
   });
 
   it('have a timeline with every attempt, its status and its body', async () => {
@@ -64,9 +62,9 @@ describe('payments', () => {
     const second = await records.created({ orderId, ...later });
     await records.ended('paid', { orderId, application: 'quiet' });
     const marks = async () => {
-      const filter = { id: null, application: 'shop', status: null, delivery: null };
-      const found = await payments.find({ ...filter, orderId }, 10);
-      return new Map(found.map(({ id, duplicateOf }) => [id, duplicateOf]));
+      const filter = { ...everyPayment, application: 'shop', orderId };
+      const { rows } = await payments.list(filter, page);
+      return new Map(rows.map(({ id, duplicateOf }) => [id, duplicateOf]));
     };
     expect(await marks()).toEqual(
       new Map([

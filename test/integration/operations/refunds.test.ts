@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
 import type { Via } from '../../../postgres/audit-log.ts';
+import { everyRefund } from '../../../postgres/refund-filter.ts';
 import type { NewRefund } from '../../../postgres/refunds.ts';
 import { createTokens } from '../../../postgres/tokens.ts';
 import {
@@ -32,7 +33,7 @@ const byHand = async () => {
   await refund.tryOnce();
   return refund;
 };
-const any = { application: null, paymentId: null, status: null, stage: null };
+const page = { after: null, limit: 9 };
 const operations = operationsOn(records.sql, {
   temporal: async () => emptyTemporal,
 });
@@ -95,7 +96,7 @@ describe('refunds create', () => {
     const { out, code } = await ada.run(`refunds create ${id} --amount 400 --reason seat --yes`);
     expect(code, out).toBe(0);
     expect(ada.started).toEqual([idIn(out)]);
-    expect(await ada.admin.refunds.find({ ...any, paymentId: id }, 9)).toMatchObject([
+    expect(await ada.admin.refunds.list({ ...everyRefund, paymentId: id }, page)).toMatchObject([
       { status: 'pending', stage: 'reserved', amount: 400, requestedBy: 'admin' },
     ]);
     expect(await ada.admin.auditLog({ subject: `refund:${idIn(out)}`, limit: 9 })).toMatchObject([
@@ -116,7 +117,7 @@ describe('refunds create', () => {
     const { id } = await records.ended('paid', { gateway: 'stripe' });
     const { out } = await ada.run(`refunds create ${id} --recorded --reason cash --yes`);
     const { events } = await workOn(idIn(out), id);
-    expect(await ada.admin.refunds.find({ ...any, paymentId: id }, 9)).toMatchObject([
+    expect(await ada.admin.refunds.list({ ...everyRefund, paymentId: id }, page)).toMatchObject([
       { status: 'succeeded', method: 'recorded', amount: 1250, told: 0 },
     ]);
     expect(events).toHaveLength(2);

@@ -2,6 +2,7 @@ import { createAccountComparison } from '../../../postgres/account-comparison.ts
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
 import { createMovements } from '../../../postgres/movements.ts';
+import { everyMovement } from '../data/filters.ts';
 import type { Statements } from './statements.ts';
 
 const accountDay = { gateway: 'sandbox', day: '2000-01-01' };
@@ -23,7 +24,8 @@ export const accountStatements = (
   const entries = createGatewayEntries(db);
   const movements = createMovements(db);
   const days = { gateway: 'sandbox', from: accountDay.day, to: accountDay.day };
-  const page = { after: undefined, limit: 21 };
+  const everyOne = { ...owner, ...everyMovement };
+  const page = { after: null, limit: 21 };
   const entry = {
     ...({ reference: 'SBX', kind: 'refund' } as const),
     ...{ at: now, amount: -1, currency: 'EUR', fee: null },
@@ -39,16 +41,13 @@ export const accountStatements = (
           const all = { ...days, application: owner.application };
           for await (const _ of movements.export(all)) return;
         },
-        list: () => movements.list(owner, page),
-        'list, of a payment': () => movements.list(owner, { ...page, paymentId: idOf(7) }),
+        list: () => movements.list(everyOne, page),
+        'list, of a payment': () => movements.list({ ...everyOne, paymentId: idOf(7) }, page),
         'list, of a kind and a time': () =>
-          movements.list(owner, {
-            kind: 'chargeback',
-            from: new Date(0),
-            to: now,
-            after: { at: now, id: `payment:${idOf(7)}` },
-            limit: 21,
-          }),
+          movements.list(
+            { ...everyOne, kind: 'chargeback', from: new Date(0), to: now },
+            { after: { at: now, id: `payment:${idOf(7)}` }, limit: 21 },
+          ),
       },
     },
     'gateway-entries.ts': {

@@ -25,6 +25,7 @@ import { createAdminTokens } from '../../../postgres/admin-tokens.ts';
 import { createTokens } from '../../../postgres/tokens.ts';
 import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
 import { createBacklogMetrics } from '../../../postgres/backlog-metrics.ts';
+import { everyEvent, everyPayment } from '../data/filters.ts';
 import { aPayment } from '../data/payments.ts';
 import { noAnswer } from '../data/records.ts';
 import { accountStatements } from './account-statements.ts';
@@ -100,25 +101,7 @@ export const everyStatement = (
     message: null,
     durationMs: 5,
   };
-  const anyEvent = {
-    kind: undefined,
-    delivery: undefined,
-    paymentId: undefined,
-    orderId: undefined,
-    from: undefined,
-    to: undefined,
-    withBody: false,
-  };
-  const all = { id: null, orderId: null, application: null, status: null };
-
-  const wholeList = {
-    application: null,
-    test: null,
-    from: null,
-    to: null,
-    after: null,
-    limit: 51,
-  };
+  const anyEvent = { ...owner, ...everyEvent };
   const wholePage = { after: null, limit: 51 };
   const filteredList = {
     application,
@@ -161,14 +144,6 @@ export const everyStatement = (
   const consoleQueries = createConsoleQueries(db);
   const attention = createAttentionQueries(db);
   const health = createHealthQueries(db);
-  const noSearch = {
-    status: null,
-    failureCode: null,
-    gateway: null,
-    orderPrefix: null,
-    amountFrom: null,
-    amountTo: null,
-  };
   const payments = createPayments(db);
   const reconciliation = createReconciliationQueries(db);
   const retention = createRetention(db);
@@ -184,15 +159,10 @@ export const everyStatement = (
       insert: () => payments.insert(paymentWith('PAY_NEW'), record),
       get: () => payments.get(idOf(7), owner),
       list: () =>
-        payments.list(owner, {
-          orderId: undefined,
-          status: undefined,
-          from: undefined,
-          to: undefined,
-          after: undefined,
-          limit: 21,
-          offset: 9_980,
-        }),
+        payments.list(
+          { ...owner, orderId: null, status: null, from: null, to: null },
+          { after: null, limit: 21, offset: 9_980 },
+        ),
       getForPayer: () => payments.getForPayer(idOf(7)),
       getByTrackingCode: () => payments.getByTrackingCode('sandbox', 'T7'),
       getByReference: () => payments.getByReference('sandbox', 'R7'),
@@ -257,23 +227,14 @@ export const everyStatement = (
     }),
     'events.ts': of(events, {
       get: () => events.get(eventId(idOf(count)), owner),
-      list: () => events.list(owner, { ...anyEvent, order: 'newest', after: undefined, limit: 21 }),
+      list: () => events.list(anyEvent, { after: null, limit: 21 }),
       'list, of a payment': () =>
-        events.list(owner, {
-          ...anyEvent,
-          paymentId: idOf(count),
-          order: 'feed',
-          after: undefined,
-          limit: 21,
-        }),
+        events.list(
+          { ...anyEvent, paymentId: idOf(count), order: 'asc' },
+          { after: null, limit: 21 },
+        ),
       'list, with bodies': () =>
-        events.list(owner, {
-          ...anyEvent,
-          order: 'feed',
-          after: undefined,
-          withBody: true,
-          limit: 101,
-        }),
+        events.list({ ...anyEvent, order: 'asc', include: 'payload' }, { after: null, limit: 101 }),
     }),
     'gateway-exchanges.ts': of(exchanges, {
       insert: () => exchanges.insert(idOf(7), [exchange]),
@@ -327,9 +288,25 @@ export const everyStatement = (
 
     // The queries of the admin commands.
     'admin-payments.ts': of(adminPayments, {
-      find: () => adminPayments.find(all, 50),
-      'find, by status': () => adminPayments.find({ ...all, status: 'failed' }, 50),
-      'find, by order': () => adminPayments.find({ ...all, orderId: 'order-7' }, 50),
+      list: () => adminPayments.list(everyPayment, wholePage),
+      'list, of one': () => adminPayments.list({ ...everyPayment, id: idOf(7) }, wholePage),
+      'list, by order': () =>
+        adminPayments.list({ ...everyPayment, orderId: 'order-7' }, wholePage),
+      'list, with every filter of the index': () =>
+        adminPayments.list({ ...everyPayment, ...filteredList, status: 'failed' }, filteredList),
+      'list, searched': () =>
+        adminPayments.list(
+          {
+            ...everyPayment,
+            ...filteredList,
+            gateway: 'sandbox',
+            failureCode: 'card_declined',
+            orderPrefix: 'order-',
+            amountFrom: 1,
+            amountTo: 10_000,
+          },
+          filteredList,
+        ),
       get: () => adminPayments.get(idOf(7)),
       applicationOf: () => adminPayments.applicationOf(idOf(7)),
     }),
@@ -363,23 +340,9 @@ export const everyStatement = (
       },
     },
     'console.ts': of(consoleQueries, {
-      listPayments: () => consoleQueries.listPayments({ ...wholeList, ...noSearch }),
-      'listPayments, with every filter of the index': () =>
-        consoleQueries.listPayments({ ...filteredList, ...noSearch, status: 'failed' }),
-      'listPayments, searched': () =>
-        consoleQueries.listPayments({
-          ...filteredList,
-          status: null,
-          gateway: 'sandbox',
-          failureCode: 'card_declined',
-          orderPrefix: 'order-',
-          amountFrom: 1,
-          amountTo: 10_000,
-        }),
       countByHour: () => consoleQueries.countByHour(null, new Date(now.getTime() - 60_000)),
       countByGateway: () => consoleQueries.countByGateway(null, new Date(now.getTime() - 60_000)),
       oldestOpen: () => consoleQueries.oldestOpen(null),
-      getDetails: () => consoleQueries.getDetails(idOf(7)),
       findByEvent: () => consoleQueries.findByEvent(eventId(idOf(count))),
       findByText: () =>
         Promise.all([

@@ -1,12 +1,12 @@
 import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
+import { everyRefund } from '../../../postgres/refund-filter.ts';
 import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
 import { createRefunds } from '../../../postgres/refunds.ts';
 import { createSandboxRefunds } from '../../../postgres/sandbox-refunds.ts';
 import { aRefund } from '../data/refund-cases.ts';
 import type { Statements } from './statements.ts';
 
-const anyRefund = { application: null, paymentId: null, status: null, stage: null };
 const refundOf = (n: number) => `REFUND_${String(n).padStart(26, '0')}`;
 
 /** Calls every method about refunds, by file. */
@@ -22,6 +22,9 @@ export const refundStatements = (
     now: Date;
   },
 ): Record<string, Statements> => {
+  const ownOnes = { ...everyRefund, ...owner };
+  const page = { after: null, limit: 21 };
+  const nextPage = { after: { at: now, id: refundOf(7) }, limit: 21 };
   const sandboxRefunds = createSandboxRefunds(db);
   const adminRefunds = createAdminRefunds(db);
   const refunds = createRefunds(db);
@@ -56,29 +59,22 @@ export const refundStatements = (
         'getPayment, of anybody': () => refunds.getPayment(idOf(7)),
         getLimit: () => refunds.getLimit(owner, 'EUR'),
         get: () => refunds.get(refundOf(7), owner),
-        list: () => refunds.list(owner, { after: undefined, limit: 21 }),
-        'list, of a payment': () =>
-          refunds.list(owner, { paymentId: idOf(7), after: undefined, limit: 21 }),
+        list: () => refunds.list(ownOnes, page),
+        'list, of a payment': () => refunds.list({ ...ownOnes, paymentId: idOf(7) }, page),
         'list, of an order and a status': () =>
-          refunds.list(owner, {
-            orderId: 'order-7',
-            status: 'pending',
-            after: { at: now, id: refundOf(7) },
-            limit: 21,
-          }),
+          refunds.list({ ...ownOnes, orderId: 'order-7', status: 'pending' }, nextPage),
         requestCancel: () => refunds.requestCancel(refundOf(7)),
       },
     },
     'admin-refunds.ts': {
       methods: adminRefunds,
       calls: {
-        find: () => adminRefunds.find({ ...anyRefund, application: owner.application }, 100),
-        'find, of a payment': () => adminRefunds.find({ ...anyRefund, paymentId: idOf(7) }, 100),
-        'find, by hand': () =>
-          adminRefunds.find({ ...anyRefund, status: 'pending', stage: 'by_hand' }, 100),
+        list: () => adminRefunds.list({ ...everyRefund, application: owner.application }, page),
+        'list, of a payment': () => adminRefunds.list({ ...everyRefund, paymentId: idOf(7) }, page),
+        'list, by hand': () =>
+          adminRefunds.list({ ...everyRefund, status: 'pending', stage: 'by_hand' }, page),
         settle: () => adminRefunds.settle(refundOf(7), 'failed'),
-        'find, the next page': () =>
-          adminRefunds.find({ ...anyRefund, after: { at: now, id: refundOf(7) } }, 100),
+        'list, the next page': () => adminRefunds.list(everyRefund, nextPage),
         get: () => adminRefunds.get(refundOf(7)),
         cancel: () => adminRefunds.cancel(refundOf(7), 'any'),
         cancelOf: () => adminRefunds.cancelOf(owner.application, 100),
