@@ -39,7 +39,7 @@ export interface RefundRequest extends RefundInput {
 export interface RefundResult {
   /** The ids of the events to deliver. */
   events: string[];
-  /** The gateway is asked again after this time, for which the events do not wait. */
+  /** Only with an event to deliver, which does not wait: the gateway is asked again after this time. */
   againInMs?: number;
 }
 

@@ -1,6 +1,5 @@
 import {
   allHandlersFinished,
-  CancellationScope,
   condition,
   setCurrentDetails,
   workflowInfo,
@@ -8,7 +7,8 @@ import {
 import type { DeliveryResult } from '../activities/delivery.ts';
 import { activityFailureType } from '../temporal/failures.ts';
 import { deliverWebhook } from './activities.ts';
-import type { Heard } from './signals.ts';
+import { cancelWhen } from './cancel-when.ts';
+import type { PendingSignals } from './signals.ts';
 
 /** The event to deliver. */
 interface Delivery {
@@ -19,12 +19,12 @@ interface Delivery {
 }
 
 /** The workflow around a delivery. */
-interface Surroundings {
-  /** A listener of its own. */
-  heard: Heard;
+interface DeliveryContext {
+  /** A subscription of its own. */
+  pending: PendingSignals;
   /** What still goes on in the workflow, this delivery included. */
   working: Set<unknown>;
-  /** Whether something that was heard is still to be done. */
+  /** Whether something else of the workflow is still to be done. */
   isAsked: () => boolean;
   historyIsLong: () => boolean;
   continueInNewRun: () => Promise<void>;
@@ -36,45 +36,43 @@ interface Surroundings {
  */
 export const deliver = async (
   delivery: Delivery,
-  { heard, working, isAsked, historyIsLong, continueInNewRun }: Surroundings,
+  { pending, working, isAsked, historyIsLong, continueInNewRun }: DeliveryContext,
 ): Promise<'delivered' | 'none' | 'exhausted'> => {
   for (;;) {
-    working.add(heard);
-    Object.assign(heard, { recheck: false, delivery: false });
-    const result = await deliverUntilReplayed(delivery, heard);
+    working.add(pending);
+    Object.assign(pending, { recheck: false, delivery: false });
+    const result = await deliverUntilReplayed(delivery, pending);
     if (result === 'postponed') {
       setCurrentDetails('Waits for a delivery slot of its application. The sweeper wakes it.');
-      await condition(() => heard.recheck || historyIsLong());
+      await condition(() => pending.recheck || historyIsLong());
       if (historyIsLong()) await continueInNewRun();
       setCurrentDetails('');
       continue;
     }
     if (result === 'replayed') continue;
-    working.delete(heard);
+    working.delete(pending);
     const isOver = () => working.size === 0 && !isAsked() && allHandlersFinished();
-    await condition(() => heard.delivery || isOver());
+    await condition(() => pending.delivery || isOver());
     // Temporal repeats the last task if a signal comes while the run closes, so none is lost.
-    if (!heard.delivery) return result;
+    if (!pending.delivery) return result;
   }
 };
 
 /** An attempt that is running ends first. The wait for the next attempt ends at once. */
 const deliverUntilReplayed = async (
   delivery: Delivery,
-  heard: Heard,
+  pending: PendingSignals,
 ): Promise<DeliveryResult | 'exhausted' | 'replayed'> => {
   const { runId, originalExecutionRunId } = workflowInfo();
-  const scope = new CancellationScope();
-  let isOver = false;
-  void condition(() => isOver || heard.delivery).then(() => scope.cancel());
   try {
     const request = { ...delivery, isReset: runId !== originalExecutionRunId };
-    return await scope.run(() => deliverWebhook(request));
+    return await cancelWhen(
+      () => pending.delivery,
+      () => deliverWebhook(request),
+    );
   } catch (error) {
     if (activityFailureType(error) === 'WebhookExhausted') return 'exhausted';
-    if (heard.delivery) return 'replayed';
+    if (pending.delivery) return 'replayed';
     throw error;
-  } finally {
-    isOver = true;
   }
 };

@@ -40,7 +40,7 @@ const run = async (input: PaymentInput): Promise<void> => {
     { id: input.id },
     {
       ...search,
-      heard: verification.listen(),
+      pending: verification.subscribe(),
       historyIsLong,
       async continueInNewRun() {
         await condition(() => !search.isAsked() && allHandlersFinished());
@@ -82,12 +82,13 @@ const returnPlannedPayer = async (returnsAt: number, verification: Verification)
  */
 const waitForPayer = async (input: PaymentInput, verification: Verification): Promise<void> => {
   const deadline = Date.parse(input.expiresAt);
-  const shouldWake = () => verification.hasEnded() || verification.heard.recheck || historyIsLong();
+  const shouldWake = () =>
+    verification.hasEnded() || verification.pending.recheck || historyIsLong();
   const isBeforeDeadline = () =>
     waitUntil(deadline, shouldWake, 'Waits for the payer until the payment expires');
 
   while (!verification.hasEnded() && (await isBeforeDeadline())) {
-    if (verification.heard.recheck) await verification.recheck();
+    if (verification.pending.recheck) await verification.recheck();
     else if (historyIsLong()) await continueAsNewWhenIdle(input, verification);
   }
 };
@@ -103,7 +104,7 @@ const resolveAfterDeadline = async (
   const gatewayHasRecovered = () => unknownResults > 0 && verification.isUnpaid();
   const shouldRetry = () =>
     verification.hasEnded() ||
-    verification.heard.recheck ||
+    verification.pending.recheck ||
     gatewayHasRecovered() ||
     historyIsLong();
 
@@ -120,7 +121,7 @@ const startLateSearches = (verification: Verification) => {
   const working = new Set<unknown>();
   const search = async (): Promise<never> => {
     for (;;) {
-      await condition(() => verification.heard.report);
+      await condition(() => verification.pending.report);
       working.add(search);
       await verification.searchLate();
       working.delete(search);
@@ -128,7 +129,7 @@ const startLateSearches = (verification: Verification) => {
   };
   return {
     working,
-    isAsked: () => verification.heard.report || working.has(search),
+    isAsked: () => verification.pending.report || working.has(search),
     failure: search(),
   };
 };
@@ -159,5 +160,5 @@ const continueAsNewWhenIdle = async (
   verification: Verification,
 ): Promise<void> => {
   await condition(allHandlersFinished);
-  if (!verification.heard.recheck) await continueAsNew<typeof payment>(input);
+  if (!verification.pending.recheck) await continueAsNew<typeof payment>(input);
 };

@@ -10,8 +10,9 @@ import type { RefundResult } from '../activities/refund-payment.ts';
 import { webhookExhausted } from '../temporal/failures.ts';
 import { endRefundUpdate, type RefundInput } from '../temporal/messages.ts';
 import { refundPayment } from './activities.ts';
+import { cancelWhen } from './cancel-when.ts';
 import { deliver } from './delivery.ts';
-import { createSignals, type Heard } from './signals.ts';
+import { createSignals, type PendingSignals, type Signals } from './signals.ts';
 
 /**
  * The life of one refund. The workflow id is the refund's id. A run may begin at any stage, also after the end: the
@@ -24,77 +25,84 @@ export async function refund(input: RefundInput): Promise<void> {
 }
 
 const run = async (input: RefundInput): Promise<void> => {
-  const { id } = input;
   const signals = createSignals();
-  const { heard } = signals;
+  const { pending } = signals;
   let hasEnded = false;
   setHandler(defineUpdate(endRefundUpdate), async () => {
     // Not by what was found before.
     hasEnded = false;
-    heard.recheck = true;
+    pending.recheck = true;
     await condition(() => hasEnded);
   });
+  const deliveries = createDeliveries(input, signals, () => !hasEnded || pending.recheck);
 
-  const deliveries = new Map<string, Promise<string>>();
+  do {
+    hasEnded = false;
+    const { events, againInMs } = await tryUntilAnswered(input, deliveries.eventIds(), pending);
+    deliveries.begin(events);
+    hasEnded = againInMs === undefined;
+    await Promise.race([deliveries.end(), waitForRecheck(pending, againInMs)]);
+    // A recheck while its events are being delivered: the bank may have sent the money back.
+  } while (!hasEnded || pending.recheck);
+  if ((await deliveries.end()).includes('exhausted'))
+    throw webhookExhausted(`An event of ${input.id} was not accepted`);
+};
+
+/** The deliveries of the refund's events, which go on side by side. Each event's begins once. */
+const createDeliveries = (input: RefundInput, signals: Signals, isAsked: () => boolean) => {
+  const begun = new Map<string, ReturnType<typeof deliver>>();
   const working = new Set<unknown>();
-  let unfinished = 0;
-  let hasFailed = false;
-  const begin = (eventId: string): void => {
-    const surroundings = {
-      heard: signals.listen(),
-      working,
-      isAsked: () => heard.recheck,
-      historyIsLong,
-      continueInNewRun: () => continueAsNew<typeof refund>(input),
-    };
-    const delivery = deliver({ id, eventId }, surroundings);
-    deliveries.set(eventId, delivery);
-    unfinished += 1;
-    void delivery.then(
-      () => (unfinished -= 1),
-      () => (hasFailed = true),
-    );
-  };
+  return {
+    eventIds: () => [...begun.keys()],
 
-  while (!hasFailed) {
-    working.add(heard);
-    const { events, againInMs } = await refundUntilAsked(input, { deliveries, heard });
-    for (const eventId of events) if (!deliveries.has(eventId)) begin(eventId);
-    if (againInMs === undefined) {
-      working.delete(heard);
-      hasEnded = true;
-      // A recheck while its events are being delivered: the bank may have sent the money back.
-      await condition(() => unfinished === 0 || hasFailed || heard.recheck);
-      if (!heard.recheck) break;
-    } else await condition(() => hasFailed || heard.recheck, againInMs);
-  }
-  const results = await Promise.all(deliveries.values());
-  if (results.includes('exhausted')) throw webhookExhausted(`An event of ${id} was not accepted`);
+    begin(eventIds: readonly string[]): void {
+      for (const eventId of eventIds.filter((id) => !begun.has(id))) {
+        const delivery = deliver(
+          { id: input.id, eventId },
+          {
+            pending: signals.subscribe(),
+            working,
+            isAsked,
+            historyIsLong,
+            continueInNewRun: () => continueAsNew<typeof refund>(input),
+          },
+        );
+        begun.set(eventId, delivery);
+      }
+    },
+
+    /** Waits until all are over, and nothing else of the workflow is to be done. */
+    end: () => Promise.all(begun.values()),
+  };
 };
 
 /**
  * Asks and tells the gateway until the refund has ended, or until an event is to be delivered meanwhile. A recheck ends
  * the wait for the next try.
  */
-const refundUntilAsked = async (
+const tryUntilAnswered = async (
   input: RefundInput,
-  { deliveries, heard }: { deliveries: ReadonlyMap<string, unknown>; heard: Heard },
+  delivering: readonly string[],
+  pending: PendingSignals,
 ): Promise<RefundResult> => {
   for (;;) {
-    heard.recheck = false;
-    const scope = new CancellationScope();
-    let isOver = false;
-    void condition(() => isOver || heard.recheck).then(() => scope.cancel());
+    pending.recheck = false;
     try {
-      const request = { ...input, delivering: [...deliveries.keys()] };
-      return await scope.run(() => refundPayment(request));
+      return await cancelWhen(
+        () => pending.recheck,
+        () => refundPayment({ ...input, delivering }),
+      );
     } catch (error) {
-      if (!heard.recheck) throw error;
+      if (!pending.recheck) throw error;
       if (historyIsLong()) await continueAsNew<typeof refund>(input);
-    } finally {
-      isOver = true;
     }
   }
 };
+
+/** @param withinMs by default without a limit */
+const waitForRecheck = (pending: PendingSignals, withinMs?: number): Promise<unknown> =>
+  withinMs === undefined
+    ? condition(() => pending.recheck)
+    : condition(() => pending.recheck, withinMs);
 
 const historyIsLong = (): boolean => workflowInfo().continueAsNewSuggested;

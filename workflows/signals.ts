@@ -1,36 +1,37 @@
 import { defineSignal, setHandler } from '@temporalio/workflow';
 import { deliverSignal, type RecheckRequest, recheckSignal } from '../temporal/messages.ts';
 
-/** The signals that have come since the listener last forgot them. */
-export interface Heard {
+/** The signals that have come since the subscriber last forgot them. */
+export interface PendingSignals {
   recheck: boolean;
   /** The gateway may hold money because of it, also after the end. */
   report: boolean;
   delivery: boolean;
 }
-const nothing: Heard = { recheck: false, report: false, delivery: false };
+const nothing: PendingSignals = { recheck: false, report: false, delivery: false };
 
-/** Handles the signals of a payment's or a refund's workflow. Every listener hears each signal. */
+/** Handles the signals of a payment's or a refund's workflow. Every subscriber gets each signal. */
 export const createSignals = () => {
   // Before the handlers, which get at once what has come before them.
-  const heard = { ...nothing };
-  const listeners = [heard];
+  const pending = { ...nothing };
+  const subscribers = [pending];
   setHandler(defineSignal<[RecheckRequest?]>(recheckSignal), ({ unlessEnded = false } = {}) => {
-    for (const each of listeners)
+    for (const each of subscribers)
       Object.assign(each, { recheck: true, ...(!unlessEnded && { report: true }) });
   });
   setHandler(defineSignal(deliverSignal), () => {
     // A workflow that Temporal has restored from a backup may not know that there is an event.
-    for (const each of listeners) Object.assign(each, { recheck: true, delivery: true });
+    for (const each of subscribers) Object.assign(each, { recheck: true, delivery: true });
   });
   return {
-    /** The first listener. */
-    heard,
-    /** One more, for what happens at the same time. */
-    listen(): Heard {
+    /** The first subscriber's. */
+    pending,
+    /** Adds a subscriber, for what happens at the same time. */
+    subscribe(): PendingSignals {
       const another = { ...nothing };
-      listeners.push(another);
+      subscribers.push(another);
       return another;
     },
   };
 };
+export type Signals = ReturnType<typeof createSignals>;

@@ -18,7 +18,7 @@ export const createVerification = (id: string) => {
   const scope = CancellationScope.current();
   let endStatus: Status | undefined;
   let isUnpaid = false;
-  const { heard, listen } = createSignals();
+  const { pending, subscribe } = createSignals();
   // Kept for later verifications: if the answer to closing the payment is lost, the gateway reports
   // `expired` afterwards, and the payer's cancel is the reason.
   let isCancelled = false;
@@ -44,8 +44,8 @@ export const createVerification = (id: string) => {
 
   /** An inquiry serves every recheck before it. One that comes while it runs may tell of a change after it. */
   const takeRechecks = (): Pick<VerifyRequest, 'reported'> => {
-    const reported = heard.report && { reported: true };
-    Object.assign(heard, { recheck: false, report: false });
+    const reported = pending.report && { reported: true };
+    Object.assign(pending, { recheck: false, report: false });
     return { ...reported };
   };
 
@@ -55,7 +55,7 @@ export const createVerification = (id: string) => {
       const running = inFlight;
       const result = await running.result;
       // A payer who came back meanwhile may have paid after the inquiry.
-      if (result.kind === 'ended') heard.report ||= request.returned;
+      if (result.kind === 'ended') pending.report ||= request.returned;
       if (result.kind === 'ended' || covers(running.request, request)) return result;
     }
     if (endStatus) return { kind: 'ended', status: endStatus };
@@ -82,8 +82,8 @@ export const createVerification = (id: string) => {
     isUnpaid: (): boolean => isUnpaid,
 
     /** The signals that came. What handles them forgets them. */
-    heard,
-    listen,
+    pending,
+    subscribe,
 
     /** Records that the payment had ended before this run started. */
     recordEnd(status: Status): void {
@@ -93,10 +93,10 @@ export const createVerification = (id: string) => {
     async recheck(): Promise<void> {
       // It does not share the result of an inquiry that began before it.
       while (inFlight) await inFlight.result;
-      if (heard.recheck) await verify({ returned: false });
+      if (pending.recheck) await verify({ returned: false });
     },
 
-    /** Looks for late money: no inquiry before the end has served the rechecks that were heard. */
+    /** Looks for late money: no inquiry before the end has served the pending rechecks. */
     async searchLate(): Promise<void> {
       const { reported } = takeRechecks();
       if (reported && endStatus !== 'paid') await verifyPayment({ id, returned: false, reported });

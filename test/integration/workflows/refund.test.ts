@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { WorkflowFailedError } from '@temporalio/client';
 import { expect, it } from 'vitest';
+import { eventNotFound } from '../../../temporal/failures.ts';
 import { deliverSignal, recheckSignal, refundWorkflow } from '../../../temporal/messages.ts';
 import { refundStartOptions } from '../../../temporal/start-options.ts';
 import type { refund } from '../../../workflows/refund.ts';
@@ -71,4 +73,15 @@ it('a recheck asks the gateway again while its last event is being delivered', a
   await handle.result();
   expect(asked()).toBe(2);
   expect(sent('first')).toBe(1);
+});
+
+it('a delivery that fails for good fails the workflow, which does not wait for the next try', async () => {
+  const { handle, asked } = await play({
+    refundPayment: async () => ({ events: ['first'], againInMs: 60 * 60_000 }),
+    async deliverWebhook({ id }) {
+      throw eventNotFound(id);
+    },
+  });
+  await expect(handle.result()).rejects.toThrow(WorkflowFailedError);
+  expect(asked()).toBe(1);
 });
