@@ -48,9 +48,12 @@ export const createCancelPayment = (deps: Deps) => {
       );
       const outcome = answer.state === 'expired' ? cancelled : outcomeOf(payment, answer);
       if (outcome) return finalize(payment, outcome, { exchanges });
-      const kind =
+      const state =
         answer.state === 'processing' || answer.state === 'unknown' ? answer.state : 'waiting';
-      return recordWaiting(payment, kind, { processing: kind === 'processing', exchanges });
+      return recordWaiting(payment, state, {
+        becomesProcessing: state === 'processing',
+        exchanges,
+      });
     },
   };
 };

@@ -44,7 +44,7 @@ export const createExpirePayment = (deps: Deps) => {
         alert: 'outcome_unknown',
         message: 'The gateway does not say how an expired payment ended; it is asked again',
       });
-    return recordWaiting(payment, 'unknown', { processing: true, exchanges });
+    return recordWaiting(payment, 'unknown', { becomesProcessing: true, exchanges });
   };
 
   return {
@@ -76,7 +76,7 @@ export const createExpirePayment = (deps: Deps) => {
       const outcome = outcomeOf(payment, answer);
       if (outcome) return finalize(payment, outcome, { exchanges });
       if (answer.state === 'processing')
-        return recordWaiting(payment, 'processing', { processing: true, exchanges });
+        return recordWaiting(payment, 'processing', { becomesProcessing: true, exchanges });
       return recordUnknown(payment, { grace, exchanges });
     },
   };

@@ -1,5 +1,5 @@
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
-import type { VerificationResult } from '../contract/status.ts';
+import type { VerificationResult, WaitingAnswer } from '../contract/status.ts';
 import { findDriver } from '../gateways/registry.ts';
 import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payment-outcomes.ts';
 import { createFinalizer, type Deps as FinalizerDeps } from './finalize.ts';
@@ -15,18 +15,15 @@ export const createRecordWaiting = (deps: Deps) => {
   const { afterFinalized } = createFinalizer(deps);
   return async (
     { id, driver }: PaymentWithAccount,
-    kind: 'waiting' | 'processing' | 'unknown',
-    { processing, exchanges }: { processing: boolean; exchanges: readonly GatewayExchange[] },
+    answer: WaitingAnswer,
+    {
+      becomesProcessing,
+      exchanges,
+    }: { becomesProcessing: boolean; exchanges: readonly GatewayExchange[] },
   ): Promise<VerificationResult> => {
     const isTwoStep = findDriver(driver)?.capabilities.twoStepVerify === true;
-    const answer =
-      kind === 'unknown'
-        ? 'unanswered'
-        : kind === 'processing' && isTwoStep
-          ? 'verifying'
-          : 'usual';
-    if (await paymentOutcomes.recordInquiry(id, { processing, answer, now: now(), exchanges }))
-      return { kind };
+    const inquiry = { answer, isTwoStep, becomesProcessing, now: now(), exchanges };
+    if (await paymentOutcomes.recordInquiry(id, inquiry)) return { kind: answer };
     return afterFinalized(await findPayment(paymentOutcomes, id));
   };
 };

@@ -50,14 +50,14 @@ export const createVerifyPayment = (deps: Deps) => {
         return canClose ? closeAt(gateway, opened) : first;
       });
       if (answer.state === 'unknown')
-        return recordWaiting(payment, 'unknown', { processing: returned, exchanges });
+        return recordWaiting(payment, 'unknown', { becomesProcessing: returned, exchanges });
       // The gateway also says `expired` if an earlier try closed the payment for the same reason.
       const isCancelled = cancelled && answer.state === 'expired';
       const outcome = outcomeOf(payment, isCancelled ? { state: 'cancelled' } : answer);
       if (outcome) return finalize(payment, outcome, { exchanges });
       const isProcessing = answer.state === 'processing';
       return recordWaiting(payment, isProcessing ? 'processing' : 'waiting', {
-        processing: isProcessing || returned,
+        becomesProcessing: isProcessing || returned,
         exchanges,
       });
     },

@@ -21,6 +21,11 @@ export type DeliveryStatus = (typeof deliveryStatuses)[number];
 export const roundTriggers = ['schedule', 'admin', 'application'] as const;
 export type RoundTrigger = (typeof roundTriggers)[number];
 
-/** The result of a verification. `unknown`: the gateway gave no usable answer. */
-export type VerificationResult =
-  { kind: 'ended'; status: Status } | { kind: 'waiting' | 'processing' | 'unknown' };
+/**
+ * The answer of a gateway without an outcome. `waiting`: nobody has paid. `processing`: the money is on its way. `unknown`:
+ * the gateway gave no usable answer.
+ */
+export type WaitingAnswer = 'waiting' | 'processing' | 'unknown';
+
+/** The result of a verification. */
+export type VerificationResult = { kind: 'ended'; status: Status } | { kind: WaitingAnswer };

@@ -3,7 +3,7 @@ import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import type { RecordedAccount } from '../contract/gateway-account.ts';
 import { eventId } from '../contract/ids.ts';
 import type { Payment, Redirect } from '../contract/payment.ts';
-import type { DeliveryStatus } from '../contract/status.ts';
+import type { DeliveryStatus, WaitingAnswer } from '../contract/status.ts';
 import { createAuditLog } from './audit-log.ts';
 import type { Queries } from './driver/sql.ts';
 import { eventInserts } from './event-inserts.ts';
@@ -88,33 +88,36 @@ export const createPaymentOutcomes = (sql: Queries) => ({
   },
 
   /**
-   * Records an inquiry that brought no outcome. `processing` moves a pending payment to that state.
-   * `unanswered`: the gateway gave no usable answer. `verifying`: a two-step gateway has not verified yet.
+   * Records an inquiry that brought no outcome.
+   * @param inquiry.isTwoStep the gateway returns money that it was not asked to verify
+   * @param inquiry.becomesProcessing moves a pending payment to that status
    * @returns false if the payment has ended
    */
   async recordInquiry(
     id: string,
     {
-      processing,
       answer,
+      isTwoStep,
+      becomesProcessing,
       now,
       exchanges,
     }: {
-      processing: boolean;
-      answer: 'usual' | 'unanswered' | 'verifying';
+      answer: WaitingAnswer;
+      isTwoStep: boolean;
+      becomesProcessing: boolean;
       now: Date;
     } & WithExchanges,
   ): Promise<boolean> {
     const inquiredAt = {
-      usual: sql`${now}::timestamptz`,
-      unanswered: retryInquiryAt(sql, now),
-      verifying: verifyingInquiryAt(sql, now),
+      waiting: sql`${now}::timestamptz`,
+      processing: isTwoStep ? verifyingInquiryAt(sql, now) : sql`${now}::timestamptz`,
+      unknown: retryInquiryAt(sql, now),
     }[answer];
     const { count } = await sql`
       with ${exchangeInserts(sql, id, exchanges)}
-      update payments set inquired_at = ${inquiredAt}, unanswered = ${answer !== 'usual'},
-        status = case when ${processing} then 'processing' else status end,
-        updated_at = case when ${processing} and status = 'pending' then ${now} else updated_at end
+      update payments set inquired_at = ${inquiredAt}, unanswered = ${answer === 'unknown'},
+        status = case when ${becomesProcessing} then 'processing' else status end,
+        updated_at = case when ${becomesProcessing} and status = 'pending' then ${now} else updated_at end
       where id = ${id} and status in ('pending', 'processing')`;
     return count === 1;
   },

@@ -72,7 +72,7 @@ describe('backlogMetrics', () => {
   it('measures how long the first open payment is overdue', async () => {
     await setAges((await records.opened()).id, { expired: 250 });
     const processing = await records.sent();
-    await records.inquired(processing.id, { processing: true });
+    await records.inquired(processing.id, { becomesProcessing: true });
     await setAges(processing.id, { sent: 9_000, inquired: 8_000, expired: 350 });
     await emptyOutbox();
     // After the deadline the payment's own workflow inquires, so there is no inquiry lag.

@@ -75,7 +75,7 @@ describe('paymentOutcomes.finalize', () => {
 
   it('ends a payment that is processing', async () => {
     const payment = await records.sent();
-    await records.inquired(payment.id, { processing: true });
+    await records.inquired(payment.id, { becomesProcessing: true });
     expect(await finalize(payment, 'paid')).toBe(true);
   });
 
@@ -106,8 +106,8 @@ describe('a payment that has ended', () => {
     const payment = await records.ended(status);
     const before = await records.snapshot(payment.id);
     for (const other of terminalStatuses) expect(await finalize(payment, other)).toBe(false);
-    for (const processing of [true, false])
-      expect(await records.inquired(payment.id, { processing })).toBe(false);
+    for (const becomesProcessing of [true, false])
+      expect(await records.inquired(payment.id, { becomesProcessing })).toBe(false);
     const again = { reference: 'OTHER', ...elsewhere };
     expect(await records.paymentOutcomes.recordOpened(payment.id, again)).toBe(false);
     expect(await records.snapshot(payment.id)).toEqual(before);
@@ -130,7 +130,7 @@ describe('a payment that has ended', () => {
       (tx) => tx`
         update payments set status = ${ended.status}, cancelled_by = 'payer' where id = ${payment.id}`,
     );
-    const recorded = records.inquired(payment.id, { processing: true });
+    const recorded = records.inquired(payment.id, { becomesProcessing: true });
     await held.blocked('recordInquiry');
     await held.commit();
     await recorded;
@@ -179,7 +179,7 @@ describe('paymentOutcomes.recordInquiry', () => {
     const now = new Date();
     const ago = (minutes: number) => new Date(now.getTime() - minutes * minuteMs);
     const payment = await records.sent({ createdAt: ago(40), expiresAt: ago(1) });
-    await records.inquired(payment.id, { answer: 'unanswered', now });
+    await records.inquired(payment.id, { answer: 'unknown', now });
     expect(await getRow(payment)).toMatchObject({ inquired_at: now });
   });
 
@@ -202,7 +202,13 @@ describe('paymentOutcomes.recordInquiry', () => {
       if (now < nextAt) continue;
       asked.push(sweep / 2);
       const exchanges = [{ ...verified, at: now, durationMs: 5 }];
-      await records.inquired(payment.id, { answer: 'verifying', processing: true, now, exchanges });
+      await records.inquired(payment.id, {
+        answer: 'processing',
+        isTwoStep: true,
+        becomesProcessing: true,
+        now,
+        exchanges,
+      });
       const { inquired_at: inquiredAt } = (await getRow(payment)) as { inquired_at: Date };
       nextAt = new Date(inquiredAt.getTime() + 8 * minuteMs);
     }
@@ -219,8 +225,8 @@ describe('paymentOutcomes.recordInquiry', () => {
     const [first, second, third] = [1, 2, 3].map(
       (count) => new Date(Date.now() + count * minuteMs),
     );
-    await records.inquired(payment.id, { processing: true, now: first! });
-    await records.inquired(payment.id, { processing: true, now: second! });
+    await records.inquired(payment.id, { becomesProcessing: true, now: first! });
+    await records.inquired(payment.id, { becomesProcessing: true, now: second! });
     await records.inquired(payment.id, { now: third! });
     expect(await getRow(payment)).toEqual({
       status: 'processing',

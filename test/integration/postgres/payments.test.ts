@@ -142,7 +142,7 @@ describe('payments.sendToGateway', () => {
 
   it('sends no payer when the payment is processing or has ended', async () => {
     const processing = await records.opened();
-    await records.inquired(processing.id, { processing: true });
+    await records.inquired(processing.id, { becomesProcessing: true });
     expect(await redirectOf(processing, new Date())).toBeNull();
     expect(await sentAt(processing)).toBeNull();
     for (const status of terminalStatuses) {

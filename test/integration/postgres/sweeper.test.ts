@@ -53,7 +53,7 @@ describe('a payment whose payer was sent to the gateway', () => {
 
   it('is uncertain once the payer has returned or the gateway gave no answer', async () => {
     const ids: string[] = [];
-    for (const how of [{}, { answer: 'unanswered' } as const, { processing: true }]) {
+    for (const how of [{}, { answer: 'unknown' } as const, { becomesProcessing: true }]) {
       const id = await atGateway({ sent: '3 minutes' });
       await records.inquired(id, { ...how, now: new Date(Date.now() - 150_000) });
       ids.push(id);

@@ -191,15 +191,17 @@ export const everyStatement = (
         }),
       recordInquiry: () =>
         paymentOutcomes.recordInquiry(idOf(7), {
-          processing: true,
-          answer: 'usual',
+          becomesProcessing: true,
+          answer: 'waiting',
+          isTwoStep: false,
           now,
           exchanges: [exchange],
         }),
       'recordInquiry, while it is verified': () =>
         paymentOutcomes.recordInquiry(idOf(7), {
-          processing: true,
-          answer: 'verifying',
+          becomesProcessing: true,
+          answer: 'processing',
+          isTwoStep: true,
           now,
           exchanges: [exchange],
         }),

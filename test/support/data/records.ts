@@ -82,8 +82,9 @@ export const startRecords = async ({
       result: Partial<Parameters<typeof paymentOutcomes.recordInquiry>[1]> = {},
     ) => {
       const waiting = {
-        processing: false,
-        answer: 'usual' as const,
+        answer: 'waiting' as const,
+        isTwoStep: false,
+        becomesProcessing: false,
         now: new Date(),
         exchanges: [],
       };

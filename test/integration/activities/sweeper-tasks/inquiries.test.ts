@@ -76,7 +76,7 @@ describe('inquireAtGateway', () => {
     await records.sql`
       update payments set checkout_at = now() - interval '40 minutes',
         expires_at = now() + interval '1 hour'`;
-    await records.inquired(returned!, { answer: 'unanswered' });
+    await records.inquired(returned!, { answer: 'unknown' });
     const { inquireAtGateway } = tasksWith({
       inquire: async ({ id }) => (id === silent ? silence() : { state: 'waiting' }),
     });
@@ -101,7 +101,7 @@ describe('inquireAtGateway', () => {
         expires_at = now() + interval '1 hour'`;
     const { inquireAtGateway } = tasksWith(
       { inquire: async () => ({ state: 'processing' }) },
-      async (payment) => void (await records.inquired(payment.id, { answer: 'unanswered' })),
+      async (payment) => void (await records.inquired(payment.id, { answer: 'unknown' })),
     );
     await inquireAtGateway({ gateway: 'sandbox' });
     await records.sql`update payments set inquired_at = inquired_at - interval '30 seconds'`;
@@ -291,8 +291,8 @@ describe('inquireAtGateway, if the gateway lists unverified payments', () => {
   it('inquires about uncertain payments: a verification with a lost answer removes them from the list', async () => {
     const [lost, returned, quiet] = await dueForInquiry(3);
     const now = new Date(Date.now() - 150_000);
-    await records.inquired(lost!, { answer: 'unanswered', now });
-    await records.inquired(returned!, { processing: true, now });
+    await records.inquired(lost!, { answer: 'unknown', now });
+    await records.inquired(returned!, { becomesProcessing: true, now });
     await records.inquired(quiet!, { now });
     const { inquireAtGateway, rechecked } = tasksWith({
       ...list([]),
