@@ -20,28 +20,31 @@ export interface Deps extends FinalizerDeps {
 }
 
 /**
- * The stage of a payment at the beginning of a run. `payerReturnsAt`: it is open, and the payer of a sandbox
- * plan comes back then (ISO 8601).
+ * How far a payment has come at the beginning of a run. `payerReturnsAt`: the payer of a sandbox plan comes back then
+ * (ISO 8601).
  */
-export type Opened = 'open' | 'unopened' | { ended: Status } | { payerReturnsAt: string };
+export type Stage =
+  | { stage: 'unopened' }
+  | { stage: 'open'; payerReturnsAt?: string }
+  | { stage: 'ended'; status: Status };
 
 export interface OpenRequest {
   id: string;
-  /** The deadline has passed: only read the record. */
-  late: boolean;
+  /** Only read the record. */
+  afterDeadline: boolean;
 }
 
 export const createOpenPayment = (deps: Deps) => {
   const { paymentOutcomes, gatewayExchanges, publicBaseUrl, now, logger } = deps;
   const { finalize, afterFinalized } = createFinalizer(deps);
 
-  const readEnded = async (payment: PaymentWithAccount): Promise<Opened> => {
+  const readEnded = async (payment: PaymentWithAccount): Promise<Stage> => {
     // It is done before the first delivery is over, and alerts once.
     if (payment.delivery === 'pending' && payment.round === 1) await afterFinalized(payment);
-    return { ended: payment.status };
+    return { stage: 'ended', status: payment.status };
   };
 
-  const open = async (payment: PaymentWithAccount, timeLeftMs: number): Promise<Opened> => {
+  const open = async (payment: PaymentWithAccount, timeLeftMs: number): Promise<Stage> => {
     const { id } = payment;
     const { result: opening, exchanges } = await callInSlot(
       deps,
@@ -64,12 +67,14 @@ export const createOpenPayment = (deps: Deps) => {
       const outcome = failedWith('merchant_configuration', { code, message });
       // An earlier try may have opened the payment, and its payer may be at the gateway now.
       const result = await finalize(payment, outcome, { exchanges, onlyIfUnsent: true });
-      return result.kind === 'ended' ? { ended: result.status } : 'open';
+      return result.kind === 'ended'
+        ? { stage: 'ended', status: result.status }
+        : { stage: 'open' };
     }
     if (await paymentOutcomes.recordOpened(id, { ...opening, exchanges }))
-      return openedFor(opening.payer?.returnsAt);
+      return openStage(opening.payer?.returnsAt);
     const current = await findPayment(paymentOutcomes, id);
-    return isTerminal(current.status) ? readEnded(current) : openedFor(current.payerReturnsAt);
+    return isTerminal(current.status) ? readEnded(current) : openStage(current.payerReturnsAt);
   };
 
   return {
@@ -77,18 +82,20 @@ export const createOpenPayment = (deps: Deps) => {
      * Reads how far the payment has come, and opens it at its gateway if that is still to be done.
      * @throws ApplicationFailure GatewayUnavailable, GatewayBusy
      */
-    async openPayment({ id, late }: OpenRequest): Promise<Opened> {
+    async openPayment({ id, afterDeadline }: OpenRequest): Promise<Stage> {
       const payment = await findPayment(paymentOutcomes, id);
       if (isTerminal(payment.status)) return readEnded(payment);
-      if (payment.reference !== null) return openedFor(payment.payerReturnsAt);
-      if (late) return 'unopened';
+      if (payment.reference !== null) return openStage(payment.payerReturnsAt);
+      if (afterDeadline) return { stage: 'unopened' };
       const timeLeftMs = payment.expiresAt.getTime() - now().getTime();
       if (timeLeftMs > 0) return open(payment, timeLeftMs);
       if (wasSentToOpen(await gatewayExchanges.list(id))) throw gatewayUnavailableUntilDeadline();
-      return 'unopened';
+      return { stage: 'unopened' };
     },
   };
 };
 
-const openedFor = (payerReturnsAt: Date | null | undefined): Opened =>
-  payerReturnsAt ? { payerReturnsAt: payerReturnsAt.toISOString() } : 'open';
+const openStage = (payerReturnsAt: Date | null | undefined): Stage => ({
+  stage: 'open',
+  ...(payerReturnsAt && { payerReturnsAt: payerReturnsAt.toISOString() }),
+});

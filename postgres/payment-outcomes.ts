@@ -108,14 +108,16 @@ export const createPaymentOutcomes = (sql: Queries) => ({
       now: Date;
     } & WithExchanges,
   ): Promise<boolean> {
-    const inquiredAt = {
-      waiting: sql`${now}::timestamptz`,
-      processing: isTwoStep ? verifyingInquiryAt(sql, now) : sql`${now}::timestamptz`,
-      unknown: retryInquiryAt(sql, now),
-    }[answer];
+    const isVerifying = answer === 'processing' && isTwoStep;
+    const inquiredAt =
+      answer === 'unknown'
+        ? retryInquiryAt(sql, now)
+        : isVerifying
+          ? verifyingInquiryAt(sql, now)
+          : sql`${now}::timestamptz`;
     const { count } = await sql`
       with ${exchangeInserts(sql, id, exchanges)}
-      update payments set inquired_at = ${inquiredAt}, unanswered = ${answer === 'unknown'},
+      update payments set inquired_at = ${inquiredAt}, uncertain = ${answer === 'unknown' || isVerifying},
         status = case when ${becomesProcessing} then 'processing' else status end,
         updated_at = case when ${becomesProcessing} and status = 'pending' then ${now} else updated_at end
       where id = ${id} and status in ('pending', 'processing')`;

@@ -109,7 +109,7 @@ export const createSweeperQueries = (sql: Queries) => {
           limit ${limit}
           for update skip locked))
         returning ${workflowStart}, p.gateway_reference as reference,
-          p.status = 'processing' or p.unanswered as uncertain`;
+          p.status = 'processing' or p.uncertain as uncertain`;
     },
 
     /** Records that the gateway answered: these payments are not paid yet. */

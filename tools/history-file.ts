@@ -26,11 +26,12 @@ export const toText = (events: readonly object[]): string =>
 const kebab = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** The word that an activity returned, e.g. `waiting` of `{ "kind": "waiting" }`. */
+/** The word that an activity returned, e.g. `waiting` of `{ "kind": "waiting" }` or `open` of `{ "stage": "open" }`. */
 const wordOf = (result: Payloads | undefined): string[] => {
   const data = result?.payloads?.[0]?.data;
   const value: unknown = data ? JSON.parse(Buffer.from(data, 'base64').toString()) : undefined;
-  const word = typeof value === 'object' && value && 'kind' in value ? value.kind : value;
+  const { kind, stage } = Object(value) as { kind?: unknown; stage?: unknown };
+  const word = kind ?? stage ?? value;
   return typeof word === 'string' ? [word] : [];
 };
 

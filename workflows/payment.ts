@@ -5,6 +5,7 @@ import {
   continueAsNew,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { Stage } from '../activities/open-payment.ts';
 import { limits } from '../contract/limits.ts';
 import type { VerificationResult } from '../contract/status.ts';
 import { hourMs, minuteMs } from '../contract/time.ts';
@@ -29,12 +30,12 @@ export async function payment(input: PaymentInput): Promise<void> {
 const run = async (input: PaymentInput): Promise<void> => {
   const verification = createVerification(input.id);
   const opening = await open(input);
-  if (typeof opening === 'object' && 'ended' in opening) verification.recordEnd(opening.ended);
-  if (typeof opening === 'object' && 'payerReturnsAt' in opening)
+  if (opening.stage === 'ended') verification.recordEnd(opening.status);
+  if (opening.stage === 'open' && opening.payerReturnsAt)
     void returnPlannedPayer(Date.parse(opening.payerReturnsAt), verification);
 
   await waitForPayer(input, verification);
-  await resolveAfterDeadline(input, verification, { unreachable: opening === 'unreachable' });
+  await resolveAfterDeadline(input, verification, { unreachable: opening.stage === 'unreachable' });
   const search = startLateSearches(verification);
   const delivery = deliver(
     { id: input.id },
@@ -53,19 +54,20 @@ const run = async (input: PaymentInput): Promise<void> => {
 };
 
 /** Opens the payment at its gateway, and finds out how far an earlier run has come. */
-const open = async ({ id, expiresAt }: PaymentInput) => {
+const open = async ({ id, expiresAt }: PaymentInput): Promise<Stage | { stage: 'unreachable' }> => {
   const timeLeftMs = Date.parse(expiresAt) - Date.now();
   try {
     return await openPayment.executeWithOptions(
       // After the deadline the activity only reads the record, for which it has a minute.
       { scheduleToCloseTimeout: Math.max(timeLeftMs, minuteMs) },
-      [{ id, late: timeLeftMs <= 0 }],
+      [{ id, afterDeadline: timeLeftMs <= 0 }],
     );
   } catch (error) {
     const type = activityFailureType(error);
     if (type === undefined || type === 'PaymentNotFound') throw error;
     // A gateway that hangs fills its slots, so its other payments fail as GatewayBusy.
-    return type === 'GatewayUnavailable' || type === 'GatewayBusy' ? 'unreachable' : 'unopened';
+    const isUnreachable = type === 'GatewayUnavailable' || type === 'GatewayBusy';
+    return { stage: isUnreachable ? 'unreachable' : 'unopened' };
   }
 };
 

@@ -106,12 +106,12 @@ create table payments (
   checkout_at timestamptz,
   -- When the payer of a sandbox plan comes back; null for all others.
   payer_returns_at timestamptz,
-  -- When the gateway was last asked without an outcome. An unanswered inquiry sets an earlier time, see
-  -- sweeper.ts.
+  -- From when the pause before the next inquiry counts: the time of the last one without an outcome, or an earlier
+  -- time after one that is uncertain, see sweeper.ts.
   inquired_at timestamptz,
-  -- True when that inquiry got no usable answer: the gateway's list of unverified payments does not show
-  -- a payment whose verification succeeded and whose answer was lost.
-  unanswered boolean not null default false,
+  -- True when that inquiry got no usable answer, or a two-step gateway was verifying: the gateway's list of unverified
+  -- payments does not show a payment whose verification succeeded and whose answer was lost.
+  uncertain boolean not null default false,
   tracking_code text,
   card_pan_masked text,
   paid_at timestamptz,

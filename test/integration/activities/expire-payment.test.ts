@@ -68,7 +68,9 @@ describe('expirePayment, if no payer was sent to the gateway', () => {
   it('fails it as gateway_error also if the last try failed for another reason, or the run was lost', async () => {
     const payment = await records.created();
     const asked = withGateway(records, { open: silence });
-    await expect(asked.openPayment({ id: payment.id, late: false })).rejects.toThrow('timeout');
+    await expect(asked.openPayment({ id: payment.id, afterDeadline: false })).rejects.toThrow(
+      'timeout',
+    );
     await aSilentScript().expirePayment({ id: payment.id, ...inTime });
     expect(await stateOf(payment)).toMatchObject({ failureCode: 'gateway_error', events: 1 });
   });

@@ -121,7 +121,7 @@ it('alerts admins also if the first try broke off right after the end', async ()
   for (const repeat of [
     (gateway: typeof broken) => gateway.verifyPayment({ id, returned: true }),
     (gateway: typeof broken) => gateway.expirePayment(again),
-    (gateway: typeof broken) => gateway.openPayment({ id, late: false }),
+    (gateway: typeof broken) => gateway.openPayment({ id, afterDeadline: false }),
   ]) {
     const gateway = verifying();
     await repeat(gateway);

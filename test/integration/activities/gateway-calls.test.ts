@@ -29,7 +29,7 @@ const opened = (id: string): Opening => ({
 it('stores the exchanges in the statement that stores their result', async () => {
   const { id } = await records.created();
   const { openPayment, statements } = counted({ open: inTurn(opened(id)) });
-  await openPayment({ id, late: false });
+  await openPayment({ id, afterDeadline: false });
   // One reads the record, one stores the opening.
   expect(statements()).toBe(2);
   expect(await exchangesOf(id)).toMatchObject([
@@ -74,7 +74,7 @@ it('stores all exchanges of a deadline', async () => {
 it('stores each opening that got no answer', async () => {
   const { id } = await records.created();
   const { openPayment } = counted({ open: silence });
-  await expect(openPayment({ id, late: false })).rejects.toThrow('timeout');
+  await expect(openPayment({ id, afterDeadline: false })).rejects.toThrow('timeout');
   expect(await exchangesOf(id)).toMatchObject([
     { operation: 'open', result: 'no_answer', message: 'timeout' },
   ]);
@@ -179,7 +179,7 @@ describe('the inquiries of the sweeper', () => {
 
   it('do not evict other exchanges: the last one with each result is kept', async () => {
     const [{ id }, other] = [await records.created(), await records.sent()];
-    await counted({ open: inTurn(opened(id)) }).openPayment({ id, late: false });
+    await counted({ open: inTurn(opened(id)) }).openPayment({ id, afterDeadline: false });
     // This verification may have captured the money.
     await counted({ verify: silence }).verifyPayment({ id, returned: false });
     let asked = 0;

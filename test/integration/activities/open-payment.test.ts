@@ -26,7 +26,7 @@ describe('openPayment', () => {
   it('sends the payment to the gateway, and stores its reference and redirect', async () => {
     const payment = await records.created({ description: 'Tea' });
     const { openPayment, asked } = opening(async () => opened('A-1'));
-    expect(await openPayment({ id: payment.id, late: false })).toBe('open');
+    expect(await openPayment({ id: payment.id, afterDeadline: false })).toEqual({ stage: 'open' });
     const { id, amount, currency, description, expiresAt } = payment;
     const returnUrl = `${publicBaseUrl}/api/v1/payments/${id}/return`;
     expect(asked.map((each) => each.payment)).toEqual([
@@ -39,24 +39,30 @@ describe('openPayment', () => {
     expect(await records.payments.sendToGateway(id, new Date())).toMatchObject({ redirect });
   });
 
-  it.each([true, false])('does not open a payment twice (late: %s)', async (late) => {
-    const { id } = await records.opened();
-    const { openPayment, calls } = opening();
-    expect(await openPayment({ id, late })).toBe('open');
-    expect(calls()).toEqual([]);
-  });
+  it.each([true, false])(
+    'does not open a payment twice (after the deadline: %s)',
+    async (afterDeadline) => {
+      const { id } = await records.opened();
+      const { openPayment, calls } = opening();
+      expect(await openPayment({ id, afterDeadline })).toEqual({ stage: 'open' });
+      expect(calls()).toEqual([]);
+    },
+  );
 
   it('opens nothing after the deadline', async () => {
     const { id } = await records.created();
     const { openPayment, calls } = opening();
-    expect(await openPayment({ id, late: true })).toBe('unopened');
+    expect(await openPayment({ id, afterDeadline: true })).toEqual({ stage: 'unopened' });
     expect(calls()).toEqual([]);
   });
 
   it('ends a payment that the gateway refuses to open as merchant_configuration, with an alert', async () => {
     const { id } = await records.created();
     const { openPayment, alerts } = opening(async () => refused);
-    expect(await openPayment({ id, late: false })).toEqual({ ended: 'failed' });
+    expect(await openPayment({ id, afterDeadline: false })).toEqual({
+      stage: 'ended',
+      status: 'failed',
+    });
     expect(await records.snapshot(id)).toMatchObject({
       payment: {
         status: 'failed',
@@ -74,12 +80,12 @@ describe('openPayment', () => {
     const { id } = await records.created();
     const before = await records.snapshot(id);
     const { openPayment } = opening(inTurn<Opening>(silence, opened('A-2')));
-    await expect(openPayment({ id, late: false })).rejects.toMatchObject({
+    await expect(openPayment({ id, afterDeadline: false })).rejects.toMatchObject({
       type: 'GatewayUnavailable',
       nonRetryable: false,
     });
     expect(await records.snapshot(id)).toEqual(before);
-    expect(await openPayment({ id, late: false })).toBe('open');
+    expect(await openPayment({ id, afterDeadline: false })).toEqual({ stage: 'open' });
   });
 
   it('does not look for a late payment if the gateway was silent only during the opening', async () => {
@@ -88,8 +94,8 @@ describe('openPayment', () => {
       open: inTurn<Opening>(silence, opened('A-7')),
       verify: async () => ({ state: 'cancelled' }),
     });
-    await expect(openPayment({ id, late: false })).rejects.toThrow('timeout');
-    await openPayment({ id, late: false });
+    await expect(openPayment({ id, afterDeadline: false })).rejects.toThrow('timeout');
+    await openPayment({ id, afterDeadline: false });
     await records.payments.sendToGateway(id, new Date());
     const ended = { kind: 'ended', status: 'cancelled' };
     expect(await verifyPayment({ id, returned: true })).toEqual(ended);
@@ -99,19 +105,23 @@ describe('openPayment', () => {
   it('does not report a fault of ours as an unavailable gateway', async () => {
     const { id } = await records.created();
     const { openPayment } = opening(() => Promise.reject(new TypeError('x is undefined')));
-    await expect(openPayment({ id, late: false })).rejects.toThrow(TypeError);
+    await expect(openPayment({ id, afterDeadline: false })).rejects.toThrow(TypeError);
   });
 
   it('reports after the deadline whether the gateway could not be reached', async () => {
     const { id } = await records.created();
     const { openPayment, calls } = opening(silence);
     const expire = () => records.sql`update payments set expires_at = now() where id = ${id}`;
-    await expect(openPayment({ id, late: false })).rejects.toMatchObject({ nonRetryable: false });
+    await expect(openPayment({ id, afterDeadline: false })).rejects.toMatchObject({
+      nonRetryable: false,
+    });
     await expire();
     const final = { type: 'GatewayUnavailable', nonRetryable: true };
-    await expect(opening().openPayment({ id, late: false })).rejects.toMatchObject(final);
+    await expect(opening().openPayment({ id, afterDeadline: false })).rejects.toMatchObject(final);
     const { id: never } = await records.created({ expiresAt: new Date() });
-    expect(await opening().openPayment({ id: never, late: false })).toBe('unopened');
+    expect(await opening().openPayment({ id: never, afterDeadline: false })).toEqual({
+      stage: 'unopened',
+    });
     expect(calls()).toHaveLength(1);
   });
 
@@ -125,7 +135,7 @@ describe('openPayment', () => {
         now: () => new Date(expiresAt.getTime() - 4_000),
       },
     );
-    await expect(openPayment({ id, late: false })).rejects.toMatchObject({
+    await expect(openPayment({ id, afterDeadline: false })).rejects.toMatchObject({
       type: 'GatewayBusy',
       nextRetryDelay: 2_000,
     });
@@ -136,13 +146,13 @@ describe('openPayment', () => {
     const { openPayment, calls } = opening();
     for (const status of terminalStatuses) {
       const { id } = await records.ended(status);
-      for (const late of [true, false])
-        expect(await openPayment({ id, late })).toEqual({ ended: status });
+      for (const afterDeadline of [true, false])
+        expect(await openPayment({ id, afterDeadline })).toEqual({ stage: 'ended', status });
       await records.sql`
         update deliveries set status = 'exhausted', next_attempt_at = null where payment_id = ${id}`;
-      expect(await openPayment({ id, late: true })).toEqual({ ended: status });
+      expect(await openPayment({ id, afterDeadline: true })).toEqual({ stage: 'ended', status });
       await records.sql`update deliveries set status = 'delivered' where payment_id = ${id}`;
-      expect(await openPayment({ id, late: true })).toEqual({ ended: status });
+      expect(await openPayment({ id, afterDeadline: true })).toEqual({ stage: 'ended', status });
     }
     expect(calls()).toEqual([]);
   });
@@ -151,11 +161,11 @@ describe('openPayment', () => {
     await records.ended('paid', { orderId: 'paid-twice' });
     const { id } = await records.ended('paid', { orderId: 'paid-twice' });
     const { openPayment, alerts } = opening();
-    await openPayment({ id, late: true });
+    await openPayment({ id, afterDeadline: true });
     const expected = ['duplicate_payment', 'duplicate_tracking_code'];
     expect(alerts()).toEqual(expected);
     await records.sql`update deliveries set round = 2 where payment_id = ${id}`;
-    await openPayment({ id, late: true });
+    await openPayment({ id, afterDeadline: true });
     expect(alerts()).toEqual(expected);
   });
 
@@ -167,7 +177,10 @@ describe('openPayment', () => {
       return opened('A-3');
     });
     // The workflow delivers the event. Otherwise it would wait for a payer.
-    expect(await openPayment({ id: payment.id, late: false })).toEqual({ ended: 'expired' });
+    expect(await openPayment({ id: payment.id, afterDeadline: false })).toEqual({
+      stage: 'ended',
+      status: 'expired',
+    });
     expect(await records.paymentOutcomes.get(payment.id)).toMatchObject({
       status: 'expired',
       reference: null,
@@ -181,7 +194,7 @@ describe('openPayment', () => {
       await records.paymentOutcomes.recordOpened(payment.id, earlier);
       return opened('A-6');
     });
-    expect(await openPayment({ id: payment.id, late: false })).toBe('open');
+    expect(await openPayment({ id: payment.id, afterDeadline: false })).toEqual({ stage: 'open' });
     expect(await records.paymentOutcomes.get(payment.id)).toMatchObject({ reference: 'A-5' });
   });
 
@@ -194,7 +207,7 @@ describe('openPayment', () => {
       await records.payments.sendToGateway(payment.id, new Date());
       return refused;
     });
-    expect(await openPayment({ id: payment.id, late: false })).toBe('open');
+    expect(await openPayment({ id: payment.id, afterDeadline: false })).toEqual({ stage: 'open' });
     expect(await records.paymentOutcomes.get(payment.id)).toMatchObject({ status: 'pending' });
     expect(await records.listEvents(payment.id)).toEqual([]);
   });

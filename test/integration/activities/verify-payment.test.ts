@@ -15,9 +15,9 @@ import { forFile } from '../../support/for-file.ts';
 const records = await forFile(startRecords({ gatewayKind: 'live' }));
 
 const statusOf = async ({ id }: Payment) => (await records.paymentOutcomes.get(id))?.status;
-const isUnanswered = async ({ id }: Payment) => {
-  const [row] = await records.sql`select unanswered from payments where id = ${id}`;
-  return row?.['unanswered'];
+const isUncertain = async ({ id }: Payment) => {
+  const [row] = await records.sql`select uncertain from payments where id = ${id}`;
+  return row?.['uncertain'];
 };
 const eventOfPayment = async ({ id }: Payment): Promise<Record<string, unknown> | undefined> => {
   const [event, ...more] = await records.listEvents(id);
@@ -158,7 +158,7 @@ describe('verifyPayment', () => {
       expect(await statusOf(payment)).toBe(status);
       expect(await eventOfPayment(payment)).toBeUndefined();
       // The sweeper then asks soon again, and does not take the gateway's list as proof.
-      expect(await isUnanswered(payment)).toBe(kind !== 'waiting');
+      expect(await isUncertain(payment)).toBe(kind !== 'waiting');
     },
   );
 
@@ -174,7 +174,7 @@ describe('verifyPayment', () => {
       expect(await verifyPayment({ id: payment.id, returned: true })).toEqual({
         kind: 'processing',
       });
-      expect(await isUnanswered(payment)).toBe(isSoon);
+      expect(await isUncertain(payment)).toBe(isSoon);
     }
   });
 

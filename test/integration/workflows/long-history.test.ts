@@ -18,7 +18,10 @@ describe.concurrent('a payment workflow with a long history', () => {
     const { handle, verify, callsOf } = await play({
       ...delivers,
       // It may continue as new just when the payment has ended.
-      openPayment: async () => (hasEnded() ? { ended: 'paid' as const } : 'open'),
+      openPayment: async () =>
+        hasEnded()
+          ? { stage: 'ended' as const, status: 'paid' as const }
+          : { stage: 'open' as const },
       async verifyPayment() {
         tries += 1;
         return hasEnded() ? ended : { kind: 'waiting' };

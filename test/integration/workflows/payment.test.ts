@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Stage } from '../../../activities/open-payment.ts';
 import type { VerificationResult } from '../../../contract/status.ts';
 import { hourMs, minuteMs } from '../../../contract/time.ts';
 import {
@@ -159,7 +160,7 @@ describe.concurrent('at the deadline, the payment workflow', () => {
 });
 
 describe.concurrent('a payment that cannot be opened before its deadline', () => {
-  const neverOpened = async (failure: () => Error | Promise<'open'>, expiresInMs = minutes(2)) => {
+  const neverOpened = async (failure: () => Error | Promise<Stage>, expiresInMs = minutes(2)) => {
     const played = await worker.play(
       {
         ...delivers,
@@ -188,14 +189,14 @@ describe.concurrent('a payment that cannot be opened before its deadline', () =>
   });
 
   it('expires as unreachable if its gateway was unavailable, and hangs at the deadline', async () => {
-    const { promise, resolve: answer } = Promise.withResolvers<'open'>();
+    const { promise, resolve: answer } = Promise.withResolvers<Stage>();
     let tries = 0;
     const { callsOf } = await neverOpened(() => {
       tries += 1;
       // The eighth try begins within 15 seconds of the end, and time passes at its own pace while it runs.
       return tries < 8 ? gatewayUnavailable('away') : promise;
     }, minutes(1));
-    answer('open');
+    answer({ stage: 'open' });
     expect(callsOf('expirePayment')).toMatchObject([{ request: { unreachable: true } }]);
   });
 
@@ -219,12 +220,12 @@ describe('a workflow that starts after the deadline', () => {
   it('does not open the payment', async () => {
     const script: Script = {
       ...delivers,
-      openPayment: async ({ late }) => (late ? 'unopened' : 'open'),
+      openPayment: async ({ afterDeadline }) => ({ stage: afterDeadline ? 'unopened' : 'open' }),
       expirePayment: async () => ({ kind: 'ended', status: 'expired' }),
     };
     const { handle, callsOf } = await worker.play(script, afterDeadline);
     await handle.result();
-    expect(callsOf('openPayment')).toMatchObject([{ request: { late: true } }]);
+    expect(callsOf('openPayment')).toMatchObject([{ request: { afterDeadline: true } }]);
     expect(callsOf('expirePayment')).toMatchObject([{ request: { unreachable: false } }]);
   });
 
@@ -249,7 +250,7 @@ describe('a workflow that starts after the payment has ended', () => {
   it('delivers the event', async () => {
     const { handle, callsOf } = await worker.play({
       ...delivers,
-      openPayment: async () => ({ ended: 'failed' }),
+      openPayment: async () => ({ stage: 'ended', status: 'failed' }),
     });
     await handle.result();
     expect(callsOf().map(({ name }) => name)).toEqual(['openPayment', 'deliverWebhook']);
@@ -260,7 +261,7 @@ describe('a workflow whose delivery is postponed', () => {
   it('sleeps without a timer until a recheck comes, each time', async () => {
     let isBusy = true;
     const { handle, callsOf } = await worker.play({
-      openPayment: async () => ({ ended: 'paid' }),
+      openPayment: async () => ({ stage: 'ended', status: 'paid' }),
       deliverWebhook: async () => (isBusy ? 'postponed' : 'delivered'),
     });
     for (let tries = 1; tries <= 3; tries += 1) {
@@ -277,14 +278,14 @@ describe('a workflow whose delivery is postponed', () => {
   });
 
   it('forgets rechecks from before the delivery', async () => {
-    const { promise, resolve: open } = Promise.withResolvers<{ ended: 'paid' }>();
+    const { promise, resolve: open } = Promise.withResolvers<{ stage: 'ended'; status: 'paid' }>();
     const { handle, callsOf } = await worker.play({
       openPayment: () => promise,
       deliverWebhook: async () =>
         callsOf('deliverWebhook').length === 1 ? 'postponed' : 'delivered',
     });
     await handle.signal(recheckSignal);
-    open({ ended: 'paid' });
+    open({ stage: 'ended', status: 'paid' });
     await until('it sleeps', async () => {
       const { raw } = await handle.describe();
       return callsOf('deliverWebhook').length === 1 && raw.pendingActivities?.length === 0;
@@ -301,7 +302,7 @@ describe('a replay', () => {
 
   it('ends the wait for the next attempt, each time', async () => {
     const { handle, callsOf } = await worker.play({
-      openPayment: async () => ({ ended: 'paid' }),
+      openPayment: async () => ({ stage: 'ended', status: 'paid' }),
       deliverWebhook: async () =>
         callsOf('deliverWebhook').length === 3 ? 'delivered' : failsAt(hourMs),
     });
@@ -322,7 +323,7 @@ describe('a replay', () => {
     let atOnce = 0;
     let mostAtOnce = 0;
     const { handle, callsOf } = await worker.play({
-      openPayment: async () => ({ ended: 'paid' }),
+      openPayment: async () => ({ stage: 'ended', status: 'paid' }),
       async deliverWebhook() {
         mostAtOnce = Math.max(mostAtOnce, (atOnce += 1));
         if (callsOf('deliverWebhook').length === 1) await sending.promise;
@@ -344,7 +345,7 @@ describe('a replay', () => {
   it('that comes while a round ends begins the next one in the same run', async () => {
     const ending = Promise.withResolvers<void>();
     const { handle, callsOf } = await worker.play({
-      openPayment: async () => ({ ended: 'paid' }),
+      openPayment: async () => ({ stage: 'ended', status: 'paid' }),
       async deliverWebhook() {
         if (callsOf('deliverWebhook').length > 1) return 'delivered';
         await ending.promise;
@@ -361,7 +362,7 @@ describe('a replay', () => {
   it('of a workflow that does not know the end of its payment verifies first', async () => {
     const { handle, callsOf } = await worker.play({
       ...delivers,
-      openPayment: async () => 'open',
+      openPayment: async () => ({ stage: 'open' }),
       verifyPayment: async () => ({ kind: 'ended', status: 'paid' }),
     });
     await until('it waits', () => callsOf('openPayment').length === 1);

@@ -113,7 +113,7 @@ describe.concurrent('a recheck', () => {
     const sending = held('delivered' as const);
     const played = await worker.play({
       ...verifies,
-      openPayment: async () => ({ ended: 'expired' }),
+      openPayment: async () => ({ stage: 'ended', status: 'expired' }),
       deliverWebhook: sending.run,
     });
     await sending.begun;
@@ -134,7 +134,7 @@ describe.concurrent('a recheck', () => {
     const { start, handle, callsOf } = worker.prepare({
       ...delivers,
       ...verifies,
-      openPayment: async () => ({ ended: 'expired' }),
+      openPayment: async () => ({ stage: 'ended', status: 'expired' }),
     });
     await worker.client.workflow.signalWithStart(paymentWorkflow, {
       ...paymentStartOptions(start, { restart: true }),
@@ -150,7 +150,7 @@ describe.concurrent('a recheck', () => {
     const sending = held('delivered' as const);
     const played = await worker.play({
       verifyPayment: searching.run,
-      openPayment: async () => ({ ended: 'expired' }),
+      openPayment: async () => ({ stage: 'ended', status: 'expired' }),
       deliverWebhook: sending.run,
     });
     await sending.begun;

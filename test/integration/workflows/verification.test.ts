@@ -63,7 +63,7 @@ describe('requests that arrive while a verification runs', () => {
 it('a request after the end gets the outcome without a call to the gateway while the event is delivered', async () => {
   const { promise, resolve: deliver } = Promise.withResolvers<'delivered'>();
   const { handle, verify, callsOf } = await worker.play({
-    openPayment: async () => ({ ended: 'failed' }),
+    openPayment: async () => ({ stage: 'ended', status: 'failed' }),
     deliverWebhook: () => promise,
   });
   await until('it delivers', () => callsOf('deliverWebhook').length === 1);

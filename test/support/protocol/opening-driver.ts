@@ -84,7 +84,7 @@ export const createOpeningDriver = async (
         },
         { paymentOutcomes: outcomes },
       );
-      return openPayment({ id, late: false });
+      return openPayment({ id, afterDeadline: false });
     },
     async happen(step) {
       const id = idOf();

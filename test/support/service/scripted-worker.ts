@@ -24,7 +24,7 @@ import '../runner/temporal-runtime.ts';
 export type Script = Partial<Activities>;
 
 /** The beginning and the end of most scripts. */
-export const opens = { openPayment: async () => 'open' as const };
+export const opens = { openPayment: async () => ({ stage: 'open' as const }) };
 export const delivers = { deliverWebhook: async () => 'delivered' as const };
 
 const paymentActivities = [

@@ -139,7 +139,7 @@ describe('inquireAtGateway', () => {
 
   it('inquires about all others if the recheck of a listed payment always fails', async () => {
     const [listed, ...others] = await dueForInquiry(25);
-    await records.sql`update payments set unanswered = true`;
+    await records.sql`update payments set uncertain = true`;
     const { inquireAtGateway, asked } = tasksWith(
       { ...list([listed!]), inquire: async () => ({ state: 'waiting' }) },
       () => Promise.reject(new Error('never')),
@@ -173,7 +173,7 @@ describe('inquireAtGateway', () => {
 
   it('releases the claims for which a slow gateway left no time', async () => {
     const ids = await dueForInquiry(30);
-    await records.sql`update payments set unanswered = true where id = any(${ids}::text[])`;
+    await records.sql`update payments set uncertain = true where id = any(${ids}::text[])`;
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
     const { inquireAtGateway, asked } = tasksWith({
