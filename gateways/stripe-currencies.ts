@@ -4,17 +4,13 @@ import type { CurrencyTerms } from './amount.ts';
 /** https://docs.stripe.com/currencies */
 const withoutDecimals = 'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF';
 const withThreeDecimals = 'BHD JOD KWD OMR TND';
-/*
- * This list is from memory. UGX is missing on purpose: the documentation lists it without decimals and as
- * a special case with two, and a charge of a hundred times the amount is worse than a rejected create.
- * ISK has no decimals, but is sent with two zeros.
- */
+// From memory. ISK and UGX have no decimals, and are sent with two zeros: the page names both as special cases.
 const withTwoDecimals =
   'AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CNY ' +
   'COP CRC CVE CZK DKK DOP DZD EGP ETB EUR FJD FKP GBP GEL GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS ' +
   'INR ISK JMD KES KGS KHR KYD KZT LAK LBP LKR LRD LSL MAD MDL MKD MMK MNT MOP MUR MVR MWK MXN MYR ' +
   'MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SEK SGD SHP SLE ' +
-  'SOS SRD SZL THB TJS TOP TRY TTD TWD TZS UAH USD UYU UZS WST XCD XCG YER ZAR ZMW';
+  'SOS SRD SZL THB TJS TOP TRY TTD TWD TZS UAH UGX USD UYU UZS WST XCD XCG YER ZAR ZMW';
 
 /*
  * The page of currencies allows cards twelve digits, and other ways to pay fewer. The reference of PaymentIntents says

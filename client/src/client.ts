@@ -1,6 +1,7 @@
 import { PaymentsError } from './errors.ts';
 import { createList } from './pages.ts';
 import type {
+  IsAnswer,
   Operation,
   RequestFacts,
   RequestOptions,
@@ -73,29 +74,31 @@ export class Payments {
 
   /** The calling application. */
   me(options?: RequestOptions) {
-    return this.#get<api.Application>(['me'], undefined, options);
+    return this.#get<api.Application>(isAnswer.application, ['me'], undefined, options);
   }
 
   readonly payments = {
     /** Creates a payment. Send the payer to its `checkout_url`. */
     create: (payment: api.CreatePayment, { idempotencyKey, ...options }: CreateOptions = {}) =>
-      this.#post<api.Payment>(['payments'], options, {
+      this.#post<api.Payment>(isAnswer.payment, ['payments'], options, {
         body: payment,
         idempotencyKey: idempotencyKey ?? crypto.randomUUID(),
       }),
     get: (paymentId: string, options?: RequestOptions) =>
-      this.#get<api.Payment>(['payments', paymentId], undefined, options),
+      this.#get<api.Payment>(isAnswer.payment, ['payments', paymentId], undefined, options),
     /** Newest first. */
     list: (query: api.ListPayments = {}, options?: RequestOptions) =>
       createList<api.Payment, api.PaymentList, api.ListPayments>(query, (each) =>
-        this.#get(['payments'], each, options),
+        this.#get(isAnswer.page, ['payments'], each, options),
       ),
     /** Asks the gateway for the outcome now. */
     verify: (paymentId: string, options?: RequestOptions) =>
-      this.#post<api.Payment>(['payments', paymentId, 'verify'], options),
+      this.#post<api.Payment>(isAnswer.payment, ['payments', paymentId, 'verify'], options),
     /** Calls a payment off that nobody has paid. */
     cancel: (paymentId: string, cancel: api.CancelPayment = {}, options?: RequestOptions) =>
-      this.#post<api.Payment>(['payments', paymentId, 'cancel'], options, { body: cancel }),
+      this.#post<api.Payment>(isAnswer.payment, ['payments', paymentId, 'cancel'], options, {
+        body: cancel,
+      }),
 
     refunds: {
       /** Gives money back; by default everything that is left. The token needs the scope `refund`. */
@@ -104,78 +107,113 @@ export class Payments {
         refund: api.CreateRefund = {},
         { idempotencyKey, ...options }: CreateOptions = {},
       ) =>
-        this.#post<api.Refund>(['payments', paymentId, 'refunds'], options, {
+        this.#post<api.Refund>(isAnswer.refund, ['payments', paymentId, 'refunds'], options, {
           body: refund,
           idempotencyKey: idempotencyKey ?? crypto.randomUUID(),
         }),
       /** Newest first. */
       list: (paymentId: string, query: api.ListRefundsOfPayment = {}, options?: RequestOptions) =>
         createList<api.Refund, api.RefundList, api.ListRefundsOfPayment>(query, (each) =>
-          this.#get(['payments', paymentId, 'refunds'], each, options),
+          this.#get(isAnswer.page, ['payments', paymentId, 'refunds'], each, options),
         ),
     },
   };
 
   readonly refunds = {
     get: (refundId: string, options?: RequestOptions) =>
-      this.#get<api.Refund>(['refunds', refundId], undefined, options),
+      this.#get<api.Refund>(isAnswer.refund, ['refunds', refundId], undefined, options),
     /** Newest first. */
     list: (query: api.ListRefunds = {}, options?: RequestOptions) =>
       createList<api.Refund, api.RefundList, api.ListRefunds>(query, (each) =>
-        this.#get(['refunds'], each, options),
+        this.#get(isAnswer.page, ['refunds'], each, options),
       ),
     /** Calls a refund off while nothing was sent to the gateway. */
     cancel: (refundId: string, options?: RequestOptions) =>
-      this.#post<api.Refund>(['refunds', refundId, 'cancel'], options),
+      this.#post<api.Refund>(isAnswer.refund, ['refunds', refundId, 'cancel'], options),
   };
 
   readonly movements = {
     /** The movements of money, newest first. */
     list: (query: api.ListMovements = {}, options?: RequestOptions) =>
       createList<api.Movement, api.MovementList, api.ListMovements>(query, (each) =>
-        this.#get(['movements'], each, options),
+        this.#get(isAnswer.page, ['movements'], each, options),
       ),
   };
 
   readonly events = {
     get: (eventId: string, options?: RequestOptions) =>
-      this.#get<api.EventDetail>(['events', eventId], undefined, options),
+      this.#get<api.EventDetail>(isAnswer.event, ['events', eventId], undefined, options),
     /** Newest first, or with `order: 'asc'` a feed that misses none. */
     list: (query: api.ListEvents = {}, options?: RequestOptions) =>
       createList<api.EventSummary, api.EventList, api.ListEvents>(query, (each) =>
-        this.#get(['events'], each, options),
+        this.#get(isAnswer.page, ['events'], each, options),
       ),
     /** Delivers an event again. */
     replay: (eventId: string, options?: RequestOptions) =>
-      this.#post<api.EventDetail>(['events', eventId, 'replay'], options),
+      this.#post<api.EventDetail>(isAnswer.event, ['events', eventId, 'replay'], options),
   };
 
   readonly replays = {
     /** Delivers the events of a time again: the exhausted ones, or with `delivery: 'delivered'` those. */
     create: (replay: api.CreateReplay & { dry_run?: false }, options?: RequestOptions) =>
-      this.#post<api.Replay>(['replays'], options, { body: replay, once: true }),
+      this.#post<api.Replay>(isAnswer.replay, ['replays'], options, { body: replay, once: true }),
     /** Counts the events of a time, and delivers none. */
     count: (replay: Omit<api.CreateReplay, 'dry_run'>, options?: RequestOptions) =>
-      this.#post<api.ReplayPlan>(['replays'], options, { body: { ...replay, dry_run: true } }),
+      this.#post<api.ReplayPlan>(isAnswer.plan, ['replays'], options, {
+        body: { ...replay, dry_run: true },
+      }),
     get: (replayId: string, options?: RequestOptions) =>
-      this.#get<api.Replay>(['replays', replayId], undefined, options),
+      this.#get<api.Replay>(isAnswer.replay, ['replays', replayId], undefined, options),
     stop: (replayId: string, options?: RequestOptions) =>
-      this.#post<api.Replay>(['replays', replayId, 'stop'], options),
+      this.#post<api.Replay>(isAnswer.replay, ['replays', replayId, 'stop'], options),
   };
 
   readonly webhook = {
     /** Sends a signed sample to the webhook URL, and returns what the receiver answered. */
     test: (sample: api.TestWebhook = {}, options?: RequestOptions) =>
-      this.#post<api.WebhookTest>(['webhook', 'test'], options, { body: sample, once: true }),
+      this.#post<api.WebhookTest>(isAnswer.test, ['webhook', 'test'], options, {
+        body: sample,
+        once: true,
+      }),
   };
 
-  #get<T>(path: string[], query?: object, options?: RequestOptions) {
-    return send<T>(this.#settings, { method: 'GET', path, query }, options);
+  #get<T>(isAnswer: IsAnswer, path: string[], query?: object, options?: RequestOptions) {
+    return send<T>(this.#settings, { method: 'GET', isAnswer, path, query }, options);
   }
-  #post<T>(path: string[], options?: RequestOptions, request: Partial<Operation> = {}) {
-    return send<T>(this.#settings, { ...request, method: 'POST', path }, options);
+  #post<T>(
+    isAnswer: IsAnswer,
+    path: string[],
+    options?: RequestOptions,
+    request: Partial<Operation> = {},
+  ) {
+    return send<T>(this.#settings, { ...request, method: 'POST', isAnswer, path }, options);
   }
 }
+
+const hasText =
+  (...names: string[]): IsAnswer =>
+  (answer) =>
+    names.every((name) => typeof answer[name] === 'string');
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+
+/**
+ * Whether a success is the service's: a cache or a proxy answers 200, too. What no answer can be without is enough.
+ */
+const isAnswer = {
+  application: hasText('application', 'token_mode'),
+  payment: hasText('payment_id', 'status'),
+  refund: hasText('refund_id', 'status'),
+  event: hasText('event_id', 'event'),
+  replay: hasText('replay_id', 'status'),
+  plan: ({ matched }) => typeof matched === 'number',
+  test: (answer) => answer['response_status'] !== undefined && answer['error'] !== undefined,
+  page: ({ data, pagination }) =>
+    Array.isArray(data) &&
+    data.every(isObject) &&
+    isObject(pagination) &&
+    typeof pagination['has_more'] === 'boolean',
+} satisfies Record<string, IsAnswer>;
 
 const checkedBaseUrl = (text: string): string => {
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -1,3 +1,4 @@
+import { PaymentsError } from './errors.ts';
 import type { Call } from './request.ts';
 
 interface PageOf<T> {
@@ -19,11 +20,15 @@ export const createList = <T, P extends PageOf<T>, Q extends object>(
   fetchPage: (query: Q & { cursor?: string; page?: undefined }) => Call<P>,
 ): List<T, P> => {
   async function* pages() {
+    const seen = new Set<unknown>();
     let page = await fetchPage(query);
     yield page;
     while (page.pagination.has_more) {
       const cursor = page.pagination.next_cursor;
-      if (cursor === null) return;
+      // The list would never end, or begin again.
+      if (!cursor || seen.has(cursor) || page.data.length === 0)
+        throw new PaymentsError('A page of the list leads nowhere. Is there a proxy or a cache?');
+      seen.add(cursor);
       page = await fetchPage({ ...query, page: undefined, cursor });
       yield page;
     }

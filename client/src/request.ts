@@ -39,8 +39,11 @@ export interface RequestOptions {
   maxRetries?: number | undefined;
 }
 
+export type IsAnswer = (answer: Record<string, unknown>) => boolean;
+
 export interface Operation {
   method: 'GET' | 'POST';
+  isAnswer: IsAnswer;
   /** The parts of the path after `/api/v1`. */
   path: readonly string[];
   query?: object | undefined;
@@ -142,8 +145,8 @@ const observed = async <T>(
   const facts = { method, url, attempt: attemptNumber, idempotencyKey };
   const begunAt = Date.now();
   const ended = (status?: number, requestId?: string) =>
-    onResponse?.({ ...facts, status, requestId, durationMs: Date.now() - begunAt });
-  onRequest?.(facts);
+    tell(onResponse, { ...facts, status, requestId, durationMs: Date.now() - begunAt });
+  tell(onRequest, facts);
   try {
     const answer = await work(sent);
     ended(answer.status, answer.requestId);
@@ -152,6 +155,16 @@ const observed = async <T>(
     if (error instanceof ApiError) ended(error.status, error.requestId);
     else ended();
     throw error;
+  }
+};
+
+/** A hook is for logs and metrics. Its error must not look like the result of the call, which may have made a payment. */
+const tell = <Facts>(hook: ((facts: Facts) => unknown) | undefined, facts: Facts): void => {
+  const report = (error: unknown) => console.error('A hook of the payments client failed:', error);
+  try {
+    void Promise.resolve(hook?.(facts)).catch(report);
+  } catch (error) {
+    report(error);
   }
 };
 
@@ -255,12 +268,18 @@ const read = <T>(what: string, sent: Sent, response: Response, text: string): An
   const requestId = headers.get('x-request-id') ?? undefined;
   const content = parse(text);
   const replayed = headers.get('idempotent-replayed') === 'true';
-  if (ok && content) return { data: content as T, status, headers, requestId, replayed, text };
+  if (ok && content && sent.isAnswer(content))
+    return { data: content as T, status, headers, requestId, replayed, text };
   const { idempotencyKey } = sent;
   const retryable = ok || status === 429 || status >= 500;
-  const incomplete = `${what} was answered with ${status}, but not with complete JSON.`;
-  if (ok) throw new ConnectionError(incomplete, { retryable, idempotencyKey });
-  const known = content?.['error'] as Partial<ApiErrorFacts & { message: string }> | undefined;
+  if (ok) {
+    const problem = content
+      ? 'what this route never answers. Is baseUrl right? Is there a proxy or a cache?'
+      : 'incomplete JSON.';
+    const message = `${what} was answered with ${status} and ${problem}`;
+    throw new ConnectionError(message, { retryable, idempotencyKey });
+  }
+  const known = knownError(content?.['error']);
   const retryAfter = secondsOf(headers.get('retry-after') ?? known?.details?.retry_after);
   const code = typeof known?.code === 'string' ? known.code : 'UNEXPECTED_RESPONSE';
   throw new ApiError(`${what} was answered with ${status} ${code}: ${messageOf(status, known)}`, {
@@ -274,6 +293,19 @@ const read = <T>(what: string, sent: Sent, response: Response, text: string): An
   });
 };
 
+type Known = Partial<Pick<ApiErrorFacts, 'code' | 'details'> & { message: string }>;
+
+/** What a proxy sends as an error can have any shape. */
+const knownError = (error: unknown): Known | undefined => {
+  const { details, ...known } = (Object(error) === error ? error : {}) as Known;
+  if (Object(details) !== details) return known;
+  const fields: unknown = details?.fields;
+  const isRight =
+    fields === undefined ||
+    (Array.isArray(fields) && fields.every((field) => Object(field) === field));
+  return isRight ? { ...known, details } : known;
+};
+
 /** A number of seconds, or a date. Undefined for anything else. */
 const secondsOf = (text: string | number | undefined): number | undefined => {
   if (text === undefined || text === '') return undefined;
@@ -282,8 +314,6 @@ const secondsOf = (text: string | number | undefined): number | undefined => {
     : Math.max(0, (Date.parse(String(text)) - Date.now()) / 1000);
   return Number.isNaN(seconds) ? undefined : seconds;
 };
-
-type Known = Partial<Pick<ApiErrorFacts, 'code' | 'details'> & { message: string }>;
 
 const messageOf = (status: number, known: Known | undefined) => {
   if (known?.code === 'NOT_FOUND')

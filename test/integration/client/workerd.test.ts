@@ -66,7 +66,7 @@ const start = async (code: string): Promise<number> => {
 };
 
 it('the package runs in a worker at the edge, with its own fetch and with a given one', async () => {
-  const { url } = await aClient([json(200, { application: 'shop' })]);
+  const { url } = await aClient([json(200, { application: 'shop', token_mode: 'test' })]);
   const port = await start(worker(url));
   const response = await fetch(`http://127.0.0.1:${port}`);
   expect(await response.json()).toEqual({ own: 'shop', given: 'shop', event: 'payment.paid' });

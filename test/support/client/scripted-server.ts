@@ -23,6 +23,14 @@ export const json =
       .writeHead(status, { 'content-type': 'application/json', ...headers })
       .end(JSON.stringify(body));
 
+/** The least that an application, a payment and a page have. */
+export const application = { application: 'shop', token_mode: 'test' };
+export const aPayment = (id: string) => ({ payment_id: id, status: 'pending' });
+export const aPage = (data: object[], next: string | null, has_more = next !== null) => ({
+  data,
+  pagination: { has_more, next_cursor: next, per_page: 2 },
+});
+
 export const requestId = 'req_01K9Z5W6X7Y8ZABCDEFGHJKMNP';
 
 export const failure = (status: number, code: string, headers: Record<string, string> = {}) =>

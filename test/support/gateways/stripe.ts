@@ -191,6 +191,7 @@ export const stripe: ProviderFixture<Stripe> = {
     toPair([1_250, 'BHD'], 1_250),
     toPair([1_250, 'TND'], 1_250),
     toPair([500, 'ISK'], 50_000),
+    toPair([500, 'UGX'], 50_000),
     toPair([1_200, 'MGA'], 12),
     toPair([99_999_999, 'USD'], 99_999_999),
     toPair([999_999_999_999, 'IDR'], 999_999_999_999),
@@ -203,7 +204,7 @@ export const stripe: ProviderFixture<Stripe> = {
     [{ amount: 1_250, currency: 'MGA' }, 'gateway_step'],
     [{ amount: 1_000_000, currency: 'ISK' }, 'gateway_bounds'],
     [{ amount: 150_000, currency: 'IRR' }, 'gateway_currency'],
-    [{ amount: 150_000, currency: 'UGX' }, 'gateway_currency'],
+    [{ amount: 150_000, currency: 'BTN' }, 'gateway_currency'],
   ],
   hints: { paid: 'paid', unpaid: 'cancelled' },
   guards: [

@@ -1,7 +1,9 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { Payments, type RequestFacts, type ResponseFacts } from '../../../client/src/index.ts';
 import {
   aClient,
+  aPayment,
+  application,
   breakOff,
   failure,
   json,
@@ -30,7 +32,7 @@ it('tells its hooks of every try, without the token and the body', async () => {
     onResponse: (facts: ResponseFacts) => void seen.push(facts),
   };
   const { client, url } = await aClient(
-    [breakOff, failure(500, 'INTERNAL'), json(201, { payment_id: 'PAY_1' })],
+    [breakOff, failure(500, 'INTERNAL'), json(201, aPayment('PAY_1'))],
     hooks,
   );
   const order = { order_id: 'hidden-order', amount: 1, currency: 'EUR' } as const;
@@ -53,9 +55,30 @@ it('tells its hooks of every try, without the token and the body', async () => {
   expect(JSON.stringify(seen)).not.toMatch(/svc_test|hidden-order/);
 });
 
+it.each([
+  [
+    'throws',
+    () => {
+      throw new Error('of the hook');
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('of the hook')) as unknown as undefined],
+])('creates one payment when a hook %s, and says so', async (_name, hook) => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { client, seen } = await aClient([json(201, aPayment('PAY_1'))], {
+    onRequest: hook,
+    onResponse: hook,
+  });
+  const order = { order_id: 'o', amount: 1, currency: 'EUR' } as const;
+  expect((await client.payments.create(order)).payment_id).toBe('PAY_1');
+  expect(seen).toHaveLength(1);
+  await vi.waitFor(() => expect(said).toHaveBeenCalledTimes(2));
+  said.mockRestore();
+});
+
 it('calls a given fetch as a function, which those of browsers and workers need', async () => {
   const receivers: unknown[] = [];
-  const { client } = await aClient([json(200, { application: 'shop' })], {
+  const { client } = await aClient([json(200, application)], {
     async fetch(this: unknown, ...request: Parameters<typeof fetch>) {
       receivers.push(this);
       return fetch(...request);
@@ -110,7 +133,7 @@ it.each(['https://pay.example/?', 'https://pay.example/#', 'https://pay.example/
     const urls: string[] = [];
     const answer = async (url: unknown) => {
       urls.push(String(url));
-      return Response.json({});
+      return Response.json(application);
     };
     const client = new Payments({ token, baseUrl: address, fetch: answer });
     await client.me();

@@ -1,11 +1,9 @@
 import { expect, it } from 'vitest';
-import { aClient, json } from '../../support/client/scripted-server.ts';
+import { PaymentsError } from '../../../client/src/index.ts';
+import { aClient, aPage, aPayment, json } from '../../support/client/scripted-server.ts';
 
 const page = (ids: string[], next: string | null, has_more = next !== null) =>
-  json(200, {
-    data: ids.map((payment_id) => ({ payment_id })),
-    pagination: { has_more, next_cursor: next, per_page: 2 },
-  });
+  json(200, aPage(ids.map(aPayment), next, has_more));
 
 it('a list goes through all pages with the same filters and a cursor', async () => {
   const { client, seen } = await aClient([
@@ -48,4 +46,19 @@ it('a list can be read twice', async () => {
   for await (const { payment_id } of list) expect(payment_id).toBe('1');
   expect((await list.page()).data).toHaveLength(1);
   expect(seen).toHaveLength(2);
+});
+
+it.each([
+  ['a cursor repeats', [page(['1'], 'a'), page(['2'], 'a')], 2],
+  ['cursors go in a circle', [page(['1'], 'a'), page(['2'], 'b'), page(['3'], 'a')], 3],
+  ['a cursor is empty', [page(['1'], '')], 1],
+  ['a cursor is missing', [page(['1'], null, true)], 1],
+  ['a page is empty', [page(['1'], 'a'), page([], 'b')], 2],
+])('a list ends with an error when %s', async (_name, replies, requests) => {
+  const { client, seen } = await aClient(replies);
+  const all = async () => {
+    for await (const payment of client.payments.list()) void payment;
+  };
+  await expect(all()).rejects.toThrow(PaymentsError);
+  expect(seen).toHaveLength(requests);
 });
