@@ -1,3 +1,4 @@
+import { unpaidDifferences } from '../contract/account-difference.ts';
 import { formatMoney } from '../contract/money.ts';
 import { connect } from '../postgres/driver/connection.ts';
 import type { startStripe } from '../test/fakes/stripe.ts';
@@ -76,7 +77,7 @@ export const readKnown = async (databaseUrl: string): Promise<Known> => {
 
 /** The differences that name money which is not here. */
 const namedAs = {
-  captured: ['captured_unknown', 'captured_not_paid'],
+  captured: unpaidDifferences,
   refunded: ['refund_unknown', 'reversal_unknown'],
 } as const;
 

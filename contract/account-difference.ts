@@ -21,6 +21,12 @@ export const accountDifferences = {
 } as const;
 export type AccountDifferenceKind = keyof typeof accountDifferences;
 
+/** Money that a gateway has captured and that is not paid here. Admins are alerted. */
+export const unpaidDifferences = [
+  'captured_unknown',
+  'captured_not_paid',
+] as const satisfies AccountDifferenceKind[];
+
 /** Says what differs, with the gateway's own name of its entry where that alone says it. */
 export const describeDifference = ({
   kind,

@@ -1,3 +1,4 @@
+import { unpaidDifferences } from '../contract/account-difference.ts';
 import type { RecordedAccount } from '../contract/gateway-account.ts';
 import type { AccountDay } from '../contract/movement.ts';
 import { hashDay } from './account-hash.ts';
@@ -77,7 +78,7 @@ export const createAccountComparison = (sql: Sql) => ({
     return sql<UnpaidDifference[]>`
       select id, payment_id as "paymentId" from account_differences
       where gateway = ${gateway} and day = ${day} and state = 'open' and payment_id is not null
-        and kind in ('captured_unknown', 'captured_not_paid')
+        and kind in ${sql(unpaidDifferences)}
       order by id limit ${limit}`;
   },
 
@@ -177,7 +178,7 @@ const tookBack = (sql: Queries) => sql`
       exists (
         select from gateway_entries o
         where o.payment_id = e.payment_id and o.kind = 'payment' and o.reference <> e.takes_back
-          and o.reference not like 'asked:%' and not ${wasTakenBack(sql)}) as others) listed`;
+          and not o.asked and not ${wasTakenBack(sql)}) as others) listed`;
 
 /** Whether the payment of the entry o failed later. */
 const wasTakenBack = (sql: Queries) => sql`
@@ -219,14 +220,14 @@ const recordDifferences = async (
     )
     select (select max(reference) from page) as last, (
       select count(*) from found
-      where is_new and kind in ('captured_unknown', 'captured_not_paid')) as "newUnknown"`;
+      where is_new and kind in ${sql(unpaidDifferences)}) as "newUnknown"`;
   return row ?? { last: null, newUnknown: 0 };
 };
 
 /** Each kind of contract/account-difference.ts, by what the two sides show of the day. */
 const differencesOf = (sql: Queries) => sql`
   with entry as (
-    select e.*, e.reference like 'asked:%' as asked, p.status, r.status as refund_status, case e.kind
+    select e.*, p.status, r.status as refund_status, case e.kind
       -- With what took it back it comes to nothing, or both are booked.
       when 'payment' then case when not (select ${wasTakenBack(sql)} from (select e.gateway, e.reference) o)
         then array['payment:' || e.payment_id, 'late_payment:' || e.payment_id] end
@@ -235,44 +236,44 @@ const differencesOf = (sql: Queries) => sql`
     from page e
     left join payments p on p.id = e.payment_id
     left join refunds r on r.id = e.refund_id
-  ), pair as (
+  ), matched as (
     select e.*, m.id as movement, m.amount as our_amount, m.currency as our_currency, m.occurred_at as our_time,
       exists (
         select from gateway_entries o
         where o.payment_id = e.payment_id and o.kind = e.kind
           and case when e.kind = 'payment' then not ${wasTakenBack(sql)} else o.refund_id = e.refund_id end
-          and (o.at, o.reference) < (e.at, e.reference)) as again,
+          and (o.at, o.reference) < (e.at, e.reference)) as is_repeated,
       -- A refund that has not ended here, or that failed without ever succeeding: its two entries come to nothing.
       e.refund_status = 'pending' or exists (
         select from gateway_entries o
         where o.payment_id = e.payment_id and o.refund_id = e.refund_id
           and o.kind in ('refund', 'refund_returned') and o.kind <> e.kind
-          and not exists (select from movements m where m.id = 'refund:' || e.refund_id)) as is_open
+          and not exists (select from movements m where m.id = 'refund:' || e.refund_id)) as refund_in_progress
     from entry e left join movements m on m.id = any(e.movements)
     where e.movements is not null
   )
-  select case when again and kind = 'payment' then 'captured_twice'
-      when again then 'refunded_twice'
+  select case when is_repeated and kind = 'payment' then 'captured_twice'
+      when is_repeated then 'refunded_twice'
       when kind = 'payment' then case when payment_id is null then 'captured_unknown' else 'captured_not_paid' end
       when refund_id is null and status <> 'paid' then 'reversal_unknown'
       else 'refund_unknown' end as kind,
     reference as subject, coalesce(payment_id, claimed_payment_id) as payment_id, refund_id, our_amount, our_currency,
     our_time, amount as their_amount, currency as their_currency, at as their_time
-  from pair where again or (movement is null and is_open is not true)
+  from matched where is_repeated or (movement is null and refund_in_progress is not true)
   union all
   select case when currency <> our_currency then 'currency_differs' else 'amount_differs' end, movement, payment_id,
     refund_id, our_amount, our_currency, our_time, amount, currency, at
-  from pair where not again and (amount, currency) <> (our_amount, our_currency)
+  from matched where not is_repeated and (amount, currency) <> (our_amount, our_currency)
   union all
   select 'day_differs', movement, payment_id, refund_id, our_amount, our_currency, our_time, amount, currency, at
-  from pair where not again and not asked and abs(extract(epoch from at - our_time)) > 86400
+  from matched where not is_repeated and not asked and abs(extract(epoch from at - our_time)) > 86400
   union all
   select case when e.kind = 'unanswered' then 'not_answered'
       when m.kind in ('payment', 'late_payment') then 'payment_missing'
       when m.kind = 'late_reversal' then 'reversal_missing'
       else 'refund_missing' end,
     m.id, m.payment_id, m.refund_id, m.amount, m.currency, m.occurred_at, null, null, null
-  from entry e join movements m on m.id = substr(e.reference, length('asked:') + 1)
+  from entry e join movements m on m.id = e.reference
   where e.kind in ('absent', 'unanswered')
   union all
   select 'kind_unknown', reference, coalesce(payment_id, claimed_payment_id), refund_id, null, null, null, amount,

@@ -29,7 +29,7 @@ export const createGatewayEntries = (sql: Queries) => ({
   async forgetAnswers({ gateway, day }: AccountDay): Promise<void> {
     await sql`
       delete from gateway_entries
-      where gateway = ${gateway} and day = ${day} and reference like 'asked:%'`;
+      where gateway = ${gateway} and day = ${day} and asked`;
   },
 
   /** Records entries of the book, with the payment and the refund that each belongs to. */
@@ -71,9 +71,9 @@ export const createGatewayEntries = (sql: Queries) => ({
       ), listed as (
         -- An earlier comparison asked about it before the gateway listed it.
         delete from gateway_entries a using found e
-        where a.gateway = ${gateway} and a.reference = any(array['asked:payment:' || e.payment_id,
-          'asked:late_payment:' || e.payment_id, 'asked:late_reversal:' || e.payment_id, 'asked:refund:' || e.refund_id,
-          'asked:refund_returned:' || e.refund_id])
+        where a.gateway = ${gateway} and a.reference = any(array['payment:' || e.payment_id,
+          'late_payment:' || e.payment_id, 'late_reversal:' || e.payment_id, 'refund:' || e.refund_id,
+          'refund_returned:' || e.refund_id])
       )
       insert into gateway_entries (gateway, reference, kind, name, takes_back, day, at, amount, currency, fee, payment_id,
         refund_id, claimed_payment_id)
@@ -111,8 +111,8 @@ export const createGatewayEntries = (sql: Queries) => ({
   async recordAnswers(answers: readonly Answer[]): Promise<void> {
     if (answers.length === 0) return;
     await sql`
-      insert into gateway_entries (gateway, reference, kind, day, at, amount, currency, payment_id, refund_id)
-      select m.gateway, 'asked:' || m.id,
+      insert into gateway_entries (gateway, reference, asked, kind, day, at, amount, currency, payment_id, refund_id)
+      select m.gateway, m.id, true,
         case when a.result <> 'found' then a.result
           when m.kind in ('refund', 'late_reversal') then 'refund'
           when m.kind = 'refund_returned' then m.kind

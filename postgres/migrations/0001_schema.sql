@@ -811,9 +811,11 @@ create table account_days (
 -- The gateways' own books, as their lists or answers show them.
 create table gateway_entries (
   gateway text not null references gateways,
-  -- The gateway's own id of the entry; for an answer to a question, asked: and the id of the movement.
+  -- The gateway's own id of the entry; for an answer, the id of the movement that the gateway was asked about.
   reference text not null,
-  -- absent: the gateway was asked about a movement and does not have it. unanswered: it gave no usable answer.
+  -- An answer of the gateway, for a movement that its list does not show.
+  asked boolean not null default false,
+  -- Of answers alone: absent, the gateway does not have the movement; unanswered, it gave no usable answer.
   kind text not null constraint gateway_entries__kind
     check (kind in ('payment', 'payment_failed', 'refund', 'refund_returned', 'chargeback', 'fee', 'payout', 'other',
       'absent', 'unanswered')),
@@ -833,6 +835,7 @@ create table gateway_entries (
   refund_id text,
   -- The id of ours that the gateway carries, whether or not it is here.
   claimed_payment_id text,
+  constraint gateway_entries__asked check (asked or kind not in ('absent', 'unanswered')),
   primary key (gateway, reference)
 );
 create index gateway_entries__day on gateway_entries (gateway, day, reference);

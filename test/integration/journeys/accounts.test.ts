@@ -86,6 +86,6 @@ it('finds every movement of the sandbox in the book of the sandbox', async () =>
   );
   expect(own).toEqual([]);
   const [asked] = await service.sql`
-    select count(*)::int as count from gateway_entries where payment_id = ${id} and reference not like 'asked:%'`;
+    select count(*)::int as count from gateway_entries where payment_id = ${id} and not asked`;
   expect(asked).toEqual({ count: 2 });
 });
