@@ -1,6 +1,9 @@
 import { boolean, integer, type Kind, nullable, text, time } from './fields.ts';
 
-/** The kinds of changes of a gateway's account. */
+/**
+ * The kinds of changes of a gateway's account. Triggers of postgres/migrations/0001_schema.sql write them, `record_movement`, but
+ * for fees and chargebacks: postgres/account-comparison.ts takes those from the gateway's book.
+ */
 export const movementKinds = [
   'payment',
   'refund',

@@ -877,14 +877,17 @@ create table account_differences (
 create index account_differences__day on account_differences (gateway, day, id);
 create index account_differences__open on account_differences (found_at) where state = 'open';
 
--- The arguments: the kind, the column of the time, and the sign. As the owner, because no role but the worker may insert
--- movements by itself, and that one only what a gateway's book shows. Money that was never captured cannot be reversed.
+-- Writes every movement but fees and chargebacks. Triggers call it when a row of payments, refunds or late_payments says
+-- that money moved, so the movement commits with that row, whatever wrote it. Each trigger names the whole kind, and a
+-- search for a kind finds its writer. The arguments: the kind, the column of the time, and the sign. The function reads
+-- the row as JSON, because the tables have different columns. It runs as the owner, because no role but the worker may
+-- insert movements, and that one only what a gateway's book shows. Money that was never captured cannot be reversed.
 create function record_movement() returns trigger language plpgsql
   security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   changed jsonb := to_jsonb(new);
   refund text := case when tg_table_name = 'refunds' then changed->>'id' end;
-  kind text := case when changed->>'method' = 'recorded' then tg_argv[0] || '_elsewhere' else tg_argv[0] end;
+  kind text := tg_argv[0];
 begin
   insert into movements (id, kind, gateway, day, payment_id, refund_id, application, test, order_id, amount, currency,
     reference, occurred_at)
@@ -911,7 +914,11 @@ return (
 create trigger payments__movement after insert or update of status on payments
   for each row when (new.status = 'paid') execute function record_movement('payment', 'paid_at', '1');
 create trigger refunds__movement after insert or update of status on refunds
-  for each row when (new.status = 'succeeded') execute function record_movement('refund', 'succeeded_at', '-1');
+  for each row when (new.status = 'succeeded' and new.method = 'refund')
+  execute function record_movement('refund', 'succeeded_at', '-1');
+create trigger refunds__recorded after insert or update of status on refunds
+  for each row when (new.status = 'succeeded' and new.method = 'recorded')
+  execute function record_movement('refund_elsewhere', 'succeeded_at', '-1');
 create trigger refunds__returned after update of status on refunds
   for each row when (old.status = 'succeeded' and new.status = 'failed')
   execute function record_movement('refund_returned', 'failed_at', '1');
