@@ -61,13 +61,11 @@ export const createRefundOperations = (
           const problem = findRefundProblem(payment, { amount, recorded }, now());
           if (problem) throw new Refusal(`${paymentId}: ${problem.message}`);
           const method = recorded ? 'recorded' : 'refund';
-          const at = now();
           const refund = await refunds.insert({
-            ...{ id, paymentId, application, test, amount, method, askedBy: { actor, via } },
-            ...{ status: 'pending', stage: 'reserved', requestedBy: 'admin', metadata: '{}' },
-            ...{ reason: null, reference: null, fingerprint: null, refundableAmount: null },
-            ...{ bankReference: null, failureCode: null, expectedAt: null, createdAt: at },
-            ...{ succeededAt: null, failedAt: null, updatedAt: at },
+            ...{ id, paymentId, application, test, amount, method },
+            ...{ requestedBy: 'admin', askedBy: { actor, via }, createdAt: now() },
+            ...{ reason: null, reference: null, metadata: '{}' },
+            ...{ fingerprint: null, refundableAmount: null },
             oneAtATime:
               !recorded && findDriver(driver)?.capabilities.refund?.several !== 'parallel',
           });

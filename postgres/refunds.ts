@@ -17,7 +17,20 @@ const columns = storedRefundFields.map(
 export const selectRefund = (sql: Queries): Fragment => sql.unsafe(columns.join(', '));
 
 /** A refund that was asked for. */
-export interface NewRefund extends Omit<Refund, 'currency' | 'orderId'> {
+export interface NewRefund extends Pick<
+  Refund,
+  | 'id'
+  | 'paymentId'
+  | 'application'
+  | 'test'
+  | 'amount'
+  | 'method'
+  | 'requestedBy'
+  | 'reason'
+  | 'reference'
+  | 'metadata'
+  | 'createdAt'
+> {
   /** SHA-256 of the request; null for an admin's. */
   fingerprint: Buffer | null;
   /** The id of the token that asks. */
@@ -81,7 +94,7 @@ export const createRefunds = (sql: Queries) => ({
       ), r as (
         insert into refunds (id, payment_id, application, test, order_id, status, stage, amount, currency, method,
           requested_by, reason, reference, metadata, fingerprint, ${asks.columns}, created_at, updated_at)
-        select ${refund.id}, p.id, p.application, p.test, p.order_id, ${refund.status}, ${refund.stage}, ${amount},
+        select ${refund.id}, p.id, p.application, p.test, p.order_id, 'pending', 'reserved', ${amount},
           p.currency, ${refund.method}, ${refund.requestedBy}, ${refund.reason}, ${refund.reference},
           ${refund.metadata}, ${refund.fingerprint}::bytea, ${asks.values}, ${createdAt}::timestamptz,
           ${createdAt}::timestamptz

@@ -6,7 +6,7 @@ import { type JsonNode, toPlainValue } from '../../contract/json.ts';
 import { metadataProblems } from '../../contract/metadata.ts';
 import { refundableAmount } from '../../contract/payment-fields.ts';
 import { RefundResponse } from '../../contract/refund-responses.ts';
-import { asCreated, presentRefund, type Refund, refundStart } from '../../contract/refund.ts';
+import { asCreated, presentRefund, refundStart } from '../../contract/refund.ts';
 import { IdempotencyKey } from '../../contract/request-fields.ts';
 import { sandboxRefundPlanProblems } from '../../contract/sandbox-refund-plan.ts';
 import { findDriver } from '../../gateways/registry.ts';
@@ -138,9 +138,17 @@ export const createRefundHandler =
       }
       if (tries === mostTries) throw toError(othersAreMade, payment, refuse);
 
-      const refund = { ...newRefund(fields, body, now()), ...owner, id, paymentId, amount };
       const created = await refunds.insert({
-        ...refund,
+        ...owner,
+        id,
+        paymentId,
+        amount,
+        method: 'refund',
+        requestedBy: 'application',
+        reason: fields.reason ?? null,
+        reference: fields.reference ?? null,
+        metadata: metadataIn(body)?.text ?? '{}',
+        createdAt: now(),
         plan: fields.sandbox,
         fingerprint,
         token: caller.token,
@@ -185,24 +193,6 @@ const parse = (body: JsonNode, refuse: Refuse<'VALIDATION_FAILED'>): CreateRefun
 
 const metadataIn = (body: JsonNode): JsonNode | undefined =>
   body.kind === 'object' ? body.members.get('metadata') : undefined;
-
-const newRefund = ({ reason, reference }: CreateRefund, body: JsonNode, at: Date) =>
-  ({
-    status: 'pending',
-    stage: 'reserved',
-    method: 'refund',
-    requestedBy: 'application',
-    reason: reason ?? null,
-    reference: reference ?? null,
-    metadata: metadataIn(body)?.text ?? '{}',
-    bankReference: null,
-    failureCode: null,
-    expectedAt: null,
-    succeededAt: null,
-    failedAt: null,
-    createdAt: at,
-    updatedAt: at,
-  }) satisfies Partial<Refund>;
 
 const toError = (
   { code, message }: RefundProblem,

@@ -38,15 +38,12 @@ export const aRefund = (
   payment: { id: string; application: string; test: boolean },
   fields: Partial<NewRefund> = {},
 ): NewRefund => {
-  const createdAt = fields.createdAt ?? new Date();
   count += 1;
   return {
     id: refundId(['test', String(count)]),
     paymentId: payment.id,
     application: payment.application,
     test: payment.test,
-    status: 'pending',
-    stage: 'reserved',
     amount: 500,
     method: 'refund',
     requestedBy: 'application',
@@ -56,15 +53,9 @@ export const aRefund = (
     fingerprint: Buffer.from('fingerprint'),
     refundableAmount: null,
     oneAtATime: false,
-    bankReference: null,
-    failureCode: null,
-    expectedAt: null,
-    succeededAt: null,
-    failedAt: null,
-    updatedAt: createdAt,
     ...(fields.requestedBy === 'admin' && { askedBy: { actor: 'ada', via: 'cli' } }),
+    createdAt: new Date(),
     ...fields,
-    createdAt,
   };
 };
 
