@@ -1,11 +1,9 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { accountDifferenceStates, describeDifference } from '../contract/account-difference.ts';
-import { formatMoney } from '../contract/money.ts';
+import { accountDifferenceStates } from '../contract/account-difference.ts';
 import { dayMs } from '../contract/time.ts';
-import { mendOf } from '../operations/accounts.ts';
 import { Refusal } from '../operations/change.ts';
-import type { AccountDifference } from '../postgres/account-days.ts';
+import { differenceFacts } from '../operations/facts.ts';
 import {
   type CommandGroup,
   type CommandSpec,
@@ -80,9 +78,6 @@ const dayArgument = (text: string): string => {
   throw new Refusal(`"${text}" is not a day like 2026-11-20.`);
 };
 
-const money = (amount: number | null, currency: string | null) =>
-  amount === null || currency === null ? null : formatMoney({ amount, currency });
-
 const differencesCommand: CommandSpec = {
   usage: 'differences',
   summary: 'list what differs from the books of gateways, the oldest first',
@@ -104,26 +99,9 @@ const differencesCommand: CommandSpec = {
       state: accountDifferenceStates.find((state) => state === options['state']) ?? null,
     };
     const found = await list((max) => operations.accounts.listDifferences(filter, max));
-    return { text: table(found.map(rowOf), 'There is no such difference.'), json: found };
+    return { text: table(found.map(differenceFacts), 'There is no such difference.'), json: found };
   },
 };
-
-const rowOf = (difference: AccountDifference) => ({
-  number: difference.id,
-  gateway: difference.gateway,
-  day: difference.day,
-  difference: describeDifference(difference),
-  about: difference.subject,
-  payment: difference.paymentId,
-  ours: money(difference.ourAmount, difference.ourCurrency),
-  theirs: money(difference.theirAmount, difference.theirCurrency),
-  'our time': difference.ourTime,
-  'their time': difference.theirTime,
-  'workflow runs': difference.workflowRuns,
-  'mend does': mendOf(difference),
-  state: difference.state,
-  reason: difference.reason,
-});
 
 const explainCommand: CommandSpec = {
   usage: 'explain <number>',

@@ -1,5 +1,6 @@
 import type { Application } from '../postgres/applications.ts';
 import { Refusal } from '../operations/change.ts';
+import { applicationFacts, reservedText } from '../operations/facts.ts';
 import { hideQuery } from '../operations/webhook-url.ts';
 import {
   type CommandGroup,
@@ -10,7 +11,6 @@ import {
   required,
   textOf,
 } from './commands.ts';
-import { reservedText } from './refunds.ts';
 import type { Io } from './io.ts';
 import { facts, table, type Output } from './output.ts';
 
@@ -21,16 +21,7 @@ const redact = (application: Application): Application => ({
 
 const format = (application: Application): Output => {
   const json = redact(application);
-  const text = facts({
-    slug: json.slug,
-    status: json.status,
-    'default gateway': json.defaultGateway,
-    'callback URLs': json.callbackUrls,
-    'webhook URL': json.webhookUrl,
-    'requests a minute': json.requestsPerMinute,
-    'events of refunds': json.refundEvents ? 'on' : 'off',
-    created: json.createdAt,
-  });
+  const text = facts({ slug: json.slug, ...applicationFacts(application) });
   return { text, json };
 };
 

@@ -58,9 +58,14 @@ export const table = (rows: readonly Readonly<Record<string, Cell>>[], ifEmpty: 
   return columns([headings, ...rows.map((row) => Object.values(row))]);
 };
 
-/** One line for each name and value. */
+/** One line for each name and value. A name begins with a small letter. */
 export const facts = (entries: Readonly<Record<string, Cell>>): string =>
-  columns(Object.entries(entries));
+  columns(
+    Object.entries(entries).map(([name, cell]) => [
+      name.charAt(0).toLowerCase() + name.slice(1),
+      cell,
+    ]),
+  );
 
 /** JSON with the API's names and times, and with every control and format character escaped. */
 export const jsonText = (value: unknown): string =>

@@ -1,6 +1,7 @@
 import { formatMoney } from '../contract/money.ts';
-import { isTerminal, statuses } from '../contract/status.ts';
+import { statuses } from '../contract/status.ts';
 import type { PaymentRow } from '../postgres/admin-payments.ts';
+import { paymentFacts } from '../operations/facts.ts';
 import type { PaymentTimeline } from '../operations/payments.ts';
 import {
   type CommandGroup,
@@ -31,20 +32,12 @@ const formatPayments = (payments: readonly PaymentRow[], ifEmpty: string): Outpu
 const formatPayment = ({ payment, timeline, events, workflowUrl }: PaymentTimeline): Output => {
   const summary = facts({
     payment: payment.id,
-    application: payment.application,
     order: payment.orderId,
     amount: formatMoney(payment),
     status: payment.status,
-    'failure code': isTerminal(payment.status) ? payment.failureCode : undefined,
-    'cancelled by': payment.cancelledBy ?? undefined,
-    'cancellation reason': payment.cancellationReason ?? undefined,
-    gateway: payment.gateway,
-    'gateway reference': payment.gatewayReference,
-    'tracking code': payment.trackingCode,
-    card: payment.cardPanMasked,
+    ...paymentFacts(payment),
     event: payment.eventId,
     delivery: payment.delivery,
-    'duplicate of': payment.duplicateOf,
     test: payment.test,
     workflow: workflowUrl,
   });

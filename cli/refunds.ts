@@ -2,7 +2,8 @@ import { currencyExponents, formatMoney } from '../contract/money.ts';
 import { refundableAmount } from '../contract/payment-fields.ts';
 import { refundStatuses } from '../contract/refund.ts';
 import { Refusal } from '../operations/change.ts';
-import type { RefundRecord, ReservedRefunds } from '../postgres/admin-refunds.ts';
+import { refundFacts, reservedText } from '../operations/facts.ts';
+import type { RefundRecord } from '../postgres/admin-refunds.ts';
 import {
   amountIn,
   amountOption,
@@ -47,30 +48,7 @@ const listCommand: CommandSpec = {
       to: null,
     };
     const found = await list((limit) => operations.refunds.list(filter, { after: null, limit }));
-    const rows = found.map((refund) => ({
-      refund: refund.id,
-      payment: refund.paymentId,
-      application: refund.application,
-      order: refund.orderId,
-      status: refund.status,
-      stage:
-        [
-          refund.stage,
-          refund.status === 'pending' && refund.cancelRequested && 'called off',
-          refund.isHeld && !refund.cancelRequested && 'its application is disabled',
-        ]
-          .filter(Boolean)
-          .join(', ') || null,
-      amount: formatMoney(refund),
-      'failure code': refund.failureCode,
-      told: refund.told,
-      'first told': refund.toldAt,
-      'at the gateway': refund.gatewayReference,
-      'asked by': refund.askedBy ?? (refund.token && `token ${refund.token}`) ?? refund.requestedBy,
-      'to confirm': refund.toConfirm,
-      created: refund.createdAt,
-    }));
-    return { text: table(rows, 'No refund matches.'), json: found };
+    return { text: table(found.map(refundFacts), 'No refund matches.'), json: found };
   },
 };
 
@@ -137,13 +115,6 @@ const confirmCommand: CommandSpec = {
     await operations.refunds.confirm(id, reason);
     return { text: `${id} is confirmed.`, json: { id } };
   },
-};
-
-/** Says how many refunds no gateway was told of, and their money. */
-export const reservedText = (reserved: readonly ReservedRefunds[]): string => {
-  const made = reserved.reduce((sum, { refunds }) => sum + refunds, 0);
-  const money = reserved.map(formatMoney).join(' and ');
-  return made === 1 ? `1 refund (${money})` : `${made} refunds (${money})`;
 };
 
 const cancelCommand: CommandSpec = {

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { defaultTokenScopes, type TokenScope, tokenModes, tokenScopes } from '../contract/token.ts';
 import { dayMs } from '../contract/time.ts';
+import { tokenFacts } from '../operations/facts.ts';
 import {
   type CommandSpec,
   type CommandGroup,
@@ -63,20 +64,7 @@ const listCommand: CommandSpec = {
   examples: ['tokens list shop'],
   run: async ({ args: [application = ''], list, operations }) => {
     const tokens = await list((max) => operations.tokens.list(application, max));
-    const rows = tokens.map((token) => ({
-      id: token.id,
-      prefix: token.prefix,
-      mode: token.mode,
-      scopes: token.scopes.join(),
-      name: token.name,
-      created: token.createdAt,
-      'last used': token.lastUsedAt,
-      expires: token.expiresAt,
-      revoked: token.revokedAt,
-      'issued by': token.issuedBy,
-      'to confirm': token.toConfirm,
-    }));
-    return { text: table(rows, 'The application has no tokens.'), json: tokens };
+    return { text: table(tokens.map(tokenFacts), 'The application has no tokens.'), json: tokens };
   },
 };
 

@@ -92,6 +92,9 @@ export const storedFields: readonly StoredField[] = Object.values(paymentFields)
   (field) => 'property' in field,
 );
 
+/** What the create of a payment writes. */
+export type NewPayment = Pick<Payment, Extract<StoredField, { writtenBy: 'create' }>['property']>;
+
 type BlankProperty =
   | { [Name in keyof Payment]: null extends Payment[Name] ? Name : never }[keyof Payment]
   | Extract<StoredField, { writtenBy: 'refunds' }>['property'];

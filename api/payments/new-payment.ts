@@ -4,7 +4,7 @@ import { newPaymentId } from '../../contract/ids.ts';
 import type { JsonNode } from '../../contract/json.ts';
 import { toPlainValue } from '../../contract/json.ts';
 import { metadataProblems } from '../../contract/metadata.ts';
-import { blankPayment, type Payment } from '../../contract/payment-fields.ts';
+import { blankPayment, type NewPayment, type Payment } from '../../contract/payment-fields.ts';
 import { type SandboxPlan, sandboxPlanProblems } from '../../contract/sandbox-plan.ts';
 import { findPaymentProblems } from '../../gateways/registry.ts';
 import type { Gateway, Gateways } from '../../postgres/gateways.ts';
@@ -65,8 +65,7 @@ export const newPayment = async (
 
   const createdAt = now();
   const fields = parsed.data;
-  const payment: Payment = {
-    ...blankPayment,
+  const created: NewPayment = {
     id: newPaymentId(),
     ...ownerOf(caller),
     orderId: fields.order_id,
@@ -81,7 +80,7 @@ export const newPayment = async (
     createdAt,
     updatedAt: createdAt,
   };
-  return { payment, plan: fields.sandbox };
+  return { payment: { ...blankPayment, ...created }, plan: fields.sandbox };
 };
 
 const stringIn = (members: ReadonlyMap<string, JsonNode>, name: string): string | undefined => {

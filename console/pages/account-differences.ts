@@ -1,11 +1,8 @@
 import { html } from 'hono/html';
-import {
-  type AccountDifferenceState,
-  describeDifference,
-} from '../../contract/account-difference.ts';
-import { formatMoney } from '../../contract/money.ts';
+import type { AccountDifferenceState } from '../../contract/account-difference.ts';
 import { mendOf } from '../../operations/accounts.ts';
 import { NotFound, Refusal } from '../../operations/change.ts';
+import { differenceFacts } from '../../operations/facts.ts';
 import type { AccountDifference } from '../../postgres/account-days.ts';
 import type { Action, Question } from '../actions.ts';
 import { action, type Cell, cut, type Html, idLink, marked, type Row, time } from '../html.ts';
@@ -17,15 +14,14 @@ const differenceState = (state: AccountDifferenceState): Html => marked(marks[st
 
 /** The money and the time of one side; null if that side has nothing. */
 const sideOf = (
-  amount: number | null,
-  currency: string | null,
-  { at, formatTime }: { at: Date | null } & Pick<PersonRequest, 'formatTime'>,
+  money: string | null,
+  at: Date | null,
+  { formatTime }: Pick<PersonRequest, 'formatTime'>,
 ): Cell =>
-  amount === null || currency === null
-    ? null
-    : html`<span class="nowrap">${formatMoney({ amount, currency })}</span>${
-        at === null ? '' : html`<br /><span class="soft">${time(at, formatTime)}</span>`
-      }`;
+  money &&
+  html`<span class="nowrap">${money}</span>${
+    at === null ? '' : html`<br /><span class="soft">${time(at, formatTime)}</span>`
+  }`;
 
 /** A payment that is unknown here has an id without a page; its workflow may run all the same. */
 const paymentOf = ({ paymentId, kind, workflowRuns }: AccountDifference): Cell => {
@@ -62,12 +58,12 @@ const subjectOf = ({ subject, paymentId }: AccountDifference): Html =>
     ? html``
     : html`<br /><span class="soft">${cut(subject)}</span>`;
 
-const factsOf = (difference: AccountDifference, { formatTime }: PersonRequest): Row => {
-  const { ourAmount, ourCurrency, ourTime, theirAmount, theirCurrency, theirTime } = difference;
+const factsOf = (difference: AccountDifference, request: PersonRequest): Row => {
+  const facts = differenceFacts(difference);
   return {
-    Difference: html`${describeDifference(difference)}${subjectOf(difference)}`,
-    Ours: sideOf(ourAmount, ourCurrency, { at: ourTime, formatTime }),
-    Theirs: sideOf(theirAmount, theirCurrency, { at: theirTime, formatTime }),
+    Difference: html`${facts.Difference}${subjectOf(difference)}`,
+    Ours: sideOf(facts.Ours, facts['Our time'], request),
+    Theirs: sideOf(facts.Theirs, facts['Their time'], request),
     Payment: paymentOf(difference),
   };
 };

@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
-import { formatMoney } from '../../contract/money.ts';
 import { defaultTokenScopes, tokenScopes } from '../../contract/token.ts';
 import { parseWholeNumber } from '../../contract/whole-number.ts';
 import { dayMs } from '../../contract/time.ts';
 import { NotFound, Refusal } from '../../operations/change.ts';
+import { reservedText, tokenFacts } from '../../operations/facts.ts';
 import { hideQuery } from '../../operations/webhook-url.ts';
 import { type Action, holdsSecret, type Question, secretPage } from '../actions.ts';
 import { select } from '../filters.ts';
@@ -172,17 +172,13 @@ const testWebhook = applicationAction({
     testResult(slug, request, await request.operations.testWebhook(slug, reason || null)),
 });
 
-/** Says how many refunds no gateway was told of, and their money, as a sentence. */
-const reservedText = async (
+const reservedNow = async (
   slug: string,
   by: 'any' | 'application',
   { operations }: PersonRequest,
 ): Promise<string> => {
   const reserved = await operations.refunds.sumReserved(slug, by);
-  const count = reserved.reduce((sum, { refunds }) => sum + refunds, 0);
-  if (count === 0) return 'There is none now.';
-  const money = reserved.map(formatMoney).join(' and ');
-  return count === 1 ? `Now there is one, of ${money}.` : `Now there are ${count}, of ${money}.`;
+  return reserved.length === 0 ? 'There is none now.' : `Now: ${reservedText(reserved)}.`;
 };
 
 const disable = applicationAction({
@@ -191,7 +187,7 @@ const disable = applicationAction({
   isSensitive: true,
   describe: async (slug, request) => ({
     title: `Disable the application ${slug}`,
-    consequence: `The API refuses the next call of every token of this application. Open payments go on, and their webhooks are still delivered. Refunds that it has asked for and that no gateway was told of wait until you enable it again; call them off if a token has leaked. ${await reservedText(slug, 'application', request)}`,
+    consequence: `The API refuses the next call of every token of this application. Open payments go on, and their webhooks are still delivered. Refunds that it has asked for and that no gateway was told of wait until you enable it again; call them off if a token has leaked. ${await reservedNow(slug, 'application', request)}`,
     button: 'Disable',
     isDangerous: true,
     done: `The application ${slug} is disabled. Its refunds that no gateway was told of wait.`,
@@ -207,7 +203,7 @@ const cancelRefunds = applicationAction({
   isSensitive: true,
   describe: async (slug, request) => ({
     title: `Call the refunds of ${slug} off`,
-    consequence: `Every refund of this application that no gateway was told of ends as failed, whoever asked for it, and its amount can be refunded again. ${await reservedText(slug, 'any', request)} What a gateway was told goes on.`,
+    consequence: `Every refund of this application that no gateway was told of ends as failed, whoever asked for it, and its amount can be refunded again. ${await reservedNow(slug, 'any', request)} What a gateway was told goes on.`,
     button: 'Call off',
     isDangerous: true,
     done: `The refunds of ${slug} that no gateway was told of were called off.`,
@@ -224,7 +220,7 @@ const enable = applicationAction({
   role: 'admin',
   describe: async (slug, request) => ({
     title: `Enable the application ${slug}`,
-    consequence: `The API accepts the calls of this application’s tokens again. Refunds that waited go on. ${await reservedText(slug, 'application', request)}`,
+    consequence: `The API accepts the calls of this application’s tokens again. Refunds that waited go on. ${await reservedNow(slug, 'application', request)}`,
     button: 'Enable',
     done: `The application ${slug} is enabled.`,
   }),
@@ -323,18 +319,14 @@ const confirmToken = applicationAction({
   role: 'admin',
   isSensitive: true,
   describe: async (slug, { operations, cells, params: { token: id = '' } }) => {
-    const { name, prefix, mode, createdAt, issuedBy } = await operations.tokens.get(slug, id);
+    const token = await operations.tokens.get(slug, id);
+    const { Name: name, Prefix, Mode, Issued, 'Issued by': issuedBy } = tokenFacts(token);
     return {
       title: `Confirm the token “${name}” of ${slug}`,
       consequence: 'Whoever has it can give the money of this application’s payments back.',
       button: 'Confirm',
       done: `The token “${name}” was confirmed.`,
-      fields: cells.facts({
-        'Begins with': prefix,
-        Mode: mode,
-        Issued: createdAt,
-        'Issued by': issuedBy,
-      }),
+      fields: cells.facts({ Prefix, Mode, Issued, 'Issued by': issuedBy }),
     };
   },
   execute: async (slug, { operations, params: { token: id = '' } }, reason) => {
@@ -347,19 +339,15 @@ const revokeToken = applicationAction({
   role: 'admin',
   isSensitive: true,
   describe: async (slug, { operations, cells, params: { token: id = '' } }) => {
-    const { name, prefix, mode, createdAt, lastUsedAt } = await operations.tokens.get(slug, id);
+    const token = await operations.tokens.get(slug, id);
+    const { Name: name, Prefix, Mode, Issued, 'Last used': lastUsed } = tokenFacts(token);
     return {
       title: `Revoke the token “${name}” of ${slug}`,
       consequence: 'The API refuses the next call with it. Whatever still uses it stops working.',
       button: 'Revoke',
       typedName: name,
       done: `The token “${name}” was revoked.`,
-      fields: cells.facts({
-        'Begins with': prefix,
-        Mode: mode,
-        Issued: createdAt,
-        'Last used': lastUsedAt ?? 'never',
-      }),
+      fields: cells.facts({ Prefix, Mode, Issued, 'Last used': lastUsed ?? 'never' }),
     };
   },
   execute: async (slug, { operations, params: { token: id = '' } }, reason) => {

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { applicationFacts, tokenFacts } from '../../operations/facts.ts';
 import { hideQuery } from '../../operations/webhook-url.ts';
 import type { TokenSummary } from '../../postgres/admin-tokens.ts';
 import type { Application } from '../../postgres/applications.ts';
@@ -70,16 +71,17 @@ export const applicationRoutes = (deps: Deps): Route[] => {
     const tokenRow = (token: TokenSummary): Row => {
       const status = stateOf(token, deps.now());
       const mayRevoke = isAdmin && (status === 'valid' || token.toConfirm) && !token.revokedAt;
+      const facts = tokenFacts(token);
       return {
         Id: html`<code class="id">${token.id}</code>`,
-        Prefix: token.prefix,
-        Name: token.name,
-        Mode: token.mode,
-        Scopes: token.scopes.join(', '),
+        Prefix: facts.Prefix,
+        Name: facts.Name,
+        Mode: facts.Mode,
+        Scopes: facts.Scopes,
         Status: state(status),
-        Issued: token.createdAt,
-        'Last used': token.lastUsedAt,
-        Expires: token.expiresAt,
+        Issued: facts.Issued,
+        'Last used': facts['Last used'],
+        Expires: facts.Expires,
         Action: mayRevoke
           ? html`${token.toConfirm ? action(`${at}/tokens/${token.id}/confirm`, 'Confirm') : ''}
             ${action(`${at}/tokens/${token.id}/revoke`, 'Revoke')}`
@@ -96,12 +98,8 @@ export const applicationRoutes = (deps: Deps): Route[] => {
     return page(
       `Application ${slug}`,
       html`${cells.facts({
+        ...applicationFacts(application),
         Status: state(application.status),
-        'Default gateway': application.defaultGateway,
-        'Webhook URL': application.webhookUrl === null ? 'none' : hideQuery(application.webhookUrl),
-        'Callback URLs': application.callbackUrls.join(', '),
-        'Requests a minute': application.requestsPerMinute,
-        Created: application.createdAt,
       })}
       <p class="links">
         ${link(`/payments?application=${slug}`, 'Payments')} ${link(`${at}/events`, 'Events')}

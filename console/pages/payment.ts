@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import { paymentIdPattern } from '../../contract/ids.ts';
 import { formatMoney } from '../../contract/money.ts';
 import { isTerminal } from '../../contract/status.ts';
+import { paymentFacts } from '../../operations/facts.ts';
 import type { PaymentTimeline } from '../../operations/payments.ts';
 import type { EventRecord } from '../../postgres/admin-events.ts';
 import type { PaymentRecord } from '../../postgres/admin-payments.ts';
@@ -43,29 +44,14 @@ const linesOf = (
   return [...told, ...attempts].toSorted((one, other) => one.at.getTime() - other.at.getTime());
 };
 
-const factsPart = (payment: PaymentRecord, { cells }: PersonRequest): Html => {
-  const part = (amount: number) => (amount > 0 ? formatMoney({ ...payment, amount }) : null);
-  return cells.facts({
+const factsPart = (payment: PaymentRecord, { cells }: PersonRequest): Html =>
+  cells.facts({
+    ...paymentFacts(payment),
     Application: link(`/applications/${payment.application}`, payment.application),
-    Created: payment.createdAt,
-    Description: payment.description,
-    Gateway: payment.gateway,
-    'Gateway reference': payment.gatewayReference,
-    'Tracking code': payment.trackingCode,
-    Card: payment.cardPanMasked,
-    'Cancelled by': payment.cancelledBy,
-    'Cancellation reason': payment.cancellationReason,
-    Refunded: part(payment.amountRefunded),
-    'Refund pending': part(payment.amountRefundPending),
-    Failure: isTerminal(payment.status) ? payment.failureCode : null,
-    'The gateway says': [payment.gatewayCode, payment.gatewayMessage].filter(Boolean).join(' · '),
     'Duplicate of':
-      payment.duplicateOf === null
-        ? null
-        : idLink(`/payments/${payment.duplicateOf}`, payment.duplicateOf),
+      payment.duplicateOf && idLink(`/payments/${payment.duplicateOf}`, payment.duplicateOf),
     Webhook: payment.delivery && webhookState(payment.delivery, payment.attempts),
   });
-};
 
 /** The gateway may hold money of it, and nobody has looked yet. */
 const isInDoubt = (payment: PaymentRecord): boolean =>

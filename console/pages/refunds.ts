@@ -3,6 +3,7 @@ import { formatMoney } from '../../contract/money.ts';
 import { refundableAmount } from '../../contract/payment-fields.ts';
 import { refundStages, refundStatuses } from '../../contract/refund.ts';
 import { Refusal } from '../../operations/change.ts';
+import { refundFacts, waitsOf } from '../../operations/facts.ts';
 import type { RefundRecord } from '../../postgres/admin-refunds.ts';
 import { everyRefund, type RefundFilter } from '../../postgres/refund-filter.ts';
 import type { Action, Question } from '../actions.ts';
@@ -26,14 +27,9 @@ import { saveView } from './views.ts';
 /** Beside the stages: those that wait for a second admin. */
 const secondAdmin = 'to_confirm';
 
-const stateOf = ({ status, stage, isHeld, toConfirm, cancelRequested }: RefundRecord): Html => {
-  const waits = [
-    stage?.replaceAll('_', ' '),
-    isHeld && !cancelRequested && 'its application is disabled',
-    status === 'pending' && toConfirm && 'waits for another admin',
-    status === 'pending' && cancelRequested && 'called off',
-  ].filter(Boolean);
-  return html`${state(status)}${waits.length === 0 ? '' : html` <span class="soft">${waits.join(', ')}</span>`}`;
+const stateOf = (refund: RefundRecord): Html => {
+  const waits = waitsOf(refund);
+  return html`${state(refund.status)}${waits && html` <span class="soft">${waits}</span>`}`;
 };
 
 /** The admin, or the token of the application. */
@@ -59,21 +55,19 @@ const actionsOf = (
   ${action(`/refunds/${id}/failed`, 'It was not')}`;
 };
 
-const rowOf = (refund: RefundRecord, request: PersonRequest): Row => ({
-  Refund: html`<code class="id">${refund.id}</code>`,
-  Created: refund.createdAt,
-  Status: stateOf(refund),
-  Amount: html`<span class="amount">${formatMoney(refund)}</span>`,
-  'Asked by': askerOf(refund),
-  Failure: refund.failureCode,
-  'At the gateway':
-    refund.method === 'recorded'
-      ? 'not told: given back elsewhere'
-      : [refund.gatewayReference, refund.gatewayCode, refund.gatewayMessage, refund.bankReference]
-          .filter((part) => part !== null)
-          .join(' · '),
-  Decision: actionsOf(refund, request),
-});
+const rowOf = (refund: RefundRecord, request: PersonRequest): Row => {
+  const facts = refundFacts(refund);
+  return {
+    Refund: html`<code class="id">${refund.id}</code>`,
+    Created: facts.Created,
+    Status: stateOf(refund),
+    Amount: html`<span class="amount">${facts.Amount}</span>`,
+    'Asked by': askerOf(refund),
+    'Failure code': facts['Failure code'],
+    'At the gateway': facts['At the gateway'],
+    Decision: actionsOf(refund, request),
+  };
+};
 
 /** The refunds of one payment, on its page. */
 export const refundsOfPayment = async (
