@@ -1,16 +1,31 @@
 import { describe, expect, it } from 'vitest';
 import { checkAll, type Evidence } from '../../../chaos/checks.ts';
-import { noDisruptions } from '../../../chaos/disruptions.ts';
+import { type Disruptions, noDisruptions } from '../../../chaos/disruptions.ts';
+import { findGatewayProblems, owesMoney } from '../../../chaos/gateway-records.ts';
 import { createJournal } from '../../../chaos/journal.ts';
 import type { Post } from '../../../chaos/receiver.ts';
 import type { RefundRow, ShownPayment } from '../../../chaos/service-records.ts';
 import { aVisit, receipt } from '../../support/chaos/support.ts';
 
-/** The evidence of a paid payment; the arguments change its event and what the API shows. */
-const aRun = async (inEvent: object = {}, inApi: Partial<ShownPayment> = {}) => {
-  const { payment, gateway, reference, entry } = await aVisit();
+const nobody = { tracking_code: null, card_pan_masked: null, paid_at: null };
+const endedAs = (status: string, failure_code: string | null = null) => ({
+  status,
+  failure_code,
+  ...nobody,
+});
+/** As the service writes it. */
+const now = () => new Date().toISOString().replace('Z', '+00:00');
+const [sender, other] = [101, 102];
+const answeredAt = 50;
+
+/**
+ * The evidence of a payment that was paid and told; at Stripe 30,000 of it went back. The arguments change its event and
+ * what the API shows.
+ */
+const aRun = async (slug = 'zarinpal', inEvent: object = {}, inApi: Partial<ShownPayment> = {}) => {
+  const { payment, gateway, reference, entry } = await aVisit({ slug });
   gateway.decide(reference, 'paid');
-  entry.verified = 1;
+  if (!gateway.oneStep) entry.verified = 1;
   const { id, order, amount, currency, behaviour } = payment;
   const shown: ShownPayment = {
     payment_id: id,
@@ -20,9 +35,9 @@ const aRun = async (inEvent: object = {}, inApi: Partial<ShownPayment> = {}) => 
     amount,
     currency,
     tracking_code: receipt.trackingCode,
-    card_pan_masked: receipt.card,
+    card_pan_masked: gateway.reportsCard === 'never' ? null : receipt.card,
     test: true,
-    paid_at: new Date().toISOString().replace('Z', '+00:00'),
+    paid_at: now(),
     failure_code: null,
     failure_reason: null,
     metadata: { order, behaviour },
@@ -33,41 +48,85 @@ const aRun = async (inEvent: object = {}, inApi: Partial<ShownPayment> = {}) => 
   const body = Buffer.from(JSON.stringify(event));
   const post: Post = {
     at: 0,
-    endedAt: 50,
+    endedAt: answeredAt,
     status: 204,
     number: 1,
+    sender,
     isSigned: true,
     body,
     paymentId: id,
     eventId,
     kind,
   };
+  const posts = [post];
+  const attempts = [{ number: 1, completed: true, status: 204 as number | null }];
+  const refund: RefundRow = {
+    id: 'REFUND_1',
+    status: 'succeeded',
+    stage: null,
+    amount: 30_000,
+    requestedBy: 'application',
+    events: [{ id: 'event-2', kind: 'refund.succeeded', delivery: 'delivered' }],
+  };
+  const refundPost: Post = { ...post, eventId: 'event-2', kind: 'refund.succeeded' };
+  const sums = { refunded: 0, pending: 0 };
+  const refunds: RefundRow[] = [];
+  const journal = createJournal();
+  if (gateway.refundAtDashboard) {
+    payment.refund = 'whole';
+    gateway.refundAtDashboard(reference, refund.amount);
+    journal.recordRefund(order, refund.id);
+    sums.refunded = refund.amount;
+    refunds.push(refund);
+    posts.push(refundPost);
+  }
   const evidence = {
     payments: [payment],
     records: {
       shown: new Map([[id, shown]]),
       events: new Map([[id, [{ id: eventId, body }]]]),
-      attempts: new Map([[id, [{ number: 1, completed: true, status: 204 as number | null }]]]),
+      attempts: new Map([[id, attempts]]),
       deliveries: new Map([[id, 'delivered']]),
       latePayments: new Map<string, string>(),
       orders: new Map([[order, 1]]),
-      refunds: new Map<string, RefundRow[]>(),
-      sums: new Map([[id, { refunded: 0, pending: 0 }]]),
+      refunds: new Map([[id, refunds]]),
+      sums: new Map([[id, sums]]),
     },
-    posts: [post],
-    disruptions: noDisruptions,
-    journal: createJournal(),
+    posts,
+    disruptions: noDisruptions as Disruptions,
+    journal,
   } satisfies Evidence;
-  return { evidence, id, order, shown, post };
+  const find = () => checkAll(evidence).map(({ text }) => text);
+  const visit = { payment, gateway, reference, entry };
+  return {
+    ...{ ...visit, evidence, id, order, shown, post, attempts },
+    ...{ refund, refundPost, refunds, sums, find },
+  };
 };
 type Run = Awaited<ReturnType<typeof aRun>>;
 
-const findTexts = ({ evidence }: { evidence: Evidence }) =>
-  checkAll(evidence).map(({ text }) => text);
+/** The first attempt was refused, and the second one came so much later. */
+const secondAfter = ({ post, attempts, evidence }: Run, ms: number) => {
+  evidence.posts.push({ ...post, number: 2, at: answeredAt + ms, endedAt: answeredAt + ms });
+  attempts.push({ number: 2, completed: true, status: 204 });
+  Object.assign(post, { status: 500 });
+  Object.assign(attempts[0]!, { status: 500 });
+};
 
 describe('checkAll', () => {
-  it('finds nothing wrong with a payment that is the same everywhere', async () => {
-    expect(findTexts(await aRun())).toEqual([]);
+  it.each(['zarinpal', 'zibal', 'payping', 'stripe'])(
+    'finds nothing wrong with a payment at %s that is the same everywhere',
+    async (slug) => {
+      expect((await aRun(slug)).find()).toEqual([]);
+    },
+  );
+
+  it('finds nothing wrong with a second attempt after a minute, or a first one whose answer is unknown', async () => {
+    const run = await aRun();
+    secondAfter(run, 60_000);
+    expect(run.find()).toEqual([]);
+    run.attempts[0]!.status = null;
+    expect(run.find()).toEqual([]);
   });
 
   it.each<[text: string, lie: (run: Run) => unknown]>([
@@ -93,7 +152,7 @@ describe('checkAll', () => {
       'other bytes than those of its event arrived',
       ({ post }) => (post.body = Buffer.concat([post.body, Buffer.from(' ')])),
     ],
-    ['a POST of another event arrived', ({ post }) => (post.eventId = 'event-2')],
+    ['a POST of another event arrived', ({ post }) => (post.eventId = 'event-3')],
     ['a POST of another event arrived', ({ post }) => (post.kind = 'payment.failed')],
     ['the signature of a POST is wrong', ({ post }) => (post.isSigned = false)],
     [
@@ -109,17 +168,117 @@ describe('checkAll', () => {
       'read was answered 500: why',
       ({ evidence, order }) => evidence.journal.addProblem(order, 'read was answered 500: why'),
     ],
-    // One problem each of the other files.
-    ['reference was verified 2 times', ({ evidence }) => entryOf(evidence).verified++],
-    ['attempt 1 is not in the ledger', ({ evidence, id }) => evidence.records.attempts.delete(id)],
+    // The gateway's records.
+    ['reference was charged 2 times', ({ entry }) => (entry.charged = 2)],
+    ['reference was verified 2 times', ({ entry }) => (entry.verified = 2)],
+    ['reference was reversed 2 times', ({ entry }) => (entry.reversed = 2)],
+    [
+      'the payer was charged 2 times',
+      ({ gateway, entry }) => gateway.provider.book.set('another', { ...entry }),
+    ],
+    ['reference is about 500000, and must be about 50000', ({ entry }) => (entry.amount = 500_000)],
+    ['reference is in usd, and must be in IRR', ({ entry }) => (entry.currency = 'usd')],
+    [
+      'its failure code is unknown, and must be null: it was paid in time',
+      ({ shown }) => (shown.failure_code = 'unknown'),
+    ],
+    [
+      `its tracking_code is null, and the gateway's ${receipt.trackingCode}`,
+      ({ shown }) => (shown.tracking_code = null),
+    ],
+    [
+      `its card_pan_masked is null, and the gateway's ${receipt.card}`,
+      ({ shown }) => (shown.card_pan_masked = null),
+    ],
+    ['it is paid, and its paid_at null', ({ shown }) => (shown.paid_at = null)],
+    [
+      'its paid_at, 2020-01-01, is before the payer paid',
+      ({ shown }) => (shown.paid_at = '2020-01-01'),
+    ],
+    [
+      'it is paid, but the gateway did not keep the money (OK, charged 1, verified 0, reversed 0)',
+      ({ entry }) => Object.assign(entry, { state: 'OK', verified: 0 }),
+    ],
+    [
+      'it is paid, but the gateway did not keep the money (OK, charged 1, verified 1, reversed 1)',
+      ({ entry }) => Object.assign(entry, { state: 'OK', reversed: 1 }),
+    ],
     [
       'a late payment is recorded (returns): there is none',
       ({ evidence, id }) => evidence.records.latePayments.set(id, 'returns'),
     ],
+    // The ledger.
+    [
+      'no POST of it was accepted',
+      ({ post, attempts }) => {
+        Object.assign(post, { status: 500 });
+        attempts[0]!.status = 500;
+      },
+    ],
+    ['its ledger has the numbers 1, 1', ({ attempts }) => attempts.push(attempts[0]!)],
+    ['its ledger has the numbers 2', ({ attempts }) => (attempts[0]!.number = 2)],
+    ['attempt 1 is not in the ledger', ({ evidence, id }) => evidence.records.attempts.delete(id)],
+    ['attempt 1 was never completed', ({ attempts }) => (attempts[0]!.completed = false)],
+    [
+      'attempt 1 is recorded as 500, which was never answered',
+      ({ attempts }) => (attempts[0]!.status = 500),
+    ],
+    [
+      'attempt 2 came after an accepted one',
+      (run) => {
+        secondAfter(run, 60_000);
+        Object.assign(run.post, { status: 204 });
+      },
+    ],
+    ['attempt 2 came 40000 ms after the one before, not 60000', (run) => secondAfter(run, 40_000)],
   ])('finds: %s', async (text, lie) => {
     const run = await aRun();
     lie(run);
-    expect(findTexts(run)).toContain(text);
+    expect(run.find()).toContain(text);
+  });
+
+  it.each<[text: string, lie: (run: Run) => unknown]>([
+    [
+      'REFUND_2 was accepted, and is lost',
+      ({ evidence, order }) => evidence.journal.recordRefund(order, 'REFUND_2'),
+    ],
+    ['500 of it is still reserved', ({ sums }) => (sums.pending = 500)],
+    [
+      'it says that 29999 went back, and its refunds say 30000',
+      ({ sums }) => (sums.refunded = 29_999),
+    ],
+    [
+      'the gateway gave 60000 back, and its refunds say 30000',
+      ({ gateway, reference }) => gateway.refundAtDashboard?.(reference, 30_000),
+    ],
+    ['60000 of 50000 went back', ({ refunds, refund }) => refunds.push(refund)],
+    [
+      'REFUND_1 has not ended: sent',
+      ({ refund }) => Object.assign(refund, { status: 'pending', stage: 'sent' }),
+    ],
+    [
+      'REFUND_1 is failed, and has the events refund.succeeded',
+      ({ refund }) => (refund.status = 'failed'),
+    ],
+    ['REFUND_1 is succeeded, and has the events none', ({ refund }) => (refund.events = [])],
+    [
+      'the delivery of refund.succeeded of REFUND_1 is exhausted',
+      ({ refund }) => (refund.events[0]!.delivery = 'exhausted'),
+    ],
+    [
+      'the delivery of refund.succeeded of REFUND_1 is delivered',
+      ({ evidence }) => evidence.posts.splice(1),
+    ],
+    ['the signature of a POST is wrong', ({ refundPost }) => (refundPost.isSigned = false)],
+    [
+      'refund.succeeded of REFUND_1 arrived with different bytes',
+      ({ evidence, refundPost }) =>
+        evidence.posts.push({ ...refundPost, body: Buffer.from('{ }') }),
+    ],
+  ])('finds of a refund: %s', async (text, lie) => {
+    const run = await aRun('stripe');
+    lie(run);
+    expect(run.find()).toContain(text);
   });
 
   it.each([
@@ -128,70 +287,196 @@ describe('checkAll', () => {
     ['order_id', 'order-2'],
     ['metadata', { order: 'order-1', behaviour: 'late' }],
   ] as const)('compares the payment with the request: %s', async (name, value) => {
-    const run = await aRun({ [name]: value });
+    const run = await aRun('zarinpal', { [name]: value });
     Object.assign(run.shown, { [name]: value });
-    expect(findTexts(run)).toEqual([expect.stringMatching(/^it is \d+ \w+ for order-\d, with \{/)]);
+    expect(run.find()).toEqual([expect.stringMatching(/^it is \d+ \w+ for order-\d, with \{/)]);
   });
 
   it.each([
-    'payment_id',
-    'application',
-    'order_id',
-    'status',
-    'amount',
-    'currency',
-    'tracking_code',
-    'card_pan_masked',
-    'paid_at',
-    'failure_code',
-    'failure_reason',
-    'test',
-    'metadata',
-    'event',
-    'event_id',
+    ...['payment_id', 'application', 'order_id', 'status', 'amount', 'currency', 'tracking_code'],
+    ...['card_pan_masked', 'paid_at', 'failure_code', 'failure_reason', 'test', 'metadata'],
+    ...['event', 'event_id'],
   ])('compares the event with the payment: %s', async (name) => {
-    const run = await aRun({ [name]: 'another' });
-    expect(findTexts(run)).toEqual([expect.stringMatching(`^its event has ${name} "another", `)]);
+    const run = await aRun('zarinpal', { [name]: 'another' });
+    expect(run.find()).toEqual([expect.stringMatching(`^its event has ${name} "another", `)]);
   });
 
   it('names the payment of a problem that only a caller has seen', async () => {
-    const run = await aRun();
-    run.shown.status = 'pending';
-    run.evidence.journal.addProblem(run.order, 'read was answered 500');
-    run.evidence.journal.addProblem('order-9', 'create was answered 500');
-    const [payment] = run.evidence.payments;
-    expect(checkAll(run.evidence)).toEqual([
-      { order: run.order, payment, text: 'it has not ended: pending' },
-      { order: run.order, payment, text: 'read was answered 500' },
+    const { evidence, order, shown, payment } = await aRun();
+    shown.status = 'pending';
+    evidence.journal.addProblem(order, 'read was answered 500');
+    evidence.journal.addProblem('order-9', 'create was answered 500');
+    expect(checkAll(evidence)).toEqual([
+      { order, payment, text: 'it has not ended: pending' },
+      { order, payment, text: 'read was answered 500' },
       { order: 'order-9', text: 'create was answered 500' },
     ]);
   });
 
-  it('excuses a repeated POST only when Postgres was down', async () => {
-    const { evidence, post } = await aRun();
+  const unknown = { sender: undefined };
+  const hanging = { endedAt: 10_000 };
+  it.each<[isExcused: boolean, Partial<Disruptions>, first?: object]>([
+    [false, {}],
+    [false, { workers: [{ pid: other, at: answeredAt }] }],
+    // The sender died before the result can have been recorded.
+    [true, { workers: [{ pid: sender, at: answeredAt + 4_900 }] }],
+    [false, { workers: [{ pid: sender, at: answeredAt + 5_100 }] }],
+    [false, { workers: [{ pid: sender, at: -1_100 }] }],
+    [true, { workers: [{ pid: sender, at: 9_000 }] }, hanging],
+    [true, { workers: [{ pid: other, at: 20 }] }, unknown],
+    [false, { workers: [{ pid: other, at: answeredAt + 5_100 }] }, unknown],
+    // Postgres was down as it had to be recorded.
+    [true, { postgres: [{ from: answeredAt + 4_900, to: 7_000 }] }],
+    [true, { postgres: [{ from: -2_000, to: 10 }] }],
+    [false, { postgres: [{ from: -2_000, to: -1_100 }] }],
+    [false, { postgres: [{ from: answeredAt + 5_100, to: 7_000 }] }],
+    [false, { postgres: [{ from: 1_000, to: 3_000 }] }, hanging],
+    [true, { postgres: [{ from: 8_000, to: 9_500 }] }, hanging],
+  ])('excuses an attempt that is sent again: %s, %j %j', async (isExcused, disruptions, first) => {
+    const { evidence, post, find } = await aRun();
     evidence.posts.push({ ...post, at: 20_000, endedAt: 20_050 });
-    const texts = (disruptions = noDisruptions) =>
-      findTexts({ evidence: { ...evidence, disruptions } });
-    expect(texts()).toEqual(['attempt 1 was sent 2 times, 1 without a reason']);
-    expect(texts({ ...noDisruptions, postgres: [{ from: 0, to: 1_000 }] })).toEqual([]);
-  });
-
-  it('requires the search for a late payment when the payer came back', async () => {
-    const without = { tracking_code: null, card_pan_masked: null, paid_at: null };
-    const { evidence } = await aRun({}, { status: 'expired', ...without });
-    evidence.payments[0]!.expiresAt = 0; // It has one.
-    entryOf(evidence).verified = 0;
-    const back = { at: Date.now() + 1_000, status: 'expired', where: 'return' };
-    const journal = { ...evidence.journal, statusesFor: () => [back] };
-    const texts = (disruptions = noDisruptions) =>
-      findTexts({ evidence: { ...evidence, journal, disruptions } });
-    expect(findTexts({ evidence })).toEqual([]);
-    expect(texts()).toEqual(['its late payment is recorded as nothing, and must be returns']);
-    expect(texts({ ...noDisruptions, temporal: [{ from: 0, to: Infinity }] })).toEqual([]);
+    Object.assign(post, first);
+    evidence.disruptions = { ...noDisruptions, ...disruptions };
+    expect(find()).toEqual(isExcused ? [] : ['attempt 1 was sent 2 times, 1 without a reason']);
   });
 });
 
-const entryOf = ({ payments }: Run['evidence']) => {
-  const { gateway, id } = payments[0]!; // It has one.
-  return gateway.entriesFor(id)[0]![1];
-};
+describe('a late payment', () => {
+  const missing = 'its late payment is recorded as nothing, and must be returns';
+
+  /** It expired, and its payer paid late. */
+  const aLate = async (slug = 'zarinpal') => {
+    const run = await aRun(slug, {}, endedAs('expired'));
+    run.payment.expiresAt = 0;
+    run.entry.verified = 0;
+    return { ...run, paidAt: run.gateway.findDecision(run.reference)!.at };
+  };
+
+  type Outage = [part: 'temporal' | 'postgres', from: number, to: number];
+  it.each<[isFound: boolean, back: object, outage?: Outage]>([
+    [true, {}],
+    [false, { status: 'processing' }],
+    [false, { where: 'verify' }],
+    [false, { at: -1_000 }],
+    // It may be missed only while Temporal or Postgres is down.
+    [false, {}, ['temporal', -2_000, -1_000]],
+    [false, {}, ['postgres', -100, 1_000]],
+    [true, {}, ['temporal', -40_000, -30_000]],
+    [true, {}, ['temporal', 100, 1_000]],
+  ])('must be found: %s, after a return %j, with an outage %j', async (isFound, back, outage) => {
+    const { evidence, find, paidAt } = await aLate();
+    expect(find()).toEqual([]);
+    const seen = { status: 'expired', where: 'return', at: 1_000, ...back };
+    seen.at += paidAt;
+    evidence.journal.statusesFor = () => [seen];
+    if (outage) {
+      const [part, from, to] = outage;
+      const during = [{ from: seen.at + from, to: seen.at + to }];
+      evidence.disruptions = { ...noDisruptions, [part]: during };
+    }
+    expect(find()).toEqual(isFound ? [missing] : []);
+  });
+
+  it('must be found when another amount was paid, and be recorded with where the money went', async () => {
+    const run = await aRun('stripe', {}, endedAs('failed', 'amount_mismatch'));
+    run.entry.reversed = 1;
+    const count = (recorded?: string) => {
+      const { latePayments } = run.evidence.records;
+      if (recorded) latePayments.set(run.id, recorded);
+      return run.find().filter((text) => text.startsWith('its late payment is recorded as')).length;
+    };
+    const all = [undefined, 'found', 'by_hand', 'returns', 'reversed'];
+    expect(all.map(count)).toEqual([1, 1, 1, 1, 0]);
+  });
+});
+
+describe('the decision of the payer', () => {
+  const all = ['paid', 'failed', 'cancelled', 'expired'];
+  type Decided = 'nothing' | 'paid' | 'refused' | 'cancelled';
+
+  it.each<[slug: string, Decided, when: 'in time' | 'late', allowed: string[]]>([
+    ['zarinpal', 'nothing', 'in time', ['expired']],
+    ['zarinpal', 'paid', 'in time', ['paid']],
+    ['zarinpal', 'paid', 'late', ['paid', 'expired']],
+    ['zarinpal', 'refused', 'in time', ['failed']],
+    ['zarinpal', 'refused', 'late', ['failed', 'expired']],
+    ['zarinpal', 'cancelled', 'in time', ['failed']],
+    ['zibal', 'cancelled', 'in time', ['cancelled']],
+    ['zibal', 'cancelled', 'late', ['cancelled', 'expired']],
+    ['stripe', 'cancelled', 'in time', ['cancelled', 'expired']],
+  ])('allows at %s after %s %s the statuses %j', async (slug, decided, when, allowed) => {
+    const { payment, gateway, reference } = await aVisit({ slug });
+    if (when === 'late') payment.expiresAt = Date.now() - 1_000;
+    if (decided !== 'nothing') gateway.decide(reference, decided);
+    const isFound = (status: string) =>
+      findGatewayProblems(payment, endedAs(status)).some((text) =>
+        text.startsWith(`it ended ${status}, `),
+      );
+    expect(all.filter((status) => !isFound(status))).toEqual(allowed);
+  });
+
+  it.each([
+    ['zarinpal', 'payment_not_completed'],
+    ['zibal', 'insufficient_funds'],
+    ['payping', 'gateway_error'],
+    ['stripe', 'payment_not_completed'],
+  ])('requires for a refusal by %s the failure code %s, and no receipt', async (slug, code) => {
+    const { payment, gateway, reference } = await aVisit({ slug, behaviour: 'refuse' });
+    gateway.decide(reference, 'refused');
+    const found = (failure?: string, shown: object = {}) =>
+      findGatewayProblems(payment, { ...endedAs('failed', failure), ...shown });
+    expect([found(code), found('card_declined').length, found().length]).toEqual([[], 1, 1]);
+    const paid = { tracking_code: '1', card_pan_masked: receipt.card, paid_at: now() };
+    expect(found(code, paid)).toHaveLength(3);
+  });
+
+  it('requires a mismatch and the money back when another amount was paid', async () => {
+    const visit = await aVisit({ slug: 'stripe', behaviour: 'wrongAmount' });
+    const { payment, gateway, reference, entry } = visit;
+    gateway.decide(reference, 'paid', 25_000);
+    const mismatch = endedAs('failed', 'amount_mismatch');
+    const found = (shown: typeof mismatch) => findGatewayProblems(payment, shown).length;
+    expect([owesMoney(payment, mismatch), found(mismatch)]).toEqual([true, 1]);
+    entry.reversed = 1;
+    expect([owesMoney(payment, mismatch), found(mismatch)]).toEqual([false, 0]);
+    expect(found(endedAs('failed', 'unknown'))).toBe(1);
+    payment.expiresAt = 0;
+    expect(['expired', 'cancelled'].map((status) => found(endedAs(status)))).toEqual([0, 1]);
+  });
+
+  it('requires the return of money that came late when the payment expired', async () => {
+    const { payment, gateway, reference, entry } = await aVisit();
+    payment.expiresAt = Date.now() - 1_000;
+    gateway.decide(reference, 'paid');
+    const expired = endedAs('expired');
+    const found = () => [findGatewayProblems(payment, expired).length, owesMoney(payment, expired)];
+    expect(found()).toEqual([0, false]);
+    entry.verified = 1;
+    expect(found()).toEqual([1, true]);
+    expect(owesMoney(payment, endedAs('paid'))).toBe(false);
+    entry.reversed = 1;
+    expect(found()).toEqual([0, false]);
+  });
+
+  it('requires gateway_error for a payment that was never opened', async () => {
+    const { payment, gateway } = await aVisit();
+    gateway.provider.book.clear();
+    const { reference: _, ...unsent } = payment;
+    expect(findGatewayProblems(unsent, endedAs('failed', 'gateway_error'))).toEqual([]);
+    expect(findGatewayProblems(unsent, endedAs('failed', 'unknown'))).not.toEqual([]);
+    expect(findGatewayProblems(payment, endedAs('failed', 'gateway_error'))).not.toEqual([]);
+  });
+
+  it('allows a card to be missing only after a repeated verification', async () => {
+    const { payment, gateway, shown } = await aRun('payping');
+    shown.card_pan_masked = null;
+    const body = JSON.stringify({ paymentCode: payment.reference });
+    const url = `${gateway.provider.url}/v3/pay/verify`;
+    const found: number[] = [];
+    for (let times = 0; times < 2; times += 1) {
+      await fetch(url, { method: 'POST', body });
+      found.push(findGatewayProblems(payment, shown).filter((text) => /card/.test(text)).length);
+    }
+    expect(found).toEqual([1, 0]);
+  });
+});
