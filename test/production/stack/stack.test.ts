@@ -20,8 +20,6 @@ import {
   writeProgram,
 } from '../../support/stack/support.ts';
 
-const stubborn = 'test/fakes/stack/stubborn.ts';
-
 const readCallbackUrls = async ({ database_url, token }: ConnectionFile) => {
   const sql = connect(database_url, { name: 'test', max: 1 });
   const caller = await createTokens(sql).authenticate(token);
@@ -106,15 +104,26 @@ describe('npm start', () => {
     expect(statSync(join(bin, 'cached')).mode & 0o777).toBe(0o644);
   });
 
-  it('stops everything on Ctrl-C, and the next start has the same data', async () => {
+  it('refuses to run twice, stops everything of its own on Ctrl-C, and the next start has the same data', async () => {
     const dataDir = prepare(aFolder());
+    const other = spawn('sleep', ['600']);
+    onTestFinished(() => void other.kill());
+    // It has the id of a process of an earlier start.
+    const earlier = { name: 'temporal', pid: other.pid, startedAt: '1' };
+    writeFileSync(join(dataDir, 'processes.json'), JSON.stringify([earlier]));
     const first = runStack({ dataDir });
     const before = await first.ready();
+    const twin = runStack({ dataDir });
+    expect(await twin.exited).toBe(1);
+    expect(twin.errors().trim()).toMatch(/^A stack is already running on .+\.$/);
+    expect(await answers(before.api_base_url)).toBe(true);
     const stoppedAt = Date.now();
     process.kill(first.pid, 'SIGINT');
     expect(await first.exited).toBe(0);
     expect(Date.now() - stoppedAt).toBeLessThan(15_000);
     expect(first.survivors()).toEqual([]);
+    expect(commandLineOf(other.pid ?? 0)).toContain('sleep');
+    expect(other.signalCode).toBeNull();
 
     const after = await runStack({ dataDir }).ready();
 
@@ -122,17 +131,6 @@ describe('npm start', () => {
     expect(after.webhook_secret).toBe(before.webhook_secret);
     expect(after.shop_url).not.toBe(before.shop_url);
     expect(await readCallbackUrls(after)).toEqual([`${after.shop_url}/return`]);
-  });
-
-  it('refuses to run twice on the same data', async () => {
-    const dataDir = prepare(aFolder());
-    const connection = await runStack({ dataDir }).ready();
-
-    const second = runStack({ dataDir });
-
-    expect(await second.exited).toBe(1);
-    expect(second.errors().trim()).toMatch(/^A stack is already running on .+\.$/);
-    expect(await answers(connection.api_base_url)).toBe(true);
   });
 
   it('ends with one line when one of its processes is killed, and the next start works', async () => {
@@ -150,38 +148,21 @@ describe('npm start', () => {
       );
       expect(stack.survivors()).toEqual([]);
     }
-    await expect(runStack({ dataDir, env }).ready()).resolves.toBeDefined();
   });
 
-  it.each([undefined, stubborn])(
-    'starts on the same ports after a kill -9, and ends what was left (entry %s)',
-    async (entry) => {
-      const dataDir = prepare(aFolder());
-      const killed = runStack({ dataDir, ...(entry && { entry }) });
-      const before = await killed.ready();
-      process.kill(killed.pid, 'SIGKILL');
-      await killed.exited;
-      const orphans = processesIn(dataDir);
-      expect(orphans.map(({ name }) => name)).toContain('postgres');
-
-      const after = await runStack({ dataDir, env: portsOf(before) }).ready();
-
-      expect(orphans.filter(({ pid, startedAt }) => startTimeOf(pid) === startedAt)).toEqual([]);
-      expect(after).toEqual({ ...before, pid: after.pid });
-    },
-  );
-
-  it('leaves a process alone that has the id of an earlier process of the stack', async () => {
+  it('starts on the same ports after a kill -9, and ends what was left and does not stop', async () => {
     const dataDir = prepare(aFolder());
-    const other = spawn('sleep', ['600']);
-    onTestFinished(() => void other.kill());
-    const entry = { name: 'temporal', pid: other.pid, startedAt: '1' };
-    writeFileSync(join(dataDir, 'processes.json'), JSON.stringify([entry]));
+    const killed = runStack({ dataDir, entry: 'test/fakes/stack/stubborn.ts' });
+    const before = await killed.ready();
+    process.kill(killed.pid, 'SIGKILL');
+    await killed.exited;
+    const orphans = processesIn(dataDir);
+    expect(orphans.map(({ name }) => name)).toContain('postgres');
 
-    await runStack({ dataDir }).ready();
+    const after = await runStack({ dataDir, env: portsOf(before) }).ready();
 
-    expect(commandLineOf(other.pid ?? 0)).toContain('sleep');
-    expect(other.signalCode).toBeNull();
+    expect(orphans.filter(({ pid, startedAt }) => startTimeOf(pid) === startedAt)).toEqual([]);
+    expect(after).toEqual({ ...before, pid: after.pid });
   });
 
   it("uses the user's own Postgres and Temporal", async () => {

@@ -41,7 +41,6 @@ describe('stopping npm start', () => {
   });
 
   it.each([
-    ['SIGINT', undefined],
     ['SIGHUP', undefined],
     ['SIGTERM', ['npm', 'start'] as [string, string]],
   ] as const)('leaves nothing when %s comes during the start (command %s)', async (signal, npm) => {

@@ -17,12 +17,14 @@ import { until } from '../../support/until.ts';
 
 const entry = 'stack/main.ts';
 
-/** Runs the demo, which fails unless the payment becomes paid and its signed webhook arrives. */
-const buy = (dataDir: string) =>
-  promisify(execFile)(process.execPath, ['demo/main.ts', join(dataDir, 'connection.json')], {
-    env: readStackConfig().inherited,
-    timeout: 60_000,
-  });
+/**
+ * Runs the demo, which fails unless the payment becomes paid and its signed webhook arrives.
+ * @returns its output
+ */
+const buy = async (dataDir: string): Promise<string> => {
+  const line = ['run', 'demo', '--', join(dataDir, 'connection.json')];
+  return (await promisify(execFile)('npm', line, { env: readStackConfig().inherited })).stdout;
+};
 
 /** Sends the request of the banner's `curl`. */
 const create = async (banner: string): Promise<string> => {
@@ -52,31 +54,6 @@ const logIn = async (banner: string) => {
   const { text } = await call(Number(port), '/', { cookie });
   expect(text).toContain('Payments in 24 hours<strong>1</strong>');
 };
-
-it('npm start serves whole purchases, before and after a kill -9 of everything', async () => {
-  const dataDir = aFolder();
-  const first = runStack({ dataDir, entry });
-  const connection = await first.ready();
-  await buy(dataDir);
-  await logIn(first.output());
-  const id = await create(first.output());
-  killAll([first.pid, ...first.survivors()]);
-  await first.exited;
-
-  const second = runStack({ dataDir, entry, env: portsOf(connection) });
-  expect(await second.ready()).toEqual({ ...connection, pid: second.pid });
-  expect(await readStatus(connection, id)).toBe('pending');
-  // The shop reads its old orders from the service.
-  const orders = async () => (await fetch(`${connection.shop_url}/orders`)).text();
-  await until('the shop shows its old orders', async () => (await orders()).includes('Paid'));
-  await buy(dataDir);
-
-  const stoppedAt = Date.now();
-  process.kill(second.pid, 'SIGINT');
-  expect(await second.exited).toBe(0);
-  expect(Date.now() - stoppedAt).toBeLessThan(15_000);
-  expect(second.survivors()).toEqual([]);
-});
 
 /** Pages of all processes, files and requests that wait for something. Each port has some of them. */
 const pathsOf = async (connection: ConnectionFile, id: string): Promise<string[]> => {
@@ -117,33 +94,65 @@ const askAs = (address: Address, name: string) => {
   return sendAndLeave(address, bytes, { after: 5_000, reset: false });
 };
 
-it.runIf(process.platform === 'linux')(
-  'npm start outlives broken and abandoned requests to each of its ports, and shows workflows to its own name alone',
-  async () => {
-    const dataDir = aFolder();
-    const stack = runStack({ dataDir, entry });
-    const connection = await stack.ready();
-    const processes = stack.survivors();
-    const ports = listeningIn([stack.pid, ...processes]);
-    const known = Object.values(portsOf(connection)).map(Number);
-    expect(ports.map(({ port }) => port)).toEqual(expect.arrayContaining(known));
-    const id = await create(stack.output());
-    const paths = await pathsOf(connection, id);
+/** Only Linux says which ports they are. */
+const isKnowable = process.platform === 'linux';
 
-    const sent = await Promise.all(ports.map((port) => strain(port, paths, connection.token)));
-    expect(Math.min(...sent)).toBeGreaterThan(200);
+/** Sends broken and abandoned requests to each port, and asks each for workflows under another name. */
+const outlive = async (stack: ReturnType<typeof runStack>, connection: ConnectionFile) => {
+  const processes = stack.survivors();
+  const ports = listeningIn([stack.pid, ...processes]);
+  const known = Object.values(portsOf(connection)).map(Number);
+  expect(ports.map(({ port }) => port)).toEqual(expect.arrayContaining(known));
+  const id = await create(stack.output());
+  const paths = await pathsOf(connection, id);
 
-    expect(stack.errors()).toBe('');
-    expect(stack.survivors()).toEqual(processes);
-    await buy(dataDir);
+  const sent = await Promise.all(ports.map((port) => strain(port, paths, connection.token)));
+  expect(Math.min(...sent)).toBeGreaterThan(200);
 
-    const door = new URL(connection.temporal_ui_url ?? '').host;
-    const isDoor = ({ host, port }: Address) => `${host}:${port}` === door;
-    // The UI itself is at one of 16 million addresses, where no page finds it.
-    for (const address of ports.filter((each) => each.host === '127.0.0.1' && !isDoor(each)))
-      for (const name of ['evil.example', `127.0.0.1:${address.port}`])
-        expect(await askAs(address, name)).not.toContain(id);
-    expect(await askAs(ports.find(isDoor)!, 'evil.example')).not.toContain(id);
-    expect(await askAs(ports.find(isDoor)!, door)).toContain(id);
-  },
-);
+  expect(stack.errors()).toBe('');
+  expect(stack.survivors()).toEqual(processes);
+
+  const door = new URL(connection.temporal_ui_url ?? '').host;
+  const isDoor = ({ host, port }: Address) => `${host}:${port}` === door;
+  // The UI itself is at one of 16 million addresses, where no page finds it.
+  for (const address of ports.filter((each) => each.host === '127.0.0.1' && !isDoor(each)))
+    for (const name of ['evil.example', `127.0.0.1:${address.port}`])
+      expect(await askAs(address, name)).not.toContain(id);
+  expect(await askAs(ports.find(isDoor)!, 'evil.example')).not.toContain(id);
+  expect(await askAs(ports.find(isDoor)!, door)).toContain(id);
+};
+
+it('npm start serves whole purchases, after broken requests to each of its ports, and after a kill -9 of everything', async () => {
+  const dataDir = aFolder();
+  const first = runStack({ dataDir, entry });
+  const connection = await first.ready();
+  const output = await buy(dataDir);
+  expect(output).toMatch(/POST http\S+\/api\/v1\/payments\n/);
+  expect(output).toMatch(/302 → http\S+\/api\/v1\/sandbox\/PAY_/);
+  expect(output).toContain('✓ The payment is paid.');
+  expect(output).toMatch(/x-service-signature: t=\d+,v1=[0-9a-f]{64}/);
+  expect(output).toContain('{"event":"payment.paid"');
+  expect(output).toContain('✓ The signature is valid');
+  expect(output).not.toContain(connection.token);
+  // No colours in a pipe.
+  expect(output).not.toContain('\u001B[');
+  await logIn(first.output());
+  if (isKnowable) await outlive(first, connection);
+  const id = await create(first.output());
+  killAll([first.pid, ...first.survivors()]);
+  await first.exited;
+
+  const second = runStack({ dataDir, entry, env: portsOf(connection) });
+  expect(await second.ready()).toEqual({ ...connection, pid: second.pid });
+  expect(await readStatus(connection, id)).toBe('pending');
+  // The shop reads its old orders from the service.
+  const orders = async () => (await fetch(`${connection.shop_url}/orders`)).text();
+  await until('the shop shows its old orders', async () => (await orders()).includes('Paid'));
+  await buy(dataDir);
+
+  const stoppedAt = Date.now();
+  process.kill(second.pid, 'SIGINT');
+  expect(await second.exited).toBe(0);
+  expect(Date.now() - stoppedAt).toBeLessThan(15_000);
+  expect(second.survivors()).toEqual([]);
+});
