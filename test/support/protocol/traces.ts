@@ -35,6 +35,20 @@ const withoutBeginnings = <S>(traces: readonly Trace<S>[]): Trace<S>[] =>
     .map(({ trace }) => trace)
     .sort((one, other) => one.length - other.length);
 
+/** Leaves out traces that show nothing which the others do not show, too. The longest show the most. */
+const leastOf = <S extends object>(
+  traces: readonly Trace<S>[],
+  others: readonly Trace<S>[],
+): Trace<S>[] => {
+  const shown = new Set(others.flat().flatMap(sightsOf));
+  return traces.toReversed().filter((trace) => {
+    const sights = trace.flatMap(sightsOf);
+    const isNeeded = sights.some((sight) => !shown.has(sight));
+    if (isNeeded) for (const sight of sights) shown.add(sight);
+    return isNeeded;
+  });
+};
+
 export interface Choice<S> {
   /** Leaves out steps that cannot be carried out on the code. */
   mayStep?: (step: string, before: S) => boolean;
@@ -44,8 +58,8 @@ export interface Choice<S> {
 }
 
 /**
- * Chooses traces: all short ones, a shortest one to every step from every value of every variable, and random ones
- * from a seed.
+ * Chooses traces: all short ones, random ones from a seed, and shortest ones to every step from every value of every
+ * variable that these do not show.
  */
 export const chooseTraces = <S extends object>(
   part: Part<S>,
@@ -93,7 +107,8 @@ export const chooseTraces = <S extends object>(
   });
 
   const shortOnes = starts.flatMap((start) => [...shortWays(start, [])]);
-  const traces = withoutBeginnings([...shortOnes, ...covering, ...walks]);
+  const wanted = [...shortOnes, ...walks];
+  const traces = withoutBeginnings([...wanted, ...leastOf(covering, wanted)]);
   const covered = new Set(traces.flatMap((trace) => trace.map(({ step }) => step)));
   const uncovered = new Set(edges.flatMap(({ step }) => (covered.has(step) ? [] : [step])));
   return { traces, uncovered: [...uncovered] };
