@@ -93,7 +93,7 @@ const aRun = async (slug = 'zarinpal', inEvent: object = {}, inApi: Partial<Show
       sums: new Map([[id, sums]]),
     },
     posts,
-    disruptions: noDisruptions as Disruptions,
+    disruptions: noDisruptions,
     journal,
   } satisfies Evidence;
   const find = () => checkAll(evidence).map(({ text }) => text);
