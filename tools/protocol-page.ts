@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { explore } from '../protocol/explorer.ts';
+import { explore, type Graph } from '../protocol/explorer.ts';
 import { type AnyState, parts } from '../protocol/parts.ts';
 import type { Part } from '../protocol/part.ts';
 
@@ -15,9 +15,10 @@ const shown: Readonly<Record<string, string>> = {
 };
 const [begin, end] = ['<!-- from the model: begin -->', '<!-- from the model: end -->'];
 
+type GraphOf = (part: Part<AnyState>) => Graph<AnyState>;
+
 /** The values of a variable, and the steps that change it. */
-const toMermaid = (part: Part<AnyState>, variable: string): string => {
-  const { states, edges } = explore(part);
+const toMermaid = ({ states, edges }: Graph<AnyState>, variable: string): string => {
   const valueOf = (index: number) => String(states[index]?.[variable]);
   const labels = new Map<string, Set<string>>();
   for (const { from, step, to } of edges) {
@@ -34,7 +35,7 @@ const toMermaid = (part: Part<AnyState>, variable: string): string => {
   return ['stateDiagram-v2', `  [*] --> ${valueOf(0)}`, ...lines.sort()].join('\n');
 };
 
-const sectionOf = (name: string, variable: string): string => {
+const sectionOf = (name: string, variable: string, graphOf: GraphOf): string => {
   const part = parts.find((each) => each.name === name);
   if (!part) throw new Error(`There is no part ${name}`);
   const [title = ''] = name.split(',');
@@ -43,14 +44,18 @@ const sectionOf = (name: string, variable: string): string => {
     ...Object.keys(part.invariants).map((words) => `- Always: ${words}.`),
     ...Object.keys(part.goals).map((words) => `- In the end: ${words}.`),
   ];
-  return [heading, '', '```mermaid', toMermaid(part, variable), '```', '', ...rules].join('\n');
+  return [heading, '', '```mermaid', toMermaid(graphOf(part), variable), '```', '', ...rules].join(
+    '\n',
+  );
 };
 
 /** The page with its section from the model replaced by what the model says now. */
-export const withModel = (page: string): string => {
+export const withModel = (page: string, graphOf: GraphOf = explore): string => {
   const [before = '', rest = ''] = page.split(begin);
   const [, after = ''] = rest.split(end);
-  const sections = Object.entries(shown).map(([name, variable]) => sectionOf(name, variable));
+  const sections = Object.entries(shown).map(([name, variable]) =>
+    sectionOf(name, variable, graphOf),
+  );
   return [before, begin, '\n\n', sections.join('\n\n'), '\n\n', end, after].join('');
 };
 

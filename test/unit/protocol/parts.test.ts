@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { explore, toText } from '../../../protocol/explorer.ts';
-import { parts, plantedFaults } from '../../../protocol/parts.ts';
+import { type Exploration, explore, toText } from '../../../protocol/explorer.ts';
+import type { Part } from '../../../protocol/part.ts';
+import { type AnyState, parts, plantedFaults } from '../../../protocol/parts.ts';
+import { withModel } from '../../../tools/protocol-page.ts';
+import { readProjectFile } from '../../support/checks/project-files.ts';
 
 const cpuSeconds = () => {
   const { user, system } = process.threadCpuUsage();
@@ -9,10 +12,13 @@ const cpuSeconds = () => {
 
 describe('every part keeps its rules in all its states', () => {
   let total = 0;
+  const found = new Map<Part<AnyState>, Exploration<AnyState>>();
 
   it.each(parts)('$name', (part) => {
     const before = cpuSeconds();
-    const { states, edges, counterexample } = explore(part);
+    const exploration = explore(part);
+    found.set(part, exploration);
+    const { states, edges, counterexample } = exploration;
     const seconds = cpuSeconds() - before;
     total += seconds;
     const size = `${states.length} states, ${edges.length} transitions`;
@@ -23,6 +29,11 @@ describe('every part keeps its rules in all its states', () => {
 
   it('in at most 15 seconds of CPU', () => {
     expect(total).toBeLessThan(15);
+  });
+
+  it('and docs/protocol.md has their diagrams and rules; `node tools/protocol-page.ts` writes them', () => {
+    const page = readProjectFile('docs/protocol.md');
+    expect(withModel(page, (part) => found.get(part) ?? explore(part))).toBe(page);
   });
 });
 
