@@ -213,36 +213,6 @@ describe('a failing delivery', () => {
     update attempts set started_at = started_at - interval '11 seconds'
     where event_id = ${eventId(id)}`;
 
-  /** A busy machine may have been slower than those seconds. */
-  const makeAttemptsNew = (id: string) => service.sql`
-    update attempts set started_at = now() where event_id = ${eventId(id)}`;
-
-  it('gets one attempt if many ask at once, and none while one is running', async () => {
-    const { id, waits } = await aFailing();
-    await ageAttempts(id);
-    const answered = Promise.withResolvers<void>();
-    service.receiver.behave(async () => {
-      await answered.promise;
-      return 500;
-    });
-    const all = await Promise.allSettled(
-      Array.from({ length: 8 }, () => operations.replays.replayOne(eventId(id), null)),
-    );
-    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    await until('it is sent', () => numbersOf(service.receiver, id).length === 2);
-    await expect(operations.replays.replayOne(eventId(id), null)).rejects.toThrow(
-      'is due now, runs',
-    );
-    // A signal that comes while an attempt runs, e.g. from a call that was recorded just before it.
-    const payment = await createPaymentOutcomes(service.sql).get(id);
-    await createWorkflowCalls(service.client).deliver(payment!);
-    answered.resolve();
-    await waits();
-    await makeAttemptsNew(id);
-    await expect(operations.replays.replayOne(eventId(id), null)).rejects.toThrow('was just made');
-    expect(numbersOf(service.receiver, id)).toEqual([1, 2]);
-  });
-
   it('keeps the delays of its schedule after it was sent at once', async () => {
     const { id, waits } = await aFailing();
     await ageAttempts(id);

@@ -67,20 +67,6 @@ describe('a replay of one delivery', () => {
     expect(await logOf(id)).toMatchObject([{ before: { delivery: 'pending' } }]);
   });
 
-  it('begins one round when two admins call it at once', async () => {
-    const id = await anExhausted();
-    const { replays, told } = withTemporal();
-    const both = await Promise.allSettled([
-      replays.replayOne(eventId(id), null),
-      replays.replayOne(eventId(id), null),
-    ]);
-    expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
-    expect(both.find(({ status }) => status === 'rejected')).toMatchObject({
-      reason: { message: expect.stringContaining('is due now') },
-    });
-    expect([told, await deliveryOf(id)]).toEqual([[id], { status: 'pending', round: 2 }]);
-  });
-
   it('is left to the sweeper while Temporal is away', async () => {
     for (const temporal of [
       () => Promise.reject(new Error('cannot connect')),
