@@ -213,19 +213,6 @@ describe('verifyPayment', () => {
     expect(await eventOfPayment(payment)).toMatchObject({ event: 'payment.cancelled' });
   });
 
-  it('makes one event and gives one answer, however many tries run at once', async () => {
-    const payment = await records.sent();
-    const answers = [confirmed(), { state: 'cancelled' }, { state: 'expired' }] as const;
-    const { verifyPayment } = gatewayThatAnswers(...answers, ...answers, ...answers);
-    const kind = await Promise.all(
-      Array.from({ length: 9 }, () => verifyPayment({ id: payment.id, returned: false })),
-    );
-    const event = await eventOfPayment(payment);
-    expect(new Set(kind.map((each) => JSON.stringify(each)))).toEqual(
-      new Set([JSON.stringify({ kind: 'ended', status: event?.['status'] })]),
-    );
-  });
-
   it('rejects with a fault of our own and changes nothing', async () => {
     const { id } = await records.sent();
     const before = await records.snapshot(id);

@@ -31,7 +31,7 @@ const comeBack = (journey: Journey, id: string) =>
   });
 
 describe('return, verify and the deadline at the same moment, through two API processes', () => {
-  it('make one verification, one event and one answer, for 50 payments', async () => {
+  it('make one verification, one event and one answer, for 20 payments', async () => {
     const { token } = await service.anApplication();
     const journey = createJourney(service, token);
     const elsewhere = createJourney(other, token);
@@ -59,7 +59,7 @@ describe('return, verify and the deadline at the same moment, through two API pr
       return id;
     };
     const ids: string[] = [];
-    for (let batch = 0; batch < 5; batch += 1) {
+    for (let batch = 0; batch < 2; batch += 1) {
       const open = await Promise.all(Array.from({ length: 10 }, paying));
       // The gateway answers only after a return and a verify of each payment have reached its workflow.
       const lock = await holdLock(
@@ -79,59 +79,13 @@ describe('return, verify and the deadline at the same moment, through two API pr
       ids.push(...open);
     }
 
-    expect(ids).toHaveLength(50);
+    expect(ids).toHaveLength(20);
     const [asked] = await service.sql<{ most: number; least: number }[]>`
       select max(verifications) as most, min(verifications) as least from sandbox_payments
       where payment_id = any(${ids})`;
     expect(asked).toEqual({ most: 1, least: 1 });
     const events = await service.sql`select from events where payment_id = any(${ids})`;
-    expect(events).toHaveLength(50);
-    for (const id of ids) expect(service.receiver.of(id)).toHaveLength(1);
-  });
-});
-
-describe('cancel, return, verify and the deadline at the same moment, through two API processes', () => {
-  it('have one outcome and one event, for 50 payments, and the sandbox agrees', async () => {
-    const { token } = await service.anApplication();
-    const journey = createJourney(service, token);
-    const elsewhere = createJourney(other, token);
-    const race = async (id: string, nth: number) => {
-      const pays = async () => {
-        if (nth % 2 === 0) await journey.choose(id, 'pay_and_close');
-      };
-      const cancel = () => elsewhere.request('POST', `/api/v1/payments/${id}/cancel`);
-      await Promise.all([
-        pays(),
-        cancel(),
-        journey.comeBack(id),
-        elsewhere.verify(id),
-        nth % 5 === 0 && skipAllTime(service.client, id),
-      ]);
-      const answer = await until('a last cancel is answered', async () => {
-        const last = await cancel();
-        return last.status !== 503 && last;
-      });
-      const { status } = (await journey.get(id)).json;
-      expect([status, answer.status]).toEqual([status, status === 'cancelled' ? 200 : 409]);
-      expect(['paid', 'cancelled', 'expired']).toContain(status);
-      await until('the webhook', () => service.receiver.of(id)[0]);
-      return status;
-    };
-    const ids: string[] = [];
-    const found = new Set<unknown>();
-    for (let batch = 0; batch < 5; batch += 1) {
-      const open = await Promise.all(Array.from({ length: 10 }, () => journey.atGateway()));
-      for (const status of await Promise.all(open.map(race))) found.add(status);
-      ids.push(...open);
-    }
-    expect(found).toContain('paid');
-    expect(found).toContain('cancelled');
-    const rows = await service.sql<{ id: string; events: number; agrees: boolean }[]>`
-      select p.id, (select count(*)::int from events e where e.payment_id = p.id) as events,
-        (p.status = 'paid') = (s.state = 'verified') as agrees
-      from payments p join sandbox_payments s on s.payment_id = p.id where p.id = any(${ids})`;
-    expect(rows).toHaveLength(50);
-    for (const row of rows) expect(row).toEqual({ id: row.id, events: 1, agrees: true });
+    expect(events).toHaveLength(20);
     for (const id of ids) expect(service.receiver.of(id)).toHaveLength(1);
   });
 });

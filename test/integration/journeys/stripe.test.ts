@@ -59,18 +59,6 @@ describe('a notification of the gateway', () => {
     expect(countReads(reference)).toBe(asked);
   });
 
-  it('makes one event if twenty arrive together with a return and a verify', async () => {
-    const { id, reference } = await sent();
-    stripe.pay(reference);
-    const twenty = Array.from({ length: 20 }, () => notify(reference));
-    const back = journey.call('GET', stripe.back(reference).url);
-    const answers = await Promise.all([...twenty, back, journey.verify(id)]);
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 303]));
-    await ended(id);
-    expect(await eventsOf(id)).toBe(1);
-    expect(service.receiver.of(id)).toHaveLength(1);
-  });
-
   it('changes nothing after the end, whatever its type', async () => {
     const { id, reference } = await sent();
     stripe.pay(reference);
