@@ -184,25 +184,6 @@ describe('a refund', () => {
     expect(await sumsOf(journey, id)).toEqual(['paid', 0, 0, 1250]);
     await eventsBecome(journey, id, ['refund.succeeded delivered', 'refund.failed delivered']);
   });
-
-  it('records a refund that somebody made at the gateway', async () => {
-    const { journey } = await anApplication();
-    const id = await paidPayment(journey);
-    const [row] = await service.sql<{ reference: string }[]>`
-      select reference from sandbox_payments where payment_id = ${id}`;
-    expect(await books.makeAtDashboard(row?.reference ?? '', 300)).toBe(true);
-    const { json } = await refund(journey, id, { amount: 500 });
-    await refundBecomes(journey, String(json['refund_id']), 'succeeded');
-    expect(await sumsOf(journey, id)).toEqual(['paid', 800, 0, 450]);
-    const list = await journey.request('GET', `/api/v1/payments/${id}/refunds`);
-    const data = list.json['data'] as { requested_by: string; amount: number }[];
-    expect(data.map(({ requested_by, amount }) => [requested_by, amount])).toEqual(
-      expect.arrayContaining([
-        ['application', 500],
-        ['gateway', 300],
-      ]),
-    );
-  });
 });
 
 describe('POST /api/v1/payments/{payment_id}/refunds', () => {
