@@ -189,47 +189,6 @@ it('kill -9 of Temporal makes it hand out a waiting attempt too early, which is 
   expect(await secondsBetween(id)).toBeLessThan(90);
 });
 
-it(
-  'a worker that is killed during each of the six attempts costs no attempt, and the delays stay exact',
-  { timeout: 400_000 },
-  async () => {
-    // The first POST of a number hangs until the worker is killed, and its repetition is refused.
-    service.receiver.behave((nth) => (nth % 2 === 1 ? undefined : 503));
-    const id = await (await aJourney()).finish('pay');
-    const posts = () => service.receiver.of(id);
-    const dueAt: Date[] = [];
-    for (let number = 1; number <= 6; number += 1) {
-      await until(`attempt ${number}`, () => posts()[2 * number - 2], 90_000);
-      const row = (await ledgerOf(id)).at(-1);
-      expect(row).toMatchObject({ number, duration_ms: null });
-      dueAt.push(row!.scheduled_at);
-      await service.worker.kill();
-      await service.worker.start();
-      if (number === 1) await skipAllTime(service.client, id);
-      await until(`${number} again`, () => posts()[2 * number - 1], 90_000);
-    }
-    await expect(service.client.workflow.getHandle(id).result()).rejects.toMatchObject({
-      cause: { type: 'WebhookExhausted' },
-    });
-
-    const ledger = await ledgerOf(id);
-    expect(ledger.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
-    // A busy machine needs some time to start an attempt and to report its end.
-    for (const [index, delay] of [60, 300, 1_800, 7_200, 43_200].entries()) {
-      const before = ledger[index]!; // There are six.
-      const endedMs = before.scheduled_at.getTime() + (before.duration_ms ?? 0);
-      const gap = (dueAt[index + 1]!.getTime() - endedMs) / 1000;
-      expect(gap).toBeGreaterThanOrEqual(delay - 0.1);
-      expect(gap).toBeLessThan(delay + 30);
-    }
-    expect(posts().map(({ headers }) => Number(headers['x-service-delivery-attempt']))).toEqual([
-      1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6,
-    ]);
-    expect(new Set(posts().map(({ body }) => body.toString('latin1'))).size).toBe(1);
-    expect(new Set(posts().map(({ headers }) => headers['x-service-event-id'])).size).toBe(1);
-  },
-);
-
 it('a kill -9 of the API and of the worker, between the opening and the return, loses no plan of a sandbox payment', async () => {
   const journey = await aJourney();
   const create = (after_seconds?: number) =>
