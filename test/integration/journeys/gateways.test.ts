@@ -5,11 +5,7 @@ import { createGateways } from '../../../postgres/gateways.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
 import { startPayping } from '../../fakes/payping.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
-import {
-  providerNames as drivers,
-  startProviders,
-  type ProviderName,
-} from '../../support/service/providers.ts';
+import { startProviders, type ProviderName } from '../../support/service/providers.ts';
 import { startService } from '../../support/service/service.ts';
 import { getRefund, refund, refundBecomes } from '../../support/service/refunds.ts';
 import { skipAllTime, skipTime } from '../../support/service/skip-time.ts';
@@ -187,7 +183,10 @@ it('a late-payment workflow that Temporal has lost is reported by reconciliation
   });
 });
 
-it.each(drivers)(
+// The conformance of the drivers has the others.
+const twoStepAndOneStep = ['zarinpal', 'stripe'] as const;
+
+it.each(twoStepAndOneStep)(
   'a payer who pays another amount %s: gets the money back, and the payment is amount_mismatch',
   async (name) => {
     const { id, reference } = await sent(name);
@@ -221,7 +220,7 @@ it('asks a gateway that does not answer again in time for a reversal', async () 
 });
 
 describe('a payment through the protocol of a real gateway', () => {
-  it.each(drivers)('%s: is paid when the payer comes back', async (driver) => {
+  it.each(twoStepAndOneStep)('%s: is paid when the payer comes back', async (driver) => {
     const { id, reference } = await sent(driver);
     await providerOf(driver).pay(reference);
     const back = await comeBack(driver, reference);
@@ -237,17 +236,6 @@ describe('a payment through the protocol of a real gateway', () => {
     });
     expect(entry).toMatchObject({ charged: 1, verified: driver === 'stripe' ? 0 : 1, reversed: 0 });
   });
-
-  it.each(drivers)(
-    '%s: verify answers 502 and changes nothing while the gateway does not answer',
-    async (driver) => {
-      const { id, reference } = await sent(driver);
-      await providerOf(driver).pay(reference);
-      providerOf(driver).fail('error');
-      expect(await journey.verify(id)).toMatchObject({ status: 502 });
-      expect((await journey.get(id)).json).toMatchObject({ status: 'pending' });
-    },
-  );
 
   it('does not block another payment of its order while its gateway does not answer', async () => {
     const zarinpal = providerOf('zarinpal');
