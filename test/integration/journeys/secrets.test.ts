@@ -20,6 +20,11 @@ import { until } from '../../support/until.ts';
 const card = '4242424242424242';
 const otherCard = '5555 5555 5555 4444';
 const wrongKey = 'sk_live_51Habcdefghijklmnop';
+/** Of a payment: they may stand in Postgres, and in no log. */
+const personal = {
+  description: 'a description of the order',
+  metadata: { note: 'a note of the shop' },
+};
 
 let service: Service;
 let providers: Providers;
@@ -44,6 +49,7 @@ beforeAll(async () => {
     WEBHOOKS_KEY: webhooksKey.toString('base64'),
     'bytes of WEBHOOKS_KEY': webhooksKey.toString('latin1'),
     'key of a wrong account': wrongKey,
+    'address of the database': service.env.DATABASE_URL,
     ...Object.fromEntries(providerSecrets.map((secret, at) => [`credential ${at + 1}`, secret])),
   };
 });
@@ -173,7 +179,9 @@ const temporalAway = async () => {
 
 const failedDelivery = async () => {
   service.receiver.behave((_, res) => void res.writeHead(500).end('<b>out of order</b>'));
-  const id = await journey.finish('pay');
+  const id = await journey.atGateway(personal);
+  await journey.choose(id, 'pay');
+  await journey.comeBack(id);
   await until('an attempt', () => service.receiver.of(id)[0]);
   service.receiver.behave(() => 204);
 };
@@ -199,6 +207,11 @@ describe('after payments of every outcome, failures and attacks', () => {
     );
     expect(places.length).toBeGreaterThan(1_000);
     expect(leaksIn(places, secrets)).toEqual([]);
+    const [paid] = await service.sql<{ card: string }[]>`
+      select card_pan_masked as card from payments where card_pan_masked is not null`;
+    const logs = places.filter(({ where }) => where.startsWith('log'));
+    const { description, metadata } = personal;
+    expect(leaksIn(logs, { description, ...metadata, card: paid!.card })).toEqual([]);
   });
 
   it('the search finds secrets and card numbers in every encoding', () => {
