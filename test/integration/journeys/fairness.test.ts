@@ -88,7 +88,7 @@ it('an application whose receiver hangs uses a quarter of the delivery slots and
 it('an application with many due tasks does not delay the tasks of another application', async () => {
   const [a, b] = [await service.anApplication(), await service.anApplication()];
   await service.worker.stop();
-  const idsOfA = await many(200, () => createJourney(service, a.token).create());
+  const idsOfA = await many(100, () => createJourney(service, a.token).create());
   const idsOfB = await many(5, () => createJourney(service, b.token).create());
   await until('all workflows have started', async () => {
     const left = await service.sql`select from workflow_outbox`;
