@@ -5,7 +5,13 @@ import { findDriver } from '../gateways/registry.ts';
 import type { CancelRequest } from '../temporal/messages.ts';
 import { createFinalizer } from './finalize.ts';
 import { findPayment } from './find-payment.ts';
-import { callInSlot, closeAt, toOpened, type Unanswered, verifyAt } from './gateway-calls.ts';
+import {
+  callInSlot,
+  closeAt,
+  toOpenedPayment,
+  type Unanswered,
+  verifyAt,
+} from './gateway-calls.ts';
 import { cancelledWith, outcomeOf } from './outcome.ts';
 import { createRecordWaiting } from './record-waiting.ts';
 import type { Deps } from './verify-payment.ts';
@@ -40,7 +46,7 @@ export const createCancelPayment = (deps: Deps) => {
       const { reference, driver } = payment;
       if (reference === null)
         throw new Error(`${id} was sent to the gateway, but not opened there`);
-      const opened = toOpened(payment, reference, publicBaseUrl);
+      const opened = toOpenedPayment(payment, reference, publicBaseUrl);
       const returnsMoney = findDriver(driver)?.capabilities.twoStepVerify ?? false;
 
       const { result: answer, exchanges } = await callInSlot(deps, payment, (gateway) =>

@@ -13,7 +13,7 @@ import type { Answer, GatewayEntries, MovementToAsk } from '../postgres/gateway-
 import type { PaymentOutcomes } from '../postgres/payment-outcomes.ts';
 import { gatewayNotFound, gatewayUnavailable } from '../temporal/failures.ts';
 import type { ReadPages } from '../temporal/messages.ts';
-import { exchangeWith, orUnknown, toOpened } from './gateway-calls.ts';
+import { exchangeWith, unknownIfSilent, toOpenedPayment } from './gateway-calls.ts';
 import { alertUnlessSandbox, type Log } from './log.ts';
 
 export interface Deps {
@@ -73,10 +73,10 @@ export const createCompareAccountsActivities = (deps: Deps) => {
     const { id, paymentId } = movement;
     const payment = await paymentOutcomes.get(paymentId);
     if (!payment?.reference) return undefined;
-    const opened = toOpened(payment, payment.reference, publicBaseUrl);
+    const opened = toOpenedPayment(payment, payment.reference, publicBaseUrl);
     const carriesOurId = findDriver(payment.driver)?.capabilities.refund?.keyed ?? false;
     const called = await exchangeWith(gatewayOf, payment, (gateway) =>
-      orUnknown(() => askGateway(gateway, opened, { ...movement, carriesOurId })),
+      unknownIfSilent(() => askGateway(gateway, opened, { ...movement, carriesOurId })),
     );
     if ('fault' in called) throw called.fault;
     const { result: answer } = called;

@@ -9,7 +9,7 @@ import { findPayment } from './find-payment.ts';
 import {
   callInSlot,
   closeAt,
-  toOpened,
+  toOpenedPayment,
   type Unanswered,
   verifyAt,
   wasSentToOpen,
@@ -69,7 +69,7 @@ export const createExpirePayment = (deps: Deps) => {
         const outcome = isUnreachable ? failedWith('gateway_error') : expired;
         return finalize(payment, outcome, { onlyIfUnsent: true });
       }
-      const opened = toOpened(payment, reference, publicBaseUrl);
+      const opened = toOpenedPayment(payment, reference, publicBaseUrl);
       const { result: answer, exchanges } = await callInSlot(deps, payment, (gateway) =>
         inquireAtDeadline(gateway, { payment, opened, grace }),
       );

@@ -113,8 +113,9 @@ export const createFinalizer = (deps: Deps) => {
       } catch (error) {
         // This try has captured money of a payment that another try has ended as unpaid. Temporal may
         // already have given up this try, and then no retry starts the late-payment workflow.
-        const hasCaptured = outcome.status === 'paid' || outcome.failureCode === 'amount_mismatch';
-        if (hasCaptured && current.status !== 'paid')
+        const outcomeHoldsMoney =
+          outcome.status === 'paid' || outcome.failureCode === 'amount_mismatch';
+        if (outcomeHoldsMoney && current.status !== 'paid')
           alertAbout(logger, payment, {
             alert: 'late_payment',
             message:

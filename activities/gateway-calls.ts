@@ -82,7 +82,7 @@ export interface Unanswered {
 }
 
 /** Returns the gateway's answer, or `unknown` if it gave no usable one. */
-export const orUnknown = async <T>(call: () => Promise<T>): Promise<T | Unanswered> => {
+export const unknownIfSilent = async <T>(call: () => Promise<T>): Promise<T | Unanswered> => {
   try {
     return await call();
   } catch (error) {
@@ -95,14 +95,16 @@ export const orUnknown = async <T>(call: () => Promise<T>): Promise<T | Unanswer
 export const verifyAt = (
   gateway: GatewayAdapter,
   opened: OpenedPayment,
-): Promise<GatewayStatus | Unanswered> => orUnknown(() => gateway.verify(opened));
+): Promise<GatewayStatus | Unanswered> => unknownIfSilent(() => gateway.verify(opened));
 
 /** Makes the payment unpayable if the gateway can, and asks again if it did not confirm that. */
 export const closeAt = async (
   gateway: GatewayAdapter,
   opened: OpenedPayment,
 ): Promise<GatewayStatus | Unanswered> => {
-  const closed = gateway.expire ? await orUnknown(async () => gateway.expire?.(opened)) : true;
+  const closed = gateway.expire
+    ? await unknownIfSilent(async () => gateway.expire?.(opened))
+    : true;
   return closed === true ? { state: 'expired' } : verifyAt(gateway, opened);
 };
 
@@ -117,7 +119,7 @@ export const toGateway = (payment: Payment, publicBaseUrl: string) => ({
 });
 
 /** An opened payment as its gateway needs it. */
-export const toOpened = (
+export const toOpenedPayment = (
   payment: Payment,
   reference: string,
   publicBaseUrl: string,

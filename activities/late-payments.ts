@@ -16,8 +16,8 @@ import {
   exchangeWith,
   hasCaptured,
   mayStillCapture,
-  orUnknown,
-  toOpened,
+  unknownIfSilent,
+  toOpenedPayment,
   type Unanswered,
   withGatewaySlot,
 } from './gateway-calls.ts';
@@ -62,7 +62,7 @@ export const createLatePaymentActivities = (deps: Deps) => {
   ): Promise<T | Unanswered> => {
     const { id } = payment;
     const called = await exchangeWith(gatewayOf, payment, (gateway) =>
-      orUnknown(() => call(gateway)),
+      unknownIfSilent(() => call(gateway)),
     );
     for (const exchange of called.exchanges)
       if (exchange.operation === 'inquire')
@@ -179,7 +179,7 @@ export const createLatePaymentActivities = (deps: Deps) => {
         stored?.result === 'returns' && hasCaptured(await gatewayExchanges.list(id));
       if (stored?.result && !isCaptured) return 'done';
       const found = isCaptured ? undefined : stored;
-      const opened = toOpened(payment, payment.reference, publicBaseUrl);
+      const opened = toOpenedPayment(payment, payment.reference, publicBaseUrl);
       return withGatewaySlot(gatewayBulkhead, payment, () =>
         resolve(payment, opened, { found, last }),
       );

@@ -7,7 +7,7 @@ import { gatewayUnavailable, gatewayUnavailableUntilDeadline } from '../temporal
 import type { Bulkhead } from './bulkhead.ts';
 import { createFinalizer, type Deps as FinalizerDeps } from './finalize.ts';
 import { findPayment } from './find-payment.ts';
-import { callInSlot, orUnknown, toGateway, wasSentToOpen } from './gateway-calls.ts';
+import { callInSlot, unknownIfSilent, toGateway, wasSentToOpen } from './gateway-calls.ts';
 import { alertAbout } from './log.ts';
 import { failedWith } from './outcome.ts';
 
@@ -49,7 +49,7 @@ export const createOpenPayment = (deps: Deps) => {
     const { result: opening, exchanges } = await callInSlot(
       deps,
       payment,
-      (gateway) => orUnknown(() => gateway.open(toGateway(payment, publicBaseUrl))),
+      (gateway) => unknownIfSilent(() => gateway.open(toGateway(payment, publicBaseUrl))),
       // A retry after the deadline would come too late.
       { withinMs: timeLeftMs / 2 },
     );

@@ -10,12 +10,12 @@ import type { Bulkhead } from './bulkhead.ts';
 import { findPayment } from './find-payment.ts';
 import {
   exchangeWith,
-  orUnknown,
-  toOpened,
+  unknownIfSilent,
+  toOpenedPayment,
   type Unanswered,
   withGatewaySlot,
 } from './gateway-calls.ts';
-import { sortRefunds } from './known-refunds.ts';
+import { sortRefunds } from './sort-refunds.ts';
 import {
   createRefundRecords,
   type Deps as RecordDeps,
@@ -60,7 +60,7 @@ export const createRefundActivities = (deps: Deps) => {
     call: (gateway: GatewayAdapter) => Promise<T>,
   ): Promise<T | Unanswered> => {
     const called = await exchangeWith(gatewayOf, payment, (gateway) =>
-      orUnknown(() => call(gateway)),
+      unknownIfSilent(() => call(gateway)),
     );
     exchanges.push(...called.exchanges);
     if ('fault' in called) throw called.fault;
@@ -69,24 +69,24 @@ export const createRefundActivities = (deps: Deps) => {
 
   /** @returns what the gateway knows, and the refunds of the payment that Postgres has */
   const listKnown = async (current: PaymentTry) => {
-    const adopted = await refundOutcomes.listAdopted(current.payment.id);
-    const references = adopted.flatMap(({ gatewayReference }) => gatewayReference ?? []);
+    const recorded = await refundOutcomes.listRecorded(current.payment.id);
+    const references = recorded.flatMap(({ gatewayReference }) => gatewayReference ?? []);
     const known: KnownRefund[] | Unanswered = await callGateway(
       current,
       async (gateway) => gateway.refunds?.(current.opened, references) ?? [],
     );
-    return { known, adopted };
+    return { known, recorded };
   };
 
   /** Tells the gateway, after it did not know the refund. */
   const tell = async (current: RefundTry): Promise<void> => {
     const { refund, payment, opened } = current;
-    const { id, amount, told } = refund;
-    if (!(await refundOutcomes.markTold(id, { told, now: now() })))
+    const { id, amount, timesTold } = refund;
+    if (!(await refundOutcomes.markTold(id, { timesTold, now: now() })))
       throw refundPending('Another try was first, or the refund was called off', 1_000);
     const toldAt = refund.toldAt ?? now();
-    const next: RefundTry = { ...current, refund: { ...refund, told: told + 1, toldAt } };
-    const wanted = { id, amount, told, toldAt: refund.toldAt };
+    const next: RefundTry = { ...current, refund: { ...refund, timesTold: timesTold + 1, toldAt } };
+    const wanted = { id, amount, timesTold, toldAt: refund.toldAt };
     const isReversible = canReverse(payment, amount, now());
     const answer = await callGateway(
       next,
@@ -101,10 +101,10 @@ export const createRefundActivities = (deps: Deps) => {
       status: 'failed',
       failureCode,
       providerMessage: { code, message },
-      told: told + 1,
+      timesTold: timesTold + 1,
     };
     // After silence a refusal is no outcome: "already refunded" may mean this refund.
-    if (told === 0 && (await records.finish(next, refused))) return;
+    if (timesTold === 0 && (await records.finish(next, refused))) return;
     await records.wait(next, 'The gateway refused a refund that it may have carried out before', {
       afterMs: tellAgainMs,
     });
@@ -114,25 +114,25 @@ export const createRefundActivities = (deps: Deps) => {
   const advance = async (current: RefundTry): Promise<void> => {
     const { refund, payment } = current;
     const keyed = findDriver(payment.driver)?.capabilities.refund?.keyed ?? false;
-    const { known, adopted } = await listKnown(current);
+    const { known, recorded } = await listKnown(current);
     if (!Array.isArray(known)) {
       if (refund.status === 'succeeded') throw refundPending(known.reason, minuteMs);
       return records.waitUnanswered(current, known.reason);
     }
-    const sorted = sortRefunds(refund, known, { keyed, adopted });
-    if (sorted.foreign.length > 0) {
-      await records.recordForeign(current, sorted, refund.id);
+    const sorted = sortRefunds(refund, known, { keyed, recorded });
+    if (sorted.madeAtGateway.length > 0) {
+      await records.recordMadeAtGateway(current, sorted, refund.id);
       const after = await refundOutcomes.get(refund.id);
       if (after?.status !== refund.status) return;
     }
-    if (sorted.likeness)
+    if (sorted.unattributed)
       return records.leaveToAdmin(
         current,
         'The gateway has a refund like one that it was never told',
       );
     if (sorted.ours) return records.record(current, sorted.ours);
     if (refund.status === 'succeeded') return;
-    const mayTell = refund.told === 0 || (keyed && refund.told < mostTells);
+    const mayTell = refund.timesTold === 0 || (keyed && refund.timesTold < mostTells);
     if (mayTell && !refund.isHeld) return tell(current);
     if (refund.toldAt && now().getTime() - refund.toldAt.getTime() > watchMs)
       return records.leaveToAdmin(current, 'Nobody knows whether a gateway gave money back');
@@ -140,10 +140,13 @@ export const createRefundActivities = (deps: Deps) => {
   };
 
   /** The gateway reported a refund that Postgres does not have. */
-  const findForeign = async (current: PaymentTry): Promise<void> => {
-    const { known, adopted } = await listKnown(current);
+  const findMadeAtGateway = async (current: PaymentTry): Promise<void> => {
+    const { known, recorded } = await listKnown(current);
     if (!Array.isArray(known)) throw refundPending(known.reason, minuteMs);
-    await records.recordForeign(current, sortRefunds(undefined, known, { keyed: true, adopted }));
+    await records.recordMadeAtGateway(
+      current,
+      sortRefunds(undefined, known, { keyed: true, recorded }),
+    );
   };
 
   return {
@@ -157,22 +160,22 @@ export const createRefundActivities = (deps: Deps) => {
     async refundPayment({ id, paymentId, delivering = [] }: RefundRequest): Promise<RefundResult> {
       const payment = await findPayment(paymentOutcomes, paymentId);
       if (payment.reference === null) throw refundNotFound(id);
-      const opened = toOpened(payment, payment.reference, publicBaseUrl);
+      const opened = toOpenedPayment(payment, payment.reference, publicBaseUrl);
       const current: PaymentTry = { payment, opened, exchanges: [] };
       const refund = await refundOutcomes.get(id);
       // A gateway reported an id of ours with another payment.
       if (refund && refund.paymentId !== paymentId) throw refundNotFound(id);
       if (refund?.requestedBy === 'admin' && refund.status === 'pending' && !refund.toConfirm)
         await refundOutcomes.announce(refund, now());
-      const end = refund && decidedEnd(refund);
+      const end = refund && endByPerson(refund);
       const listEvents = () => refundOutcomes.listEvents({ id, paymentId });
       try {
         if (refund && end) await records.finish({ ...current, refund }, end);
-        else if (refund?.isHeld && refund.told === 0)
+        else if (refund?.isHeld && refund.timesTold === 0)
           await records.wait({ ...current, refund }, 'The application of the refund is disabled');
         else if (!refund || mayChange(refund))
           await withGatewaySlot(gatewayBulkhead, payment, () =>
-            refund ? advance({ ...current, refund }) : findForeign(current),
+            refund ? advance({ ...current, refund }) : findMadeAtGateway(current),
           );
       } catch (error) {
         const againInMs = retryDelayOf(error);
@@ -202,13 +205,13 @@ const ownEnd = {
 };
 
 /** The end of a refund that a person has decided, without a question to the gateway. */
-const decidedEnd = (refund: RefundProgress): RefundEnd | undefined => {
-  const { status, told, cancelRequested, settledAs, method, toConfirm } = refund;
+const endByPerson = (refund: RefundProgress): RefundEnd | undefined => {
+  const { status, timesTold, cancelRequested, settledAs, method, toConfirm } = refund;
   if (status !== 'pending') return undefined;
   if (settledAs)
     return { ...ownEnd, status: settledAs, failureCode: settledAs === 'failed' ? 'unknown' : null };
-  if (cancelRequested && told === 0)
-    return { ...ownEnd, status: 'failed', failureCode: 'cancelled', told };
+  if (cancelRequested && timesTold === 0)
+    return { ...ownEnd, status: 'failed', failureCode: 'cancelled', timesTold };
   // A person has given the money back already.
   return method === 'recorded' && !toConfirm
     ? { ...ownEnd, status: 'succeeded', failureCode: null }

@@ -7,7 +7,7 @@ import type { PaymentWithAccount } from '../postgres/payment-outcomes.ts';
 import type { RefundEnd, RefundOutcomes, RefundProgress } from '../postgres/refund-outcomes.ts';
 import { refundPending } from '../temporal/failures.ts';
 import type { WorkflowCalls } from '../temporal/workflow-calls.ts';
-import type { SortedRefunds } from './known-refunds.ts';
+import type { SortedRefunds } from './sort-refunds.ts';
 import { alertAbout, type Log } from './log.ts';
 
 export interface Deps {
@@ -106,7 +106,7 @@ export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: 
 
     /** The gateway was told of the refund and does not say what became of it. Silence is never an outcome. */
     async waitUnanswered(current: RefundTry, message: string): Promise<never> {
-      if (current.refund.told > 0 && ageMs(current) > unknownAlertMs)
+      if (current.refund.timesTold > 0 && ageMs(current) > unknownAlertMs)
         alert(current, 'refund_unknown', 'A gateway does not say whether it gave money back');
       return wait(current, message);
     },
@@ -132,14 +132,14 @@ export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: 
      * Records refunds that somebody made at the gateway, and starts their workflows, which deliver their events.
      * @param waiting the refund that this try is about
      */
-    async recordForeign(
+    async recordMadeAtGateway(
       { payment }: PaymentTry,
-      { ours, foreign }: SortedRefunds,
+      { ours, madeAtGateway }: SortedRefunds,
       waiting?: string,
     ): Promise<void> {
-      for (const { reference, refundId, amount, bankReference } of foreign) {
+      for (const { reference, refundId, amount, bankReference } of madeAtGateway) {
         const refund = { id: refundId, gatewayReference: reference, amount, bankReference };
-        const recorded = await refundOutcomes.recordForeign(payment.id, refund, {
+        const recorded = await refundOutcomes.recordMadeAtGateway(payment.id, refund, {
           waiting: ours ? undefined : waiting,
           now: now(),
         });

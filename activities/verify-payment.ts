@@ -5,7 +5,7 @@ import type { AdapterOf } from '../gateways/adapters.ts';
 import type { Bulkhead } from './bulkhead.ts';
 import { createFinalizer } from './finalize.ts';
 import { findPayment } from './find-payment.ts';
-import { callInSlot, closeAt, toOpened, verifyAt } from './gateway-calls.ts';
+import { callInSlot, closeAt, toOpenedPayment, verifyAt } from './gateway-calls.ts';
 import { outcomeOf } from './outcome.ts';
 import { createRecordWaiting, type Deps as RecordDeps } from './record-waiting.ts';
 
@@ -42,7 +42,7 @@ export const createVerifyPayment = (deps: Deps) => {
         return afterFinalized(payment, { inDoubt: reported || isRetry() });
       const { reference } = payment;
       if (reference === null) return { kind: 'waiting' };
-      const opened = toOpened(payment, reference, publicBaseUrl);
+      const opened = toOpenedPayment(payment, reference, publicBaseUrl);
 
       const { result: answer, exchanges } = await callInSlot(deps, payment, async (gateway) => {
         const first = await verifyAt(gateway, opened);

@@ -74,7 +74,7 @@ grant update (status, gateway_reference, gateway_redirect, checkout_at, payer_re
   amount_refund_pending, healed_at, updated_at) on payments to payments_worker;
 grant insert (id, payment_id, application, test, order_id, status, amount, currency, method, requested_by, metadata,
   gateway_reference, bank_reference, succeeded_at, created_at, updated_at),
-  update (status, stage, told, told_at, gateway_reference, bank_reference, failure_code, gateway_code,
+  update (status, stage, times_told, told_at, gateway_reference, bank_reference, failure_code, gateway_code,
   gateway_message, expected_at, succeeded_at, failed_at, updated_at, due_at, healed_at)
   on refunds to payments_worker;
 grant insert on events, deliveries, late_payments, sandbox_payments, gateway_exchanges, replay_results,
@@ -85,7 +85,7 @@ grant update (status, round, trigger, round_began_at, next_attempt_at, exhausted
 grant update (status, begun, refused, position_at, position_id, ended_at) on replays to payments_worker;
 grant update (reversals, reversal_at, result, resolved_at, amount, currency) on late_payments to payments_worker;
 grant update (return_url, state, verifications, confirmations, verified_at) on sandbox_payments to payments_worker;
-grant insert, update (told, accepted_at) on sandbox_refunds to payments_worker;
+grant insert, update (times_told, accepted_at) on sandbox_refunds to payments_worker;
 -- It compares days with the books of gateways. Payments and refunds become movements by triggers; of its own it can add
 -- fees and chargebacks, to a day that is not closed. It closes a day that is over.
 grant insert on movements, gateway_entries, account_differences to payments_worker;

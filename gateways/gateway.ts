@@ -68,7 +68,7 @@ export interface GatewayRefund {
   id: string;
   amount: number;
   /** The gateway was told so often before, and first at this time. */
-  told: number;
+  timesTold: number;
   toldAt: Date | null;
   /** It is the whole amount, inside the time of `capabilities.reversal`: the gateway may undo the payment instead. */
   isReversible: boolean;

@@ -160,7 +160,7 @@ export const stripe = defineDriver({
         return { result: 'refused', ...providerMessage(status, null) };
       },
 
-      async refund(payment, { id, amount, told, toldAt }) {
+      async refund(payment, { id, amount, timesTold, toldAt }) {
         const { payment_intent: intent } = await retrieve(payment);
         if (!intent)
           return {
@@ -189,7 +189,8 @@ export const stripe = defineDriver({
         const response = await tell(id);
         if (response.status !== 500) return parseRefund(response);
         // Stripe repeats its own error to the key. The caller has found no such refund since.
-        const isOld = told > 0 && toldAt !== null && now().getTime() - toldAt.getTime() > 60_000;
+        const isOld =
+          timesTold > 0 && toldAt !== null && now().getTime() - toldAt.getTime() > 60_000;
         if (!isOld) throw unexpected('refund', response);
         return parseRefund(await tell(`${id}:2`));
       },

@@ -57,7 +57,7 @@ export const refundFacts = (refund: RefundRecord) => ({
   Stage: waitsOf(refund) || null,
   Amount: formatMoney(refund),
   'Failure code': refund.failureCode,
-  Told: refund.told,
+  Told: refund.timesTold,
   'First told': refund.toldAt,
   'At the gateway':
     refund.method === 'recorded'

@@ -20,7 +20,7 @@ export const createRefundWorkflows = ({ temporal }: Pick<Deps, 'temporal'>) => (
   /** Has the workflow end a refund that was decided. `later`: the sweeper does, once Temporal is available. */
   end: (refund: Refund): Promise<'now' | 'later'> =>
     temporal()
-      .then((workflows) => workflows.endRefund(refundStart(refund)))
+      .then((workflows) => workflows.finishRefund(refundStart(refund)))
       .then(
         () => 'now',
         () => 'later',

@@ -7,7 +7,7 @@ import { selectRefund } from './refunds.ts';
 
 /** A refund with what only admins see. */
 export interface RefundRecord extends Refund {
-  told: number;
+  timesTold: number;
   toldAt: Date | null;
   gatewayReference: string | null;
   gatewayCode: string | null;
@@ -31,7 +31,7 @@ export interface ReservedRefunds {
 }
 
 const columns = (sql: Queries) => sql`
-  ${selectRefund(sql)}, r.told, r.told_at as "toldAt", r.gateway_reference as "gatewayReference",
+  ${selectRefund(sql)}, r.times_told as "timesTold", r.told_at as "toldAt", r.gateway_reference as "gatewayReference",
   r.gateway_code as "gatewayCode", r.gateway_message as "gatewayMessage", r.token, r.asked_by as "askedBy",
   r.to_confirm as "toConfirm", r.cancel_requested as "cancelRequested", ${isHeld(sql)} as "isHeld"`;
 

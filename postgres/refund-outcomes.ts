@@ -16,7 +16,7 @@ import { selectRefund } from './refunds.ts';
 /** A refund with what its workflow needs to know. */
 export interface RefundProgress extends Refund {
   /** How often the gateway was told, and when first. */
-  told: number;
+  timesTold: number;
   toldAt: Date | null;
   cancelRequested: boolean;
   /** An admin's decision. */
@@ -29,7 +29,7 @@ export interface RefundProgress extends Refund {
 }
 
 /** A refund that is ours, or that was found at the gateway. */
-export type AdoptedRefund = Pick<RefundProgress, 'id' | 'gatewayReference' | 'amount' | 'told'>;
+export type RecordedRefund = Pick<RefundProgress, 'id' | 'gatewayReference' | 'amount' | 'timesTold'>;
 
 /** An event of a refund that its application has not accepted. */
 interface RefundEvent {
@@ -52,11 +52,11 @@ export interface RefundEnd extends Pick<RefundFacts, 'gatewayReference' | 'bankR
   /** For admins only. */
   providerMessage: ProviderMessage;
   /** The end counts only if the gateway was told so often, no more. */
-  told?: number;
+  timesTold?: number;
 }
 
 /** A refund that somebody made at the gateway. */
-export interface ForeignRefund extends Pick<RefundFacts, 'bankReference'> {
+export interface RefundMadeAtGateway extends Pick<RefundFacts, 'bankReference'> {
   /** Our id, if the gateway has one: Postgres was restored from a backup without the refund. */
   id: string | null;
   gatewayReference: string;
@@ -75,7 +75,7 @@ export const isHeld = (sql: Queries) => sql`(
   and exists (select from applications a where a.slug = r.application and a.status = 'disabled'))`;
 
 const progressColumns = (sql: Queries) => sql`
-  ${selectRefund(sql)}, r.told, r.told_at as "toldAt", r.cancel_requested as "cancelRequested",
+  ${selectRefund(sql)}, r.times_told as "timesTold", r.told_at as "toldAt", r.cancel_requested as "cancelRequested",
   r.settled_as as "settledAs", r.gateway_reference as "gatewayReference", r.to_confirm as "toConfirm",
   ${isHeld(sql)} as "isHeld"`;
 
@@ -113,9 +113,9 @@ export const createRefundOutcomes = (sql: Sql) => ({
   },
 
   /** Every refund of the payment that Postgres has. */
-  async listAdopted(paymentId: string): Promise<AdoptedRefund[]> {
-    return sql<AdoptedRefund[]>`
-      select id, gateway_reference as "gatewayReference", amount, told
+  async listRecorded(paymentId: string): Promise<RecordedRefund[]> {
+    return sql<RecordedRefund[]>`
+      select id, gateway_reference as "gatewayReference", amount, times_told as "timesTold"
       from refunds where payment_id = ${paymentId}`;
   },
 
@@ -129,14 +129,17 @@ export const createRefundOutcomes = (sql: Sql) => ({
 
   /**
    * Records that the gateway is told now, before it is.
-   * @param told how often the caller saw that it was told
+   * @param timesTold how often the caller saw that it was told
    * @returns false if it must not be told: it was, it was called off, it has ended, or it waits for a person
    */
-  async markTold(id: string, { told, now }: { told: number; now: Date }): Promise<boolean> {
+  async markTold(
+    id: string,
+    { timesTold, now }: { timesTold: number; now: Date },
+  ): Promise<boolean> {
     const { count } = await sql`
-      update refunds r set told = told + 1, told_at = coalesce(told_at, ${now}), stage = 'sent',
+      update refunds r set times_told = times_told + 1, told_at = coalesce(told_at, ${now}), stage = 'sent',
         updated_at = ${now}
-      where id = ${id} and status = 'pending' and stage <> 'by_hand' and told = ${told}
+      where id = ${id} and status = 'pending' and stage <> 'by_hand' and times_told = ${timesTold}
         and not cancel_requested and not to_confirm and not ${isHeld(sql)}`;
     return count === 1;
   },
@@ -198,7 +201,7 @@ export const createRefundOutcomes = (sql: Sql) => ({
     { now, exchanges }: { now: Date; exchanges: readonly GatewayExchange[] },
   ): Promise<boolean> {
     return sql.begin(async (tx) =>
-      finishLocked(tx, await lockPayment(tx, paymentId), { id, end, now, exchanges }),
+      finishLockedRefund(tx, await lockPayment(tx, paymentId), { id, end, now, exchanges }),
     );
   },
 
@@ -208,26 +211,26 @@ export const createRefundOutcomes = (sql: Sql) => ({
    * @param waiting that refund; undefined: there is none
    * @returns undefined if it is recorded already
    */
-  async recordForeign(
+  async recordMadeAtGateway(
     paymentId: string,
-    foreign: ForeignRefund,
+    found: RefundMadeAtGateway,
     { waiting, now }: { waiting: string | undefined; now: Date },
   ): Promise<{ id: string; exceeds: boolean } | undefined> {
     return sql.begin(async (tx) => {
       const payment = await lockPayment(tx, paymentId);
       const { gateway } = payment;
-      const id = foreign.id ?? refundId([gateway, foreign.gatewayReference]);
+      const id = found.id ?? refundId([gateway, found.gatewayReference]);
       const [refund] = await tx<Refund[]>`
         with r as (
           insert into refunds (id, payment_id, application, test, order_id, status, amount, currency, method,
             requested_by, metadata, gateway_reference, bank_reference, succeeded_at, created_at, updated_at)
           values (${id}, ${paymentId}, ${payment.application}, ${payment.test}, ${payment.orderId}, 'succeeded',
-            ${foreign.amount}, ${payment.currency}, 'refund', 'gateway', '{}', ${foreign.gatewayReference},
-            ${foreign.bankReference}, ${now}, ${now}, ${now})
+            ${found.amount}, ${payment.currency}, 'refund', 'gateway', '{}', ${found.gatewayReference},
+            ${found.bankReference}, ${now}, ${now}, ${now})
           on conflict (id) do nothing returning *)
         select ${selectRefund(tx)} from r`;
       if (!refund) return undefined;
-      const sums = { ...payment, amountRefunded: payment.amountRefunded + foreign.amount };
+      const sums = { ...payment, amountRefunded: payment.amountRefunded + found.amount };
       await writeSums(tx, paymentId, sums);
       if (payment.refundEvents)
         for (const kind of ['refund.created', 'refund.succeeded'] as const)
@@ -243,16 +246,16 @@ export const createRefundOutcomes = (sql: Sql) => ({
         providerMessage: { code: null, message: null },
         gatewayReference: null,
         bankReference: null,
-        told: 0,
+        timesTold: 0,
       } as const;
       if (exceeds && waiting)
-        await finishLocked(tx, sums, { id: waiting, end: notRefundable, now, exchanges: [] });
+        await finishLockedRefund(tx, sums, { id: waiting, end: notRefundable, now, exchanges: [] });
       await createAuditLog(tx).insert({
         actor: 'service',
         action: 'refund.found_at_gateway',
         subject: `refund:${id}`,
         before: null,
-        after: { payment: paymentId, gateway, amount: foreign.amount, currency: payment.currency },
+        after: { payment: paymentId, gateway, amount: found.amount, currency: payment.currency },
         reason: null,
         via: null,
       });
@@ -263,19 +266,19 @@ export const createRefundOutcomes = (sql: Sql) => ({
 export type RefundOutcomes = ReturnType<typeof createRefundOutcomes>;
 
 /** The payment is locked. */
-const finishLocked = async (
+const finishLockedRefund = async (
   tx: Queries,
   payment: PaymentRow,
   {
     id,
-    end: { status, failureCode, providerMessage, gatewayReference, bankReference, told },
+    end: { status, failureCode, providerMessage, gatewayReference, bankReference, timesTold },
     now,
     exchanges,
   }: { id: string; end: RefundEnd; now: Date; exchanges: readonly GatewayExchange[] },
 ): Promise<boolean> => {
   const succeeded = status === 'succeeded';
   const [refund] = await tx<(Refund & { was: Refund['status'] })[]>`
-    with was as (select id, status, told from refunds where id = ${id} for update), r as (
+    with was as (select id, status, times_told from refunds where id = ${id} for update), r as (
       update refunds r set status = ${status}, stage = null, due_at = null, failure_code = ${failureCode},
         gateway_reference = coalesce(${gatewayReference}, r.gateway_reference),
         bank_reference = coalesce(${bankReference}, r.bank_reference),
@@ -285,7 +288,7 @@ const finishLocked = async (
       from was
       where r.id = was.id
         and (was.status = 'pending' or (was.status = 'succeeded' and not ${succeeded}))
-        ${told === undefined ? tx`` : tx`and was.told = ${told}`}
+        ${timesTold === undefined ? tx`` : tx`and was.times_told = ${timesTold}`}
       returning r.*, was.status as was)
     select ${selectRefund(tx)}, was from r`;
   if (!refund) return false;

@@ -56,7 +56,7 @@ const newReference = () => `SBXR${randomBytes(12).toString('hex')}`;
 interface Told {
   outcome: SandboxRefundOutcome;
   failureCode: RefundFailureCode | null;
-  told: number;
+  timesTold: number;
   acceptedAt: Date | null;
 }
 
@@ -130,13 +130,13 @@ export const createSandboxRefunds = (sql: Sql) => {
         const payment = await findPaid(tx, paymentReference);
         if (!payment) return { result: 'refused', failureCode: 'not_refundable' };
         const [refund] = await tx<Told[]>`
-          insert into sandbox_refunds as r (reference, refund_id, payment_id, amount, outcome, told)
+          insert into sandbox_refunds as r (reference, refund_id, payment_id, amount, outcome, times_told)
           values (${newReference()}, ${id}, ${payment.id}, ${amount}, 'succeeded', 1)
-          on conflict (refund_id) do update set told = r.told + 1
-          returning outcome, failure_code as "failureCode", told, accepted_at as "acceptedAt"`;
+          on conflict (refund_id) do update set times_told = r.times_told + 1
+          returning outcome, failure_code as "failureCode", times_told as "timesTold", accepted_at as "acceptedAt"`;
         if (!refund) throw new Error('The sandbox gateway returned no refund');
-        const { outcome, failureCode, told, acceptedAt } = refund;
-        if (outcome === 'request_lost' && told === 1) return { result: 'lost' };
+        const { outcome, failureCode, timesTold, acceptedAt } = refund;
+        if (outcome === 'request_lost' && timesTold === 1) return { result: 'lost' };
         if (!acceptedAt) {
           if (outcome === 'refused')
             return { result: 'refused', failureCode: failureCode ?? 'unknown' };
@@ -149,7 +149,7 @@ export const createSandboxRefunds = (sql: Sql) => {
             return { result: 'refused', failureCode: 'already_refunded' };
           await tx`update sandbox_refunds set accepted_at = now() where refund_id = ${id}`;
         }
-        if (outcome === 'answer_lost' && told === 1) return { result: 'lost' };
+        if (outcome === 'answer_lost' && timesTold === 1) return { result: 'lost' };
         const accepted = (await list(paymentReference, tx)).find((one) => one.refundId === id);
         if (!accepted) throw new Error('The sandbox gateway lost a refund');
         return { result: 'accepted', refund: accepted };

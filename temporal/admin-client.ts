@@ -20,7 +20,7 @@ export interface TemporalAdmin extends Pick<
   | 'cancel'
   | 'compareAccountDay'
   | 'deliver'
-  | 'endRefund'
+  | 'finishRefund'
   | 'recheck'
   | 'restart'
   | 'startLatePayment'

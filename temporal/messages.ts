@@ -18,7 +18,7 @@ export const compareAccountsWorkflow = 'compareAccounts';
 export const compareAccountDayWorkflow = 'compareAccountDay';
 
 /** Update of the refund workflow: work on the refund now, and return when it has ended. */
-export const endRefundUpdate = 'end';
+export const finishRefundUpdate = 'finish';
 /** Update of the payment workflow: verify the payment and return the result. */
 export const verifyUpdate = 'verify';
 /** Update of the payment workflow: call the payment off if nobody has paid it, and return the result. */

@@ -19,7 +19,7 @@ import {
   compareAccountDayWorkflow,
   deliverSignal,
   latePaymentWorkflow,
-  endRefundUpdate,
+  finishRefundUpdate,
   paymentWorkflow,
   type RecheckRequest,
   recheckSignal,
@@ -141,11 +141,11 @@ export const createWorkflowCalls = (client: Client) => {
     deliver: (start: WorkflowStart): Promise<void> => signalOrStart(start, deliverSignal),
 
     /** Has the workflow of a refund that was called off or settled end it, and waits for that. */
-    async endRefund(start: RefundStart): Promise<void> {
+    async finishRefund(start: RefundStart): Promise<void> {
       await within(deadlinesMs.verify, async () => {
         await startPaymentOrRefund(workflow, start);
         const handle = workflow.getHandle(start.refundId);
-        await handle.executeUpdate<void, []>(endRefundUpdate).catch((error: unknown) => {
+        await handle.executeUpdate<void, []>(finishRefundUpdate).catch((error: unknown) => {
           // The run has ended, and with it the refund.
           if (!hasClosed(error)) throw error;
         });

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import type { RefundResult } from '../activities/refund-payment.ts';
 import { webhookExhausted } from '../temporal/failures.ts';
-import { endRefundUpdate, type RefundInput } from '../temporal/messages.ts';
+import { finishRefundUpdate, type RefundInput } from '../temporal/messages.ts';
 import { refundPayment } from './activities.ts';
 import { cancelWhen } from './cancel-when.ts';
 import { deliver } from './delivery.ts';
@@ -28,7 +28,7 @@ const run = async (input: RefundInput): Promise<void> => {
   const signals = createSignals();
   const { pending } = signals;
   let hasEnded = false;
-  setHandler(defineUpdate(endRefundUpdate), async () => {
+  setHandler(defineUpdate(finishRefundUpdate), async () => {
     // Not by what was found before.
     hasEnded = false;
     pending.recheck = true;

@@ -4,7 +4,12 @@ import type { GatewayExchanges, PaymentExchange } from '../../postgres/gateway-e
 import type { PaymentOutcomes } from '../../postgres/payment-outcomes.ts';
 import type { ClaimedPayment, SweeperQueries } from '../../postgres/sweeper.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
-import { exchangeWith, orUnknown, toOpened, type Unanswered } from '../gateway-calls.ts';
+import {
+  exchangeWith,
+  unknownIfSilent,
+  toOpenedPayment,
+  type Unanswered,
+} from '../gateway-calls.ts';
 import type { Log } from '../log.ts';
 import { type Failure, forEachLimited, forEachOrThrow, taskTimeMs } from './limited.ts';
 
@@ -57,9 +62,9 @@ export const createInquiryTask = (deps: Deps) => {
   const inquire = async (claimed: ClaimedPayment, stored: PaymentExchange[]): Promise<boolean> => {
     const payment = await paymentOutcomes.get(claimed.id);
     if (!payment) return false;
-    const opened = toOpened(payment, claimed.reference, publicBaseUrl);
+    const opened = toOpenedPayment(payment, claimed.reference, publicBaseUrl);
     const called = await exchangeWith(gatewayOf, payment, (gateway) =>
-      orUnknown(() => gateway.inquire(opened)),
+      unknownIfSilent(() => gateway.inquire(opened)),
     );
     stored.push(...called.exchanges.map((exchange) => ({ ...exchange, paymentId: claimed.id })));
     if ('fault' in called) throw called.fault;
@@ -88,7 +93,7 @@ export const createInquiryTask = (deps: Deps) => {
   const listUnverified = async (claimed: ClaimedPayment): Promise<UnverifiedList | undefined> => {
     const payment = await paymentOutcomes.get(claimed.id);
     if (!payment) return undefined;
-    const list = await orUnknown(async () => gatewayOf(payment).listUnverified?.());
+    const list = await unknownIfSilent(async () => gatewayOf(payment).listUnverified?.());
     if (!list) return undefined;
     if ('state' in list) {
       warnUnanswered(claimed, list);

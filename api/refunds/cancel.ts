@@ -27,7 +27,7 @@ export const cancelRefundRoute = {
 
 export interface Deps {
   refunds: Pick<Refunds, 'get' | 'requestCancel'>;
-  workflows: Pick<WorkflowCalls, 'endRefund'>;
+  workflows: Pick<WorkflowCalls, 'finishRefund'>;
 }
 
 export const cancelRefundHandler =
@@ -37,7 +37,7 @@ export const cancelRefundHandler =
     if (!(await refunds.requestCancel(refund.id))) throw request.refuse('REFUND_NOT_CANCELLABLE');
     if (refund.status === 'pending')
       await orUnavailable(
-        workflows.endRefund(refundStart(refund)),
+        workflows.finishRefund(refundStart(refund)),
         'The refund is called off, and Temporal is not available now.',
       );
     return { status: 200, body: presentRefund(await findOwnRefund(refunds, request)) };

@@ -221,7 +221,7 @@ create table refunds (
   -- SHA-256 of the request: the same idempotency key with another one is refused.
   fingerprint bytea,
   -- How often the gateway was told, and when first. Both are written before the call.
-  told int not null default 0,
+  times_told int not null default 0,
   told_at timestamptz,
   -- Somebody called it off before the gateway was told: it never is.
   cancel_requested boolean not null default false,
@@ -684,7 +684,7 @@ create table sandbox_refunds (
   failure_code text,
   after_seconds int not null default 0,
   -- How often the gateway was told.
-  told int not null default 0,
+  times_told int not null default 0,
   -- Null until the gateway takes it on, and for one that it refuses.
   accepted_at timestamptz,
   created_at timestamptz not null default now()

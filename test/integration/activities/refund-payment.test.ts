@@ -33,7 +33,7 @@ describe('refundPayment', () => {
     expect(await get()).toMatchObject({
       status: 'succeeded',
       stage: null,
-      told: 1,
+      timesTold: 1,
       bankReference: 'ARN-1',
     });
     expect(await sums()).toEqual({ refunded: 500, pending: 0 });
@@ -47,7 +47,7 @@ describe('refundPayment', () => {
     expect(await get()).toMatchObject({ status: 'pending', stage: 'sent' });
     expect(await tryOnce()).toBe('ended');
     expect(calls()).toEqual(['refunds', 'refund', 'refunds']);
-    expect(await get()).toMatchObject({ status: 'succeeded', told: 1 });
+    expect(await get()).toMatchObject({ status: 'succeeded', timesTold: 1 });
   });
 
   it('tells a gateway with keys again if its list lacks the refund, three times in all', async () => {
@@ -55,9 +55,9 @@ describe('refundPayment', () => {
       refunds: [[], [], [], []],
       refund: [silence, silence, silence],
     });
-    for (let told = 1; told <= 3; told += 1) {
+    for (let timesTold = 1; timesTold <= 3; timesTold += 1) {
       expect(await tryOnce()).toBe('RefundPending');
-      expect(await get()).toMatchObject({ told });
+      expect(await get()).toMatchObject({ timesTold });
     }
     expect(await tryOnce()).toBe('RefundPending');
     expect(calls().filter((call) => call === 'refund')).toHaveLength(3);
@@ -74,7 +74,7 @@ describe('refundPayment', () => {
     expect(await refund.tryOnce()).toBe('RefundPending');
     refund.later(dayMs);
     expect(await refund.tryOnce()).toBe('ended');
-    expect(await refund.get()).toMatchObject({ status: 'pending', stage: 'by_hand', told: 1 });
+    expect(await refund.get()).toMatchObject({ status: 'pending', stage: 'by_hand', timesTold: 1 });
     expect(refund.alerts()).toEqual(['refund_unknown', 'refund_by_hand']);
     expect(await refund.sums()).toEqual({ refunded: 0, pending: 500 });
   });
@@ -97,7 +97,7 @@ describe('refundPayment', () => {
       refunds: [[known()]],
     });
     expect(await tryOnce()).toBe('ended');
-    expect(await get()).toMatchObject({ stage: 'by_hand', told: 0 });
+    expect(await get()).toMatchObject({ stage: 'by_hand', timesTold: 0 });
     expect([await sums(), alerts()]).toEqual([{ refunded: 0, pending: 500 }, ['refund_by_hand']]);
   });
 
@@ -116,7 +116,7 @@ describe('refundPayment', () => {
     });
     await tryOnce();
     expect(await tryOnce()).toBe('RefundPending');
-    expect(await get()).toMatchObject({ status: 'pending', told: 2 });
+    expect(await get()).toMatchObject({ status: 'pending', timesTold: 2 });
     expect(await tryOnce()).toBe('ended');
     expect(await get()).toMatchObject({ status: 'succeeded' });
   });
@@ -169,7 +169,7 @@ describe('refundPayment', () => {
   it('changes nothing while the gateway is silent', async () => {
     const { tryOnce, get, calls } = await aCase({ refunds: [silence] });
     expect(await tryOnce()).toBe('RefundPending');
-    expect(await get()).toMatchObject({ status: 'pending', stage: 'reserved', told: 0 });
+    expect(await get()).toMatchObject({ status: 'pending', stage: 'reserved', timesTold: 0 });
     expect(calls()).toEqual(['refunds']);
   });
 });

@@ -35,7 +35,7 @@ const paid = async (): Promise<OpenedPayment> => {
 const aRefund = (amount: number): GatewayRefund => ({
   id: newRefundId(),
   amount,
-  told: 0,
+  timesTold: 0,
   toldAt: null,
   isReversible: false,
 });

@@ -339,11 +339,11 @@ describe('POST /api/v1/payments/{payment_id}/refunds', () => {
     await createWorkflowCalls(service.client).restart(refundStart(made));
     const find = async () => {
       const [found] = await service.sql`
-        select status, stage, told, due_at > now() + interval '1 minute' as waits from refunds where id = ${made.id}`;
+        select status, stage, times_told as "timesTold", due_at > now() + interval '1 minute' as waits from refunds where id = ${made.id}`;
       return found;
     };
     await until('its workflow waits', async () => (await find())?.['waits'] === true);
-    expect(await find()).toMatchObject({ status: 'pending', stage: 'reserved', told: 0 });
+    expect(await find()).toMatchObject({ status: 'pending', stage: 'reserved', timesTold: 0 });
     expect(await givenBack(id)).toBe(0);
     await operations.applications.setStatus(application, 'active', null);
     // The sweeper waits for some seconds.

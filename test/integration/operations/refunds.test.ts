@@ -118,7 +118,7 @@ describe('refunds create', () => {
     const { out } = await ada.run(`refunds create ${id} --recorded --reason cash --yes`);
     const { events } = await workOn(idIn(out), id);
     expect(await ada.admin.refunds.list({ ...everyRefund, paymentId: id }, page)).toMatchObject([
-      { status: 'succeeded', method: 'recorded', amount: 1250, told: 0 },
+      { status: 'succeeded', method: 'recorded', amount: 1250, timesTold: 0 },
     ]);
     expect(events).toHaveLength(2);
     const rows = await records.sql`select kind from events where subject = ${idIn(out)}`;
@@ -185,7 +185,7 @@ describe('the rule of the second admin', () => {
   it('counts one that an admin has settled as failed', async () => {
     const id = await paidOne();
     const { refund } = await give('settler', id, 500);
-    await records.sql`update refunds set stage = 'by_hand', told = 1, due_at = null where id = ${refund.id}`;
+    await records.sql`update refunds set stage = 'by_hand', times_told = 1, due_at = null where id = ${refund.id}`;
     await as('settler').admin.refunds.settle(refund.id, 'failed', 'it seems');
     await activitiesOf(records, { refunds: async () => [] }).refundPayment(refund);
     expect(await waits('another', id, 1)).toBe(true);
@@ -331,7 +331,7 @@ describe('a disabled application', () => {
     for (const refund of [waiting, released]) {
       expect(await refund.tryOnce()).toBe('RefundPending');
       expect(refund.calls()).toEqual([]);
-      expect(await refund.get()).toMatchObject({ stage: 'reserved', told: 0 });
+      expect(await refund.get()).toMatchObject({ stage: 'reserved', timesTold: 0 });
     }
     // An admin has said so.
     expect(await admins.tryOnce()).toBe('ended');
@@ -349,7 +349,7 @@ describe('a disabled application', () => {
       await records.sql`select due_at <= now() as due from refunds where id = ${waiting.id}`;
     expect(due).toEqual({ due: true });
     expect(await waiting.tryOnce()).toBe('ended');
-    expect(await waiting.get()).toMatchObject({ status: 'succeeded', told: 1 });
+    expect(await waiting.get()).toMatchObject({ status: 'succeeded', timesTold: 1 });
   });
 
   it('has no gateway told again of what it was told before', async () => {
@@ -360,7 +360,7 @@ describe('a disabled application', () => {
     await run(`applications disable ${slug}`);
     expect(await refund.tryOnce()).toBe('RefundPending');
     expect(refund.calls()).toEqual(['refunds', 'refund', 'refunds']);
-    expect(await refund.get()).toMatchObject({ stage: 'sent', told: 1 });
+    expect(await refund.get()).toMatchObject({ stage: 'sent', timesTold: 1 });
   });
 });
 

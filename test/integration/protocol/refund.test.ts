@@ -12,12 +12,12 @@ const faults: Record<string, RefundFault> = {
   'told is not written': () => ({ markTold: async () => true }),
   'told by everybody': ({ get, markTold }) => ({
     markTold: async (id, change) =>
-      markTold(id, { ...change, told: (await get(id))?.told ?? change.told }),
+      markTold(id, { ...change, timesTold: (await get(id))?.timesTold ?? change.timesTold }),
   }),
   'a refusal counts although a retry told again': ({ get, finishRefund }) => ({
     finishRefund: async (of, end, options) => {
-      const { told = 0 } = (await get(of.id)) ?? {};
-      return finishRefund(of, { ...end, told }, options);
+      const { timesTold = 0 } = (await get(of.id)) ?? {};
+      return finishRefund(of, { ...end, timesTold }, options);
     },
   }),
 };
@@ -33,6 +33,8 @@ checkTraces(refund({ shape: 'restores' }), {
   mayStep,
   createDriver: driverWith(true),
   faults: {
-    'the gateway’s own refunds are not recorded': () => ({ recordForeign: async () => undefined }),
+    'the gateway’s own refunds are not recorded': () => ({
+      recordMadeAtGateway: async () => undefined,
+    }),
   },
 });

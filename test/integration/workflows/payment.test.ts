@@ -215,7 +215,7 @@ describe.concurrent('a payment that cannot be opened before its deadline', () =>
 });
 
 describe('a workflow that starts after the deadline', () => {
-  const afterDeadline = { expiresInMs: -1000 };
+  const expired = { expiresInMs: -1000 };
 
   it('does not open the payment', async () => {
     const script: Script = {
@@ -223,7 +223,7 @@ describe('a workflow that starts after the deadline', () => {
       openPayment: async ({ afterDeadline }) => ({ stage: afterDeadline ? 'unopened' : 'open' }),
       expirePayment: async () => ({ kind: 'ended', status: 'expired' }),
     };
-    const { handle, callsOf } = await worker.play(script, afterDeadline);
+    const { handle, callsOf } = await worker.play(script, expired);
     await handle.result();
     expect(callsOf('openPayment')).toMatchObject([{ request: { afterDeadline: true } }]);
     expect(callsOf('expirePayment')).toMatchObject([{ request: { unreachable: false } }]);
@@ -237,7 +237,7 @@ describe('a workflow that starts after the deadline', () => {
       },
       expirePayment: async () => ({ kind: 'ended', status: 'expired' }),
     };
-    const { id, handle, callsOf } = await worker.play(script, afterDeadline);
+    const { id, handle, callsOf } = await worker.play(script, expired);
     await until('it tries', () => callsOf('openPayment').length > 0);
     await skipAllTime(worker.client, id);
     await handle.result();

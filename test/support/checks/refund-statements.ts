@@ -94,9 +94,9 @@ export const refundStatements = (
       calls: {
         get: () => refundOutcomes.get(refundOf(7)),
         announce: () => refundOutcomes.announce({ id: refundOf(7), paymentId: idOf(7) }, now),
-        listAdopted: () => refundOutcomes.listAdopted(idOf(7)),
+        listRecorded: () => refundOutcomes.listRecorded(idOf(7)),
         listEvents: () => refundOutcomes.listEvents({ id: refundOf(7), paymentId: idOf(7) }),
-        markTold: () => refundOutcomes.markTold(refundOf(7), { told: 0, now }),
+        markTold: () => refundOutcomes.markTold(refundOf(7), { timesTold: 0, now }),
         recordProgress: () =>
           refundOutcomes.recordProgress(
             { id: refundOf(7), paymentId: idOf(7) },
@@ -114,8 +114,8 @@ export const refundStatements = (
             },
             { now, exchanges: [] },
           ),
-        recordForeign: () =>
-          refundOutcomes.recordForeign(
+        recordMadeAtGateway: () =>
+          refundOutcomes.recordMadeAtGateway(
             idOf(8),
             { id: refundOf(8), gatewayReference: 're_8', amount: 1, bankReference: null },
             { waiting: undefined, now },

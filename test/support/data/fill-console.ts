@@ -161,7 +161,7 @@ export const fillConsole = async (sql: Sql) => {
     method: 'refund',
     requested_by: n < 2 ? 'application' : 'admin',
     metadata: '{}',
-    told: n < 2 ? 1 : 0,
+    times_told: n < 2 ? 1 : 0,
     gateway_message: hostileText('refund'),
     asked_by: n < 2 ? null : 'another admin',
     asked_via: n < 2 ? null : 'console',

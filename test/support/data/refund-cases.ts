@@ -154,7 +154,7 @@ export const refundCase = async (records: Records, given: RefundCase) => {
     later(ms: number) {
       nowMs += ms;
     },
-    get: async (): Promise<Refund & { told: number }> => {
+    get: async (): Promise<Refund & { timesTold: number }> => {
       const found = await createRefundOutcomes(sql).get(id);
       if (!found) throw new Error('The refund is gone');
       return found;

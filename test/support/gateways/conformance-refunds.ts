@@ -53,7 +53,7 @@ export const describeRefunds = <P extends Provider>(fixture: ProviderFixture<P>)
   const aRefund = (amount = part): GatewayRefund => ({
     id: newRefundId(),
     amount,
-    told: 0,
+    timesTold: 0,
     toldAt: null,
     isReversible: false,
   });
@@ -134,7 +134,7 @@ export const describeRefunds = <P extends Provider>(fixture: ProviderFixture<P>)
       const first = await tell(payment, refund);
       const toldAt = new Date();
       const more = await Promise.all(
-        [1, 2].map((told) => tell(payment, { ...refund, told, toldAt })),
+        [1, 2].map((timesTold) => tell(payment, { ...refund, timesTold, toldAt })),
       );
       expect(more).toEqual([first, first]);
       expect(await inBook(payment)).toEqual([wire(part)]);
@@ -178,7 +178,7 @@ export const describeRefunds = <P extends Provider>(fixture: ProviderFixture<P>)
       expect(await inBook(payment)).toEqual(known);
       expect((await list(payment)).map(({ amount }) => wire(amount))).toEqual(known);
       if (!terms.keyed) return;
-      const again = { ...refund, told: 1, toldAt: new Date() };
+      const again = { ...refund, timesTold: 1, toldAt: new Date() };
       expect(await tell(payment, again)).toMatchObject({ result: 'accepted' });
       expect(await inBook(payment)).toEqual([wire(part)]);
     });

@@ -101,13 +101,13 @@ export const createRefundDriver = async (
         // A day has passed whenever somebody asks again.
         markTold: stopAfter(
           stop,
-          (id, { told, now }) =>
-            outcomes.markTold(id, { told, now: new Date(now.getTime() - dayMs) }),
+          (id, { timesTold, now }) =>
+            outcomes.markTold(id, { timesTold, now: new Date(now.getTime() - dayMs) }),
           Boolean,
         ),
         // What follows is another try's.
-        async recordForeign(...of) {
-          await outcomes.recordForeign(...of);
+        async recordMadeAtGateway(...of) {
+          await outcomes.recordMadeAtGateway(...of);
           throw ApplicationFailure.create({ message: 'The try is over' });
         },
       },
@@ -122,8 +122,8 @@ export const createRefundDriver = async (
   };
 
   const find = async (id: string) => {
-    const [row] = await sql<{ status: Refund['one_status']; told: number; byHand: boolean }[]>`
-      select status, told, stage = 'by_hand' is true as "byHand" from refunds where id = ${id}`;
+    const [row] = await sql<{ status: Refund['one_status']; timesTold: number; byHand: boolean }[]>`
+      select status, times_told as "timesTold", stage = 'by_hand' is true as "byHand" from refunds where id = ${id}`;
     return row;
   };
   const rowOf = async (name: Name): Promise<string> =>
@@ -170,9 +170,9 @@ export const createRefundDriver = async (
       };
       for (const name of names) {
         const id = await rowOf(name);
-        const { status = 'none', told = 0, byHand = false } = (await find(id)) ?? {};
+        const { status = 'none', timesTold = 0, byHand = false } = (await find(id)) ?? {};
         const { given, gateway, listed } = books[name];
-        const of = { status, told, by_hand: byHand, given, gateway, listed };
+        const of = { status, told: timesTold, by_hand: byHand, given, gateway, listed };
         // A restore takes events back, and the model forgets them.
         if (!restores) Object.assign(of, { events: await eventsOf(id) });
         for (const [key, value] of Object.entries(of)) seen[`${name}_${key}`] = value;

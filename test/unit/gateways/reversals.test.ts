@@ -41,7 +41,7 @@ const describeReversals = <P extends Provider>({
       adapter().refund!(payment, {
         id: newRefundId(),
         amount: payment.amount,
-        told: 0,
+        timesTold: 0,
         toldAt: null,
         isReversible,
       });

@@ -17,7 +17,7 @@ describe('stripe, refunds', () => {
   const aRefund = (amount = 500) => ({
     id: newRefundId(),
     amount,
-    told: 0,
+    timesTold: 0,
     toldAt: null,
     isReversible: false,
   });
@@ -40,11 +40,11 @@ describe('stripe, refunds', () => {
     const payment = await paid();
     const at = Date.now();
     const refund = aRefund();
-    const tell = (told: number, afterMs: number) =>
+    const tell = (timesTold: number, afterMs: number) =>
       adapter(() => new Date(at + afterMs)).refund!(payment, {
         ...refund,
-        told,
-        toldAt: told ? new Date(at) : null,
+        timesTold,
+        toldAt: timesTold ? new Date(at) : null,
         isReversible: false,
       });
     provider().refuse('refunds', { status: 500, type: 'api_error', code: 'internal' });

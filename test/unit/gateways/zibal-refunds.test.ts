@@ -15,7 +15,7 @@ const paid = async () => {
 const aRefund = (amount: number) => ({
   id: newRefundId(),
   amount,
-  told: 0,
+  timesTold: 0,
   toldAt: null,
   isReversible: false,
 });

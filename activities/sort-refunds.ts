@@ -1,5 +1,5 @@
 import type { KnownRefund } from '../gateways/gateway.ts';
-import type { AdoptedRefund, RefundProgress } from '../postgres/refund-outcomes.ts';
+import type { RecordedRefund, RefundProgress } from '../postgres/refund-outcomes.ts';
 
 /** Clocks of gateways may be behind ours by this much. */
 const clockDifferenceMs = 5 * 60_000;
@@ -8,19 +8,19 @@ export interface SortedRefunds {
   /** This refund, as the gateway knows it. */
   ours: KnownRefund | undefined;
   /** Like a refund that the gateway was never told, where it carries no id of ours. */
-  likeness: KnownRefund | undefined;
+  unattributed: KnownRefund | undefined;
   /** Made at the gateway, or forgotten by a restored Postgres. */
-  foreign: KnownRefund[];
+  madeAtGateway: KnownRefund[];
 }
 
 /** Finds out which of the refunds that a gateway knows is this one, and which are nobody's. */
 export const sortRefunds = (
   refund: RefundProgress | undefined,
   known: readonly KnownRefund[],
-  { keyed, adopted }: { keyed: boolean; adopted: readonly AdoptedRefund[] },
+  { keyed, recorded }: { keyed: boolean; recorded: readonly RecordedRefund[] },
 ): SortedRefunds => {
-  const ids = new Set(adopted.map(({ id }) => id));
-  const references = new Set(adopted.map(({ gatewayReference }) => gatewayReference));
+  const ids = new Set(recorded.map(({ id }) => id));
+  const references = new Set(recorded.map(({ gatewayReference }) => gatewayReference));
   const isFree = ({ reference, refundId }: KnownRefund) =>
     !references.has(reference) && (refundId === null || !ids.has(refundId));
   const free = known.filter(isFree);
@@ -38,10 +38,10 @@ export const sortRefunds = (
   const mayBeAnother = ({ refundId, amount }: KnownRefund) =>
     !keyed &&
     refundId === null &&
-    adopted.some(
+    recorded.some(
       (other) =>
         other.id !== refund?.id &&
-        other.told > 0 &&
+        other.timesTold > 0 &&
         other.gatewayReference === null &&
         other.amount === amount,
     );
@@ -51,8 +51,10 @@ export const sortRefunds = (
   );
   const like = named ? undefined : free.find(isLike);
   return {
-    ours: named ?? (refund && refund.told > 0 ? like : undefined),
-    likeness: refund?.told === 0 ? like : undefined,
-    foreign: free.filter((each) => each !== like && each.state !== 'failed' && !mayBeAnother(each)),
+    ours: named ?? (refund && refund.timesTold > 0 ? like : undefined),
+    unattributed: refund?.timesTold === 0 ? like : undefined,
+    madeAtGateway: free.filter(
+      (each) => each !== like && each.state !== 'failed' && !mayBeAnother(each),
+    ),
   };
 };
