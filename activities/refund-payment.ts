@@ -116,7 +116,7 @@ export const createRefundActivities = (deps: Deps) => {
     const keyed = findDriver(payment.driver)?.capabilities.refund?.keyed ?? false;
     const { known, recorded } = await listKnown(current);
     if (!Array.isArray(known)) {
-      if (refund.status === 'succeeded') throw refundPending(known.reason, minuteMs);
+      if (refund.status !== 'pending') throw refundPending(known.reason, minuteMs);
       return records.waitUnanswered(current, known.reason);
     }
     const sorted = sortRefunds(refund, known, { keyed, recorded });
@@ -131,7 +131,7 @@ export const createRefundActivities = (deps: Deps) => {
         'The gateway has a refund like one that it was never told',
       );
     if (sorted.ours) return records.record(current, sorted.ours);
-    if (refund.status === 'succeeded') return;
+    if (refund.status !== 'pending') return;
     const mayTell = refund.timesTold === 0 || (keyed && refund.timesTold < mostTells);
     if (mayTell && !refund.isHeld) return tell(current);
     if (refund.toldAt && now().getTime() - refund.toldAt.getTime() > watchMs)
@@ -218,6 +218,9 @@ const endByPerson = (refund: RefundProgress): RefundEnd | undefined => {
     : undefined;
 };
 
-/** The gateway may have news of it: it is pending, or its money may have come back. */
-const mayChange = ({ status, method, stage, toConfirm }: RefundProgress): boolean =>
-  status !== 'failed' && method !== 'recorded' && stage !== 'by_hand' && !toConfirm;
+/** The gateway may have news of it: it is pending, its money may have come back, or the gateway contradicts its end. */
+const mayChange = ({ status, timesTold, method, stage, toConfirm }: RefundProgress): boolean =>
+  method !== 'recorded' &&
+  stage !== 'by_hand' &&
+  !toConfirm &&
+  (status !== 'failed' || timesTold > 0);

@@ -111,10 +111,20 @@ export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: 
       return wait(current, message);
     },
 
-    /** Records what the gateway says about this refund. */
+    /** Records what the gateway says about this refund. What contradicts ours is no outcome, and a person must look. */
     async record(current: RefundTry, known: KnownRefund): Promise<void> {
-      const { refund } = current;
+      const { refund, payment } = current;
       const { state, code, message, failureCode } = known;
+      if (refund.status === 'failed') {
+        if (state === 'succeeded')
+          alert(current, 'refund_contradicted', 'A gateway gave the money of a failed refund back');
+        return;
+      }
+      if (known.amount !== refund.amount || known.currency !== payment.currency) {
+        const text = 'A gateway names another amount or currency for a refund';
+        if (refund.status === 'pending') return leaveToAdmin(current, text);
+        return alert(current, 'refund_contradicted', text);
+      }
       if (state === 'pending' || state === 'waiting_for_balance') {
         if (refund.status === 'pending') await waitForGateway(current, known);
         return;

@@ -29,7 +29,8 @@ export const sortRefunds = (
     refundId === null &&
     refund !== undefined &&
     // A person may have settled it before the gateway's list had it.
-    (refund.status === 'pending' || refund.gatewayReference === null) &&
+    (refund.status === 'pending' ||
+      (refund.status === 'succeeded' && refund.gatewayReference === null)) &&
     amount === refund.amount &&
     (!refund.toldAt ||
       !createdAt ||

@@ -11,6 +11,7 @@ export const alerts = [
   'merchant_configuration',
   'outcome_unknown',
   'refund_by_hand',
+  'refund_contradicted',
   'refund_outside',
   'refund_pending_long',
   'refund_returned',

@@ -57,10 +57,13 @@ const refusals: Record<string, RefundFailureCode> = {
 };
 
 /** @throws GatewayUnavailable unless Stripe takes the refund on, or certainly refuses it */
-export const parseRefund = (response: HttpResponse): RefundAnswer =>
-  response.status === 200
-    ? { result: 'accepted', refund: toKnown(parseResponse(Refund, response, 'stripe, refund')) }
-    : parseRefundRefusal(response);
+export const parseRefund = (response: HttpResponse, intent: string): RefundAnswer => {
+  if (response.status !== 200) return parseRefundRefusal(response);
+  const refund = parseResponse(Refund, response, 'stripe, refund');
+  if (refund.payment_intent !== intent)
+    throw new GatewayUnavailable('stripe, refund: the response is about another payment');
+  return { result: 'accepted', refund: toKnown(refund) };
+};
 
 /** @throws GatewayUnavailable unless Stripe certainly refuses the refund */
 export const parseRefundRefusal = (response: HttpResponse) => {

@@ -187,12 +187,12 @@ export const stripe = defineDriver({
             key,
           );
         const response = await tell(id);
-        if (response.status !== 500) return parseRefund(response);
+        if (response.status !== 500) return parseRefund(response, intent.id);
         // Stripe repeats its own error to the key. The caller has found no such refund since.
         const isOld =
           timesTold > 0 && toldAt !== null && now().getTime() - toldAt.getTime() > 60_000;
         if (!isOld) throw unexpected('refund', response);
-        return parseRefund(await tell(`${id}:2`));
+        return parseRefund(await tell(`${id}:2`), intent.id);
       },
 
       async refunds(payment) {

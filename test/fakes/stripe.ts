@@ -22,6 +22,7 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
   /** Refusals of the next calls, by the end of the path. */
   const refused = new Map<string, Refused[]>();
   let livemode = mode === 'live';
+  let confusesRefund = false;
   let lastError: object | null = null;
   let mistakenFor: string | undefined;
   const charges: Transaction[] = [];
@@ -158,7 +159,10 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
     if (!Number.isInteger(amount) || amount < 1 || amount > rest) return overTheRest;
     const made = refundBook.add(id, { amount, refundId: form.get('metadata[refund_id]') });
     made.claimed = form.get('metadata[payment_id]');
-    return { body: shown(made) };
+    const answer = shown(made);
+    if (!confusesRefund) return { body: answer };
+    confusesRefund = false;
+    return { body: { ...answer, payment_intent: 'pi_another' } };
   };
 
   const listRefunds = (query: URLSearchParams): FakeResponse => {
@@ -251,6 +255,10 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
     book,
     /** Refuses the next calls to paths with this end. */
     refuse: (path: string, ...replies: Refused[]) => void refused.set(path, replies),
+    /** The next answer to a refund is about another payment. */
+    answerAboutAnother: () => {
+      confusesRefund = true;
+    },
     setLivemode: (is: boolean) => {
       livemode = is;
     },

@@ -151,6 +151,45 @@ describe('refundPayment', () => {
     expect(await tryOnce()).toBe('ended');
   });
 
+  it('that has failed stays so when the gateway gives its money back, with an alert', async () => {
+    const { tryOnce, get, sums, events, alerts } = await aCase({
+      refunds: [[], [known({ refundId: 'ours', state: 'failed' })], [ours]],
+      refund: [accepted({ refundId: 'ours', state: 'failed' })],
+    });
+    expect(await tryOnce()).toBe('ended');
+    expect(await tryOnce()).toBe('ended');
+    expect(alerts()).toEqual([]);
+    expect(await tryOnce()).toBe('ended');
+    expect(alerts()).toEqual(['refund_contradicted']);
+    expect(await get()).toMatchObject({ status: 'failed' });
+    expect([await sums(), await events()]).toEqual([
+      { refunded: 0, pending: 0 },
+      ['refund.failed'],
+    ]);
+  });
+
+  it.each([{ amount: 1 }, { currency: 'USD' }])(
+    'waits for a person when the gateway names another amount or currency: %o',
+    async (other) => {
+      const strange = known({ refundId: 'ours', ...other });
+      const { tryOnce, get, sums, alerts } = await aCase({ refunds: [[strange]] });
+      expect(await tryOnce()).toBe('ended');
+      expect(await get()).toMatchObject({ status: 'pending', stage: 'by_hand' });
+      expect([await sums(), alerts()]).toEqual([{ refunded: 0, pending: 500 }, ['refund_by_hand']]);
+    },
+  );
+
+  it('that has succeeded stays so when the gateway names another amount, with an alert', async () => {
+    const { tryOnce, get, alerts } = await aCase({
+      refunds: [[], [known({ refundId: 'ours', amount: 1 })]],
+      refund: [accepted({ refundId: 'ours' })],
+    });
+    await tryOnce();
+    expect(await tryOnce()).toBe('ended');
+    expect(await get()).toMatchObject({ status: 'succeeded' });
+    expect(alerts()).toEqual(['refund_contradicted']);
+  });
+
   it('is never told after it was called off, and ends', async () => {
     const { tryOnce, id, refunds, calls, get } = await aCase({ refunds: [] });
     expect(await refunds.requestCancel(id)).toBe(true);

@@ -55,6 +55,12 @@ describe('stripe, refunds', () => {
     expect(provider().of(payment.reference)).toHaveLength(1);
   });
 
+  it('takes no answer about another payment', async () => {
+    const payment = await paid();
+    provider().answerAboutAnother();
+    await expect(adapter().refund!(payment, aRefund())).rejects.toThrow(GatewayUnavailable);
+  });
+
   it('lists more than a page of refunds', async () => {
     const payment = await paid();
     for (let n = 0; n < 203; n += 1) provider().add(payment.reference, { amount: 1 });
