@@ -178,7 +178,7 @@ const respond = async (deps: Deps, route: Route, ctx: Context): Promise<ConsoleR
   const zone = readZone(ctx);
   const formatTime = timeIn(zone);
   const request: ConsoleRequest = {
-    params: ctx['params'] as Record<string, string>, // Set by the router from the path.
+    params: ctx['params'] as ConsoleRequest['params'], // Set by the router from the path.
     query: new URLSearchParams(ctx.querystring),
     form,
     csrf: state.csrf,

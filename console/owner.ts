@@ -3,15 +3,15 @@ import type { ConsoleRights } from '../postgres/console-logins.ts';
 import type { ConsoleResponse, Deps, Owner, PersonRequest, PersonRoute } from './request.ts';
 import { redirect } from './request.ts';
 
-export const ofSlug: Owner = async ({ params }) => params['slug'];
+export const ofSlug: Owner = async ({ params }) => params.slug;
 
 export const ofPayment: Owner = async ({ params, operations }) =>
-  operations.payments.applicationOf(params['id'] ?? '');
+  operations.payments.applicationOf(params.id);
 
 export const ofEvent =
   ({ queries }: Pick<Deps, 'queries'>): Owner =>
   async ({ params }) => {
-    const id = params['event'] ?? '';
+    const id = params.event;
     return eventIdPattern.test(id) ? (await queries.findByEvent(id))?.application : undefined;
   };
 
@@ -30,8 +30,8 @@ export const refuseStranger = async (
   if (owner === 'list' && !query.get('application')) {
     const asked = new URLSearchParams(query);
     asked.set('application', own[0] ?? '');
-    const address = path.replaceAll(/:(\w+)/g, (_, name: string) =>
-      encodeURIComponent(params[name] ?? ''),
+    const address = path.replaceAll(/:(\w+)/g, (_, name: keyof typeof params) =>
+      encodeURIComponent(params[name]),
     );
     return redirect(`${address}?${String(asked)}`);
   }

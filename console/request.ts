@@ -49,8 +49,22 @@ export interface Deps {
   logger: Pick<Logger, 'info' | 'error'>;
 }
 
+/** The names that paths of routes give to their parts. A request has those of its own route. */
+type PathParameter =
+  | 'code'
+  | 'day'
+  | 'event'
+  | 'gateway'
+  | 'id'
+  | 'name'
+  | 'number'
+  | 'passkey'
+  | 'secret'
+  | 'slug'
+  | 'token';
+
 export interface ConsoleRequest {
-  params: Readonly<Record<string, string>>;
+  params: Readonly<Record<PathParameter, string>>;
   query: URLSearchParams;
   form: URLSearchParams;
   /** Forms carry it: see `isOwnForm`. Empty without a login. */

@@ -81,7 +81,7 @@ const dayFacts = (compared: ComparedDay | undefined, { cells, session }: PersonR
 };
 
 const findDay = async ({ params, operations }: PersonRequest) => {
-  const { gateway = '', day = '' } = params;
+  const { gateway, day } = params;
   const gateways = await operations.gateways.list();
   if (!isDay(day) || !gateways.some(({ slug }) => slug === gateway))
     throw new NotFound('There is no such day of a gateway.');

@@ -92,7 +92,7 @@ const find = async (
   params: PersonRequest['params'],
   { accounts }: Pick<ConsoleOperations, 'accounts'>,
 ): Promise<AccountDifference> => {
-  const { number = '' } = params;
+  const { number } = params;
   if (!/^\d{1,15}$/.test(number)) throw new NotFound('There is no such difference.');
   return accounts.getDifference(Number(number));
 };

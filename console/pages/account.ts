@@ -122,7 +122,7 @@ export const accountActions = ({ passkeys }: Deps): readonly Action[] => [
     owner: 'person',
     confirm: async ({ session, params }) => {
       const own = await passkeys.list(session.name);
-      const passkey = own.find(({ id }) => id === params['passkey']);
+      const passkey = own.find(({ id }) => id === params.passkey);
       if (!passkey) throw new NotFound('You have no such passkey.');
       return {
         title: `Remove the passkey “${passkey.label}”`,
@@ -134,7 +134,7 @@ export const accountActions = ({ passkeys }: Deps): readonly Action[] => [
       };
     },
     execute: async ({ operations, params, session }, reason) => {
-      const id = params['passkey'] ?? '';
+      const id = params.passkey;
       await operations.console.removePasskey({ name: session.name, id }, reason);
     },
   },

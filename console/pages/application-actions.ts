@@ -33,10 +33,10 @@ const applicationAction = ({ path, describe, execute, ...access }: ApplicationAc
   ...access,
   path: `/applications/:slug/${path}`,
   confirm: async (request) => {
-    const { slug = '' } = request.params;
+    const { slug } = request.params;
     return { ...(await describe(slug, request)), back: pathOf(slug) };
   },
-  execute: (request, reason) => execute(request.params['slug'] ?? '', request, reason),
+  execute: (request, reason) => execute(request.params.slug, request, reason),
 });
 
 const pathOf = (slug: string): string => `/applications/${slug}`;
@@ -318,7 +318,7 @@ const confirmToken = applicationAction({
   path: 'tokens/:token/confirm',
   role: 'admin',
   isSensitive: true,
-  describe: async (slug, { operations, cells, params: { token: id = '' } }) => {
+  describe: async (slug, { operations, cells, params: { token: id } }) => {
     const token = await operations.tokens.get(slug, id);
     const { Name: name, Prefix, Mode, Issued, 'Issued by': issuedBy } = tokenFacts(token);
     return {
@@ -329,7 +329,7 @@ const confirmToken = applicationAction({
       fields: cells.facts({ Prefix, Mode, Issued, 'Issued by': issuedBy }),
     };
   },
-  execute: async (slug, { operations, params: { token: id = '' } }, reason) => {
+  execute: async (slug, { operations, params: { token: id } }, reason) => {
     await operations.tokens.confirm({ application: slug, id }, reason);
   },
 });
@@ -338,7 +338,7 @@ const revokeToken = applicationAction({
   path: 'tokens/:token/revoke',
   role: 'admin',
   isSensitive: true,
-  describe: async (slug, { operations, cells, params: { token: id = '' } }) => {
+  describe: async (slug, { operations, cells, params: { token: id } }) => {
     const token = await operations.tokens.get(slug, id);
     const { Name: name, Prefix, Mode, Issued, 'Last used': lastUsed } = tokenFacts(token);
     return {
@@ -350,7 +350,7 @@ const revokeToken = applicationAction({
       fields: cells.facts({ Prefix, Mode, Issued, 'Last used': lastUsed ?? 'never' }),
     };
   },
-  execute: async (slug, { operations, params: { token: id = '' } }, reason) => {
+  execute: async (slug, { operations, params: { token: id } }, reason) => {
     await operations.tokens.revoke({ application: slug, id }, reason);
   },
 });
@@ -378,7 +378,7 @@ const retireSecret = applicationAction({
   isSensitive: true,
   describe: async (slug, { operations, cells, params }) => {
     const secrets = await operations.secrets.list(slug);
-    const secret = secrets.find(({ id }) => String(id) === params['secret']);
+    const secret = secrets.find(({ id }) => String(id) === params.secret);
     if (!secret) throw new NotFound(`The application ${slug} has no such secret.`);
     return {
       title: `Retire the webhook secret ${secret.id} of ${slug}`,
@@ -396,7 +396,7 @@ const retireSecret = applicationAction({
     };
   },
   execute: async (slug, { operations, params }, reason) => {
-    await operations.secrets.retire({ application: slug, id: Number(params['secret']) }, reason);
+    await operations.secrets.retire({ application: slug, id: Number(params.secret) }, reason);
   },
 });
 

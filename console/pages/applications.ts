@@ -58,7 +58,7 @@ export const applicationRoutes = (deps: Deps): Route[] => {
 
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { session, operations, cells, params, query } = request;
-    const slug = params['slug'] ?? '';
+    const slug = params.slug;
     const application = await operations.applications.get(slug);
     const [receiver, tokens, secrets, reserved] = await Promise.all([
       receiverPart(deps, slug, request),

@@ -26,7 +26,7 @@ export const eventActions = (deps: Deps): readonly Action[] => [
     path: '/events/:event/replay',
     role: 'operator',
     owner: ofEvent(deps),
-    confirm: async ({ params: { event = '' }, operations }) => ({
+    confirm: async ({ params: { event }, operations }) => ({
       title: 'Replay the webhook',
       consequence: describe(await operations.events.find(event)),
       button: 'Replay',
@@ -34,7 +34,7 @@ export const eventActions = (deps: Deps): readonly Action[] => [
       back: `/events/${event}`,
       isHarmless: true,
     }),
-    execute: async ({ params: { event = '' }, operations }, reason) => {
+    execute: async ({ params: { event }, operations }, reason) => {
       await operations.replays.replayOne(event, reason || null);
     },
   },

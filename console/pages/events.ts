@@ -39,7 +39,7 @@ export const eventRoutes = (deps: Deps): Route[] => {
   /** Lists the events of an application. */
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, cells, params, operations } = request;
-    const slug = params['slug'] ?? '';
+    const slug = params.slug;
     const filter = { ...readDeliveryFilter(request, deps.now()), application: slug };
     const { kind, delivery: status } = filter;
     const found = await operations.events.list(filter, {
@@ -67,7 +67,7 @@ export const eventRoutes = (deps: Deps): Route[] => {
 
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { params, operations, cells, session } = request;
-    const { event, workflowUrl } = await operations.events.get(params['event'] ?? '');
+    const { event, workflowUrl } = await operations.events.get(params.event);
     const { eventId, kind, paymentId, refundId, application, status, attempts } = event;
     const replay = replayButton(event, request);
     return page(

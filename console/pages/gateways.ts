@@ -44,7 +44,7 @@ const statusAction = (word: 'Enable' | 'Disable', consequence: string): Action =
   path: `/gateways/:slug/${word.toLowerCase()}`,
   role: 'admin',
   isSensitive: word === 'Disable',
-  confirm: async ({ params: { slug = '' } }) => ({
+  confirm: async ({ params: { slug } }) => ({
     title: `${word} the gateway ${slug}`,
     consequence,
     button: word,
@@ -53,7 +53,7 @@ const statusAction = (word: 'Enable' | 'Disable', consequence: string): Action =
     back: '/gateways',
   }),
   execute: async ({ operations, params }, reason) => {
-    await operations.gateways.setEnabled(params['slug'] ?? '', word === 'Enable', reason);
+    await operations.gateways.setEnabled(params.slug, word === 'Enable', reason);
   },
 });
 
@@ -64,7 +64,7 @@ export const gatewayActions: readonly Action[] = [
     path: '/gateways/:slug/credentials',
     role: 'admin',
     isSensitive: true,
-    confirm: async ({ params: { slug = '' } }) => ({
+    confirm: async ({ params: { slug } }) => ({
       title: `Replace the credentials of ${slug}`,
       consequence:
         'The next call to the gateway uses the new credentials, for open payments too. With those of another account, the money of new payments goes there. Nobody can read the old ones back. Secrets of notifications stay unless they are given.',
@@ -88,7 +88,7 @@ export const gatewayActions: readonly Action[] = [
     }),
     execute: async ({ operations, params, form }, reason) => {
       const credentials = form.get('credentials') ?? '';
-      await operations.gateways.setCredentials(params['slug'] ?? '', credentials, reason);
+      await operations.gateways.setCredentials(params.slug, credentials, reason);
     },
   },
 ];

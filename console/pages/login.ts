@@ -98,7 +98,7 @@ export const loginRoutes = (deps: Deps): Route[] => {
 
   /** It spends nothing: mail scanners and previews open links too. */
   const showLink = async ({ params, csrf }: ConsoleRequest): Promise<ConsoleResponse> => {
-    const person = await logins.getLink(params['code'] ?? '');
+    const person = await logins.getLink(params.code);
     if (!person) return spentLink();
     return page(
       'Log in',
@@ -115,7 +115,7 @@ export const loginRoutes = (deps: Deps): Route[] => {
     secret,
     begunLogin,
   }: ConsoleRequest): Promise<ConsoleResponse> => {
-    const code = params['code'] ?? '';
+    const code = params.code;
     const person = await logins.getLink(code);
     const session =
       person &&

@@ -17,11 +17,11 @@ const paymentAction = ({ path, describe, execute, ...access }: PaymentAction): A
   ...access,
   path: `/payments/:id/${path}`,
   role: 'operator',
-  confirm: async ({ params: { id = '' }, operations }) => {
+  confirm: async ({ params: { id }, operations }) => {
     const { payment } = await operations.payments.get(id);
     return { ...describe(payment), back: `/payments/${id}` };
   },
-  execute: ({ params: { id = '' }, operations }, reason) => execute(id, operations, reason),
+  execute: ({ params: { id }, operations }, reason) => execute(id, operations, reason),
 });
 
 /** Only `npm start` has it: a developer sees six attempts and the expiry in a minute. */

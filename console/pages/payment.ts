@@ -159,14 +159,14 @@ const payloadPart = ({ kind, body }: EventRecord): Html =>
 /** The page of one payment. */
 export const paymentRoutes = (deps: Deps): Route[] => {
   const currentOf = async (request: PersonRequest) => {
-    const found = await request.operations.payments.get(request.params['id'] ?? '');
+    const found = await request.operations.payments.get(request.params.id);
     const address = isMoving(found) ? `/payments/${found.payment.id}/state` : null;
     const part = await live(await paymentPart(deps, found, request), { address, seconds: 5 });
     return { found, part };
   };
 
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const id = request.params['id'] ?? '';
+    const id = request.params.id;
     if (!paymentIdPattern.test(id))
       return page('Not found', html`<p>This is no payment id.</p>`, 404);
     const { found, part } = await currentOf(request);

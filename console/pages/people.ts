@@ -65,7 +65,7 @@ export const peopleActions: readonly Action[] = [
   {
     path: '/people/:name/end',
     role: 'admin',
-    confirm: async ({ params: { name = '' } }) => ({
+    confirm: async ({ params: { name } }) => ({
       title: `End the sessions of ${name}`,
       consequence: `Every browser in which ${name} is logged in is logged out at its next request, and unused links of ${name} open nothing. To keep ${name} out, use “console remove” of the command line.`,
       button: 'End sessions',
@@ -73,7 +73,7 @@ export const peopleActions: readonly Action[] = [
       back: '/people',
     }),
     execute: async ({ operations, params }, reason) => {
-      await operations.console.logOut(params['name'] ?? '', reason);
+      await operations.console.logOut(params.name, reason);
     },
   },
 ];

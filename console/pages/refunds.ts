@@ -150,7 +150,7 @@ const settle = (as: 'succeeded' | 'failed', question: Omit<Question, 'back'>): A
   isSensitive: true,
   confirm: async () => ({ ...question, back: '/refunds?stage=by_hand' }),
   execute: async ({ operations, params }, reason) => {
-    await operations.refunds.settle(params['id'] ?? '', as, reason);
+    await operations.refunds.settle(params.id, as, reason);
   },
 });
 
@@ -165,7 +165,7 @@ export const refundActions: readonly Action[] = [
     path: '/payments/:id/refund',
     role: 'admin',
     isSensitive: true,
-    confirm: async ({ params: { id = '' }, operations, form }) => {
+    confirm: async ({ params: { id }, operations, form }) => {
       const { payment } = await operations.payments.get(id);
       const left = refundableAmount({ ...payment, refundableUntil: null }, new Date());
       return {
@@ -184,7 +184,7 @@ export const refundActions: readonly Action[] = [
           </label>`,
       };
     },
-    execute: async ({ operations, params: { id = '' }, form }, reason) => {
+    execute: async ({ operations, params: { id }, form }, reason) => {
       const amount = amountIn(form.get('amount')?.trim() ?? '');
       if (amount === undefined) throw new Refusal('The amount is not a whole number.');
       const recorded = form.get('recorded') === 'yes';
@@ -195,7 +195,7 @@ export const refundActions: readonly Action[] = [
     path: '/payments/:id/cancel',
     role: 'operator',
     owner: ofPayment,
-    confirm: async ({ params: { id = '' } }) => ({
+    confirm: async ({ params: { id } }) => ({
       title: 'Cancel the payment',
       consequence:
         'Unless it is paid, or its money is on its way, it ends as cancelled and the application is told. Money that still comes goes back.',
@@ -204,7 +204,7 @@ export const refundActions: readonly Action[] = [
       done: 'The payment was cancelled.',
       back: `/payments/${id}`,
     }),
-    execute: async ({ operations, params: { id = '' } }, reason) => {
+    execute: async ({ operations, params: { id } }, reason) => {
       const { status, isAnswered } = await operations.payments.cancel(id, reason);
       if (!isAnswered) throw new Refusal('The gateway gave no answer, and nothing has changed.');
       if (status !== 'cancelled') throw new Refusal(`It cannot be cancelled: it is ${status}.`);
@@ -214,14 +214,14 @@ export const refundActions: readonly Action[] = [
     path: '/refunds/:id/confirm',
     role: 'admin',
     isSensitive: true,
-    confirm: async ({ params: { id = '' } }) => ({
+    confirm: async ({ params: { id } }) => ({
       title: 'Confirm the refund',
       consequence: `Another admin has asked for ${id}. Its money goes back.`,
       button: 'Confirm',
       done: 'The refund was confirmed.',
       back: '/refunds',
     }),
-    execute: async ({ operations, params: { id = '' } }, reason) => {
+    execute: async ({ operations, params: { id } }, reason) => {
       await operations.refunds.confirm(id, reason);
     },
   },
@@ -229,14 +229,14 @@ export const refundActions: readonly Action[] = [
     path: '/refunds/:id/refuse',
     role: 'admin',
     isSensitive: true,
-    confirm: async ({ params: { id = '' } }) => ({
+    confirm: async ({ params: { id } }) => ({
       title: 'Refuse the refund',
       consequence: `${id} ends as failed. Its gateway was told nothing, and its amount can be refunded again.`,
       button: 'Refuse',
       done: 'The refund was refused.',
       back: '/refunds',
     }),
-    execute: async ({ operations, params: { id = '' } }, reason) => {
+    execute: async ({ operations, params: { id } }, reason) => {
       await operations.refunds.refuse(id, reason);
     },
   },
@@ -244,7 +244,7 @@ export const refundActions: readonly Action[] = [
     path: '/refunds/:id/cancel',
     role: 'admin',
     isSensitive: true,
-    confirm: async ({ params: { id = '' }, operations }) => {
+    confirm: async ({ params: { id }, operations }) => {
       const refund = await operations.refunds.get(id);
       return {
         title: 'Call the refund off',
@@ -255,7 +255,7 @@ export const refundActions: readonly Action[] = [
         back: `/payments/${refund.paymentId}`,
       };
     },
-    execute: async ({ operations, params: { id = '' } }, reason) => {
+    execute: async ({ operations, params: { id } }, reason) => {
       await operations.refunds.cancel(id, reason);
     },
   },
@@ -263,7 +263,7 @@ export const refundActions: readonly Action[] = [
     path: '/refunds/:id/release',
     role: 'admin',
     isSensitive: true,
-    confirm: async ({ params: { id = '' }, operations }) => {
+    confirm: async ({ params: { id }, operations }) => {
       const refund = await operations.refunds.get(id);
       return {
         title: 'Let the refund go on',
@@ -274,7 +274,7 @@ export const refundActions: readonly Action[] = [
         back: `/payments/${refund.paymentId}`,
       };
     },
-    execute: async ({ operations, params: { id = '' } }, reason) => {
+    execute: async ({ operations, params: { id } }, reason) => {
       await operations.refunds.release(id, reason);
     },
   },

@@ -108,7 +108,7 @@ const list = async ({ cells, operations }: PersonRequest): Promise<ConsoleRespon
 
 const current = async (request: PersonRequest): Promise<Live> => {
   const { params, session, operations, cells, formatTime } = request;
-  const replay = await operations.replays.get(params['id'] ?? '');
+  const replay = await operations.replays.get(params.id);
   const subject = `replay:${replay.id}`;
   const records = await operations.auditLog({ subject, limit: 10 });
   const started = records.at(-1);
@@ -155,12 +155,12 @@ const current = async (request: PersonRequest): Promise<Live> => {
 
 const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
   const { content } = await current(request);
-  return page(`Replay ${request.params['id'] ?? ''}`, content);
+  return page(`Replay ${request.params.id}`, content);
 };
 
 const download = async ({ params, operations }: PersonRequest): Promise<ConsoleResponse> => {
   const { replays } = operations;
-  const { id } = await replays.get(params['id'] ?? '');
+  const { id } = await replays.get(params.id);
   const lines = async function* () {
     yield csvLine(resultColumns.map(([heading]) => heading));
     for (let after = 0; ;) {
@@ -233,7 +233,7 @@ export const replayActions: readonly Action[] = [
   {
     path: '/deliveries/replays/:id/stop',
     role: 'operator',
-    confirm: async ({ params: { id = '' }, operations }) => {
+    confirm: async ({ params: { id }, operations }) => {
       const replay = await operations.replays.get(id);
       return {
         title: 'Stop the replay',
@@ -244,7 +244,7 @@ export const replayActions: readonly Action[] = [
       };
     },
     execute: async ({ operations, params }, reason) => {
-      await operations.replays.stop(params['id'] ?? '', reason);
+      await operations.replays.stop(params.id, reason);
     },
   },
 ];

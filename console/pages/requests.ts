@@ -23,7 +23,7 @@ export const requestRoutes = (deps: Deps): Route[] => {
     query,
     operations,
   }: PersonRequest): Promise<ConsoleResponse> => {
-    const slug = params['slug'] ?? '';
+    const slug = params.slug;
     await operations.applications.get(slug);
     const found = await deps.refusedRequests.list(slug);
     const wanted = query.get('id');
