@@ -147,16 +147,3 @@ describe('many requests for one payment', () => {
     );
   });
 });
-
-describe('verify', () => {
-  it('answers from the record before a payer was sent to the gateway, and after the end', async () => {
-    const journey = await aJourney();
-    const unsent = await journey.create();
-    expect((await journey.verify(unsent)).json['status']).toBe('pending');
-    const ended = await journey.finish('cancel');
-    expect((await journey.verify(ended)).json['status']).toBe('cancelled');
-    const [asked] = await service.sql<{ verifications: number }[]>`
-      select verifications from sandbox_payments where payment_id = ${ended}`;
-    expect(asked?.verifications).toBe(1);
-  });
-});

@@ -142,34 +142,6 @@ describe('the request budget of an application', () => {
       update request_counts set minute = minute - 1 where application = ${application}`;
     expect(remaining(await me())).toBe('1');
   });
-
-  it('does not count requests of a disabled application, a wrong token or a payer', async () => {
-    const { application, token } = await service.anApplication({ requestsPerMinute: 100 });
-    const journey = createJourney(service, token);
-    const count = async () => {
-      const [row] = await service.sql<{ requests: number }[]>`
-        select requests from request_counts where application = ${application}`;
-      return row?.requests;
-    };
-    const set = (status: string) =>
-      service.sql`update applications set status = ${status} where slug = ${application}`;
-    await set('disabled');
-    const disabled = await journey.request('GET', '/api/v1/me');
-    expect([disabled.status, codeOf(disabled)]).toEqual([403, 'APPLICATION_DISABLED']);
-    expect(remaining(disabled)).toBe('100');
-    expect(await count()).toBeUndefined();
-    await set('active');
-    await withinOneMinute(async () => {
-      await service.sql`delete from request_counts where application = ${application}`;
-      const id = await journey.create();
-      await journey.checkout(id);
-      await from(
-        '203.0.113.2',
-        token.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x')),
-      ).me();
-      expect(await count()).toBe(1);
-    });
-  });
 });
 
 describe('failed authentication', () => {
