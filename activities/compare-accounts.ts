@@ -96,14 +96,14 @@ export const createCompareAccountsActivities = (deps: Deps) => {
     listDueDays: (): Promise<AccountDay[]> => accountComparison.listDue(),
 
     /**
-     * Records the next pages of the gateway's list.
+     * Records the next pages of the gateway's list. At its end the list has replaced the day.
      * @throws GatewayUnavailable without a usable answer, as a list that has no end
      */
     async listBook({ after, read, ...day }: BookPart): Promise<ListedPart> {
-      const { from, to, ...account } = await findDay(day);
+      const { from, to, askedAt, ...account } = await findDay(day);
       const until = performance.now() + partMs;
       let next = after;
-      let soFar: ReadPages = read ?? { pages: 0, mark: null };
+      let soFar: ReadPages = read ?? { since: askedAt, pages: 0, mark: null };
       do {
         heartbeat();
         const { book } = gatewayOf(account);
@@ -111,7 +111,10 @@ export const createCompareAccountsActivities = (deps: Deps) => {
         const page = await book({ from, to }, next);
         await gatewayEntries.recordEntries(day.gateway, page.entries);
         ({ next } = page);
-        if (next === null) return { hasList: true, next };
+        if (next === null) {
+          await gatewayEntries.forgetUnlisted(day, soFar.since);
+          return { hasList: true, next };
+        }
         soFar = countPage(soFar, next, day.gateway);
         await sleep(pagePauseMs);
       } while (performance.now() < until);
@@ -178,14 +181,15 @@ export const createCompareAccountsActivities = (deps: Deps) => {
  * of positions, however long that is, and comes again there.
  * @throws GatewayUnavailable for a list that has no end
  */
-const countPage = ({ pages, mark }: ReadPages, next: string, gateway: string): ReadPages => {
+const countPage = (read: ReadPages, next: string, gateway: string): ReadPages => {
+  const { pages, mark } = read;
   const count = pages + 1;
   if (next === mark)
     throw gatewayUnavailable(`The list of ${gateway} repeats its position ${next}`);
   if (count >= mostPages)
     throw gatewayUnavailable(`The list of ${gateway} has more than ${mostPages} pages for a day`);
   const isPowerOfTwo = (count & (count - 1)) === 0;
-  return { pages: count, mark: isPowerOfTwo ? next : mark };
+  return { ...read, pages: count, mark: isPowerOfTwo ? next : mark };
 };
 
 type Found = Pick<Answer, 'result' | 'amount' | 'currency'>;

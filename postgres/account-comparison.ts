@@ -8,6 +8,8 @@ import type { Queries, Sql } from './driver/sql.ts';
 export interface DayOfAccount extends RecordedAccount {
   from: Date;
   to: Date;
+  /** The time now, by Postgres. */
+  askedAt: string;
 }
 
 /** The counts of a comparison. */
@@ -49,7 +51,7 @@ export const createAccountComparison = (sql: Sql) => ({
     const [row] = await sql<DayOfAccount[]>`
       select slug as gateway, driver, kind as "gatewayKind", credentials,
         ${day}::date::timestamp at time zone time_zone as "from",
-        (${day}::date + 1)::timestamp at time zone time_zone as "to"
+        (${day}::date + 1)::timestamp at time zone time_zone as "to", clock_timestamp()::text as "askedAt"
       from gateways where slug = ${gateway}`;
     return row;
   },
@@ -284,4 +286,6 @@ const differencesOf = (sql: Queries) => sql`
   from entry e join gateways g on g.slug = e.gateway
   cross join lateral (
     select round(e.amount * g.fee_basis_points / 10000.0)::bigint + coalesce(g.fee_fixed, 0) as fee) agreed
-  where e.kind = 'payment' and abs(e.fee - agreed.fee) > 1`;
+  where e.kind = 'payment' and abs(e.fee - agreed.fee) > 1
+    -- Money that is not booked here is a difference already.
+    and exists (select from matched m where m.reference = e.reference and m.our_amount = e.amount)`;

@@ -113,23 +113,25 @@ export const createAccountDays = (sql: Queries) => ({
   },
 
   /**
-   * Calculates the hash of each closed day again, the oldest first. It finds changed, inserted and removed movements and
-   * days, but days at the end: for them an admin notes the last hash elsewhere.
+   * Calculates the hash of each closed day again, the oldest first. It finds changed, inserted and removed movements, also
+   * before the first closed day, and days, but days at the end: for them an admin notes the last hash elsewhere.
    */
   async *verify(): AsyncGenerator<ComparedDay & { whole: boolean }> {
     let last = { gateway: '', day: '' };
     for (;;) {
-      const [day] = await sql<(ComparedDay & { isNext: boolean })[]>`
+      const [day] = await sql<(ComparedDay & { isNext: boolean; isCovered: boolean })[]>`
         select d.gateway, d.day::text, d.method, d.compared_at as "comparedAt", d.closed_at as "closedAt",
           d.movements, encode(d.hash, 'hex') as hash, 0 as open,
-          d.gateway <> ${last.gateway} or d.day - 1 = nullif(${last.day}, '')::date as "isNext"
+          d.gateway <> ${last.gateway} or d.day - 1 = nullif(${last.day}, '')::date as "isNext",
+          d.gateway = ${last.gateway}
+            or not exists (select from movements m where m.gateway = d.gateway and m.day < d.day) as "isCovered"
         from account_days d
         where d.closed_at is not null
           and (d.gateway, d.day) > (${last.gateway}, coalesce(nullif(${last.day}, '')::date, '-infinity'))
         order by d.gateway, d.day limit 1`;
       if (!day) return;
       const { hash, movements } = await hashDay(sql, day);
-      const whole = day.isNext && hash === day.hash && movements === day.movements;
+      const whole = day.isNext && day.isCovered && hash === day.hash && movements === day.movements;
       yield { ...day, whole };
       last = day;
     }

@@ -83,7 +83,14 @@ export const createGatewayEntries = (sql: Queries) => ({
       on conflict (gateway, reference) do update set kind = excluded.kind, name = excluded.name, takes_back = excluded.takes_back,
         day = excluded.day, at = excluded.at,
         amount = excluded.amount, currency = excluded.currency, fee = excluded.fee, payment_id = excluded.payment_id,
-        refund_id = excluded.refund_id, claimed_payment_id = excluded.claimed_payment_id`;
+        refund_id = excluded.refund_id, claimed_payment_id = excluded.claimed_payment_id, read_at = now()`;
+  },
+
+  /** Forgets entries of the day that the gateway's list has no more. @param since when its reading began, by Postgres */
+  async forgetUnlisted({ gateway, day }: AccountDay, since: string): Promise<void> {
+    await sql`
+      delete from gateway_entries
+      where gateway = ${gateway} and day = ${day} and not asked and read_at < ${since}::text::timestamptz`;
   },
 
   /** Movements of the day that no entry of the book shows, on whatever day, after an id. */

@@ -29,7 +29,10 @@ export interface RefundProgress extends Refund {
 }
 
 /** A refund that is ours, or that was found at the gateway. */
-export type RecordedRefund = Pick<RefundProgress, 'id' | 'gatewayReference' | 'amount' | 'timesTold'>;
+export type RecordedRefund = Pick<
+  RefundProgress,
+  'id' | 'gatewayReference' | 'amount' | 'timesTold'
+>;
 
 /** An event of a refund that its application has not accepted. */
 interface RefundEvent {

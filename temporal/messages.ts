@@ -99,6 +99,8 @@ export interface AccountDayInput {
 
 /** What was read of a gateway's list, so that a list without an end is noticed. */
 export interface ReadPages {
+  /** When the reading began, by Postgres. */
+  since: string;
   pages: number;
   /** A position that must not come again. It moves on while the list grows. */
   mark: string | null;

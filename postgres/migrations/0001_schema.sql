@@ -835,6 +835,8 @@ create table gateway_entries (
   refund_id text,
   -- The id of ours that the gateway carries, whether or not it is here.
   claimed_payment_id text,
+  -- When the gateway's list had it last.
+  read_at timestamptz not null default now(),
   constraint gateway_entries__asked check (asked or kind not in ('absent', 'unanswered')),
   primary key (gateway, reference)
 );
@@ -930,7 +932,8 @@ create trigger late_payments__reversed after insert or update of result on late_
 create function refuse_closed_day() returns trigger language plpgsql
   set search_path = pg_catalog, public, pg_temp as $$
 begin
-  if exists (select from account_days d where d.gateway = new.gateway and d.day = new.day and d.closed_at is not null)
+  -- No day before a closed one is open: the hashes would not cover the movement.
+  if exists (select from account_days d where d.gateway = new.gateway and d.day >= new.day and d.closed_at is not null)
   then raise exception 'the day is closed' using errcode = 'insufficient_privilege';
   end if;
   return new;

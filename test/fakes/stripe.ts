@@ -277,6 +277,10 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
       others.push({ id, created, currency: 'eur', fee: 0, source: null, ...labels, ...moved });
       return id;
     },
+    /** The book shows this other movement no more. */
+    takeBack: (id: string) => {
+      others.splice(0, others.length, ...others.filter((each) => each.id !== id));
+    },
     /** The book shows refunds that came back like this; null: not at all. */
     returnAs: (labels: Labels | null) => {
       returned = labels;

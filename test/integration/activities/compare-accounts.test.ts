@@ -188,7 +188,8 @@ const plantLate = async ({ ours, theirs }: { ours: boolean; theirs: boolean }) =
 /** Of every kind, on the side that has it. */
 const plantAll = async () => {
   const charge = { amount: 990, currency: 'eur', trackingCode: 'pi_foreign', paymentId: '' };
-  stripe.charge(charge, { at: at('00:10:00'), fee: feeOf(990) });
+  // Its fee is no second difference.
+  stripe.charge(charge, { at: at('00:10:00'), fee: feeOf(990) + 9 });
   // A restored Postgres has lost it; Stripe carries our id.
   const lost = { ...charge, trackingCode: 'pi_lost', paymentId: newPaymentId() };
   stripe.charge(lost, { at: at('23:50:00'), fee: feeOf(990) });
@@ -222,13 +223,8 @@ const plantAll = async () => {
   await plant({ fee: feeOf(1250) + 2 });
   const unknown = await plant({ theirs: null });
   stripe.book.delete(unknown.reference);
-  await createGatewayEntries(records.sql).recordEntries(gateway, [
-    {
-      ...{ reference: 'txn_other', kind: 'other', name: 'reserve', at: at('14:00:00') },
-      ...{ amount: -50, currency: 'EUR', fee: null, refundId: null },
-      payment: { reference: null, trackingCode: null, id: null },
-    },
-  ]);
+  const reserve = { type: 'reserve', reporting_category: 'reserve' };
+  stripe.moveBalance(reserve, { amount: -50, at: at('14:00:00') });
 };
 
 const differences = async (of = day, account = gateway) => {
@@ -305,6 +301,20 @@ describe('a day of an account in another time zone', () => {
     });
   });
 
+  it('forgets an entry that has gone from the list', async () => {
+    const before = await compare();
+    const reference = stripe.moveBalance(
+      { type: 'reserve', reporting_category: 'reserve' },
+      { amount: -5, at: at('15:00:00') },
+    );
+    expect(await compare()).toBe(before + 1);
+    stripe.takeBack(reference);
+    expect(await compare()).toBe(before);
+    expect(await records.sql`select from gateway_entries where reference = ${reference}`).toEqual(
+      [],
+    );
+  });
+
   it('closes the days in their order', async () => {
     const days = createAccountDays(records.sql);
     const closed = async () => {
@@ -330,6 +340,9 @@ describe('a day of an account in another time zone', () => {
     await expect(
       moved('payment', { paymentId: id }, { amount: 1, time: at('12:00:00') }),
     ).rejects.toThrow('the day is closed');
+    await expect(
+      moved('payment', { paymentId: id }, { amount: 1, time: at('12:00:00'), on: '2026-11-01' }),
+    ).rejects.toThrow('the day is closed');
     await expect(records.sql`update movements set amount = 1`).rejects.toThrow('append-only');
     await expect(records.sql`delete from account_days`).rejects.toThrow('append-only');
   });
@@ -346,7 +359,19 @@ describe('a day of an account in another time zone', () => {
       [day, true],
     ]);
     const { sql } = records;
+    await sql`alter table movements disable trigger movements__day`;
+    const { id } = await plant({ ours: null, theirs: null });
+    await moved(
+      'payment',
+      { paymentId: id },
+      { amount: 1, time: at('12:00:00'), on: '2026-11-01' },
+    );
+    expect(await verify()).toEqual([
+      ['2026-11-19', false],
+      [day, true],
+    ]);
     await sql`alter table movements disable trigger movements__append_only`;
+    await sql`delete from movements where day = '2026-11-01'`;
     await sql`update movements set amount = amount + 1 where id = (select min(id) from movements where day = ${day})`;
     expect(await verify()).toEqual([
       ['2026-11-19', true],
@@ -432,7 +457,10 @@ describe('a gateway without a list', () => {
 });
 
 describe('a list that has no end is no usable answer', () => {
-  const list = (positions: (page: number) => string, read?: { pages: number; mark: null }) => {
+  const list = (
+    positions: (page: number) => string,
+    read?: { since: string; pages: number; mark: null },
+  ) => {
     let pages = 0;
     const { gatewayOf } = aGateway({
       book: async () => ({ entries: [], next: positions((pages += 1)) }),
@@ -457,7 +485,11 @@ describe('a list that has no end is no usable answer', () => {
   });
 
   it('with a page more than are read of a day', async () => {
-    const { reading, read } = list((page) => `${page}`, { pages: 19_998, mark: null });
+    const { reading, read } = list((page) => `${page}`, {
+      since: '2026-11-20T00:00:00Z',
+      pages: 19_998,
+      mark: null,
+    });
     await expect(reading).rejects.toThrow('more than 20000 pages');
     expect(read()).toBe(2);
   });
