@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { metadataSchema } from './metadata.ts';
 import { amountBounds } from './money.ts';
 import { refundReasons } from './refund.ts';
-import { integerBetween, lengthBetween } from './request-fields.ts';
+import { integerBetween, lengthBetween, oneOf } from './request-fields.ts';
 import { SandboxRefundPlan } from './sandbox-refund-plan.ts';
 
 /** The body of a create. Unknown fields are rejected. */
@@ -20,8 +20,7 @@ export const CreateRefund = z
         description:
           'The sum that the caller believes is left. Another number gets `409`, so that of two clerks at the same order one is refused.',
       }),
-      reason: z
-        .enum(refundReasons, { error: `must be one of ${refundReasons.join(', ')}` })
+      reason: oneOf(refundReasons)
         .optional()
         .meta({ description: 'For your own records. It is not sent to the gateway.' }),
       reference: lengthBetween({ min: 0, max: 100 })

@@ -2,7 +2,8 @@ import { v5 } from 'uuid';
 import { z } from 'zod';
 import { eventKinds } from './event.ts';
 import { eventIdPattern, paymentIdPattern } from './ids.ts';
-import { createCursors, laterThanFrom, oneOf, orderIdFilter, perPage, timeRange } from './list.ts';
+import { createCursors, laterThanFrom, orderIdFilter, perPage, timeRange } from './list.ts';
+import { oneOf } from './request-fields.ts';
 import { deliveryStatuses } from './status.ts';
 
 const invalidCursor = 'must be the next_cursor of an earlier response with the same filters';

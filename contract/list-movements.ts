@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { movementIdPattern, paymentIdPattern } from './ids.ts';
-import { createCursors, laterThanFrom, oneOf, perPage, timeRange } from './list.ts';
+import { createCursors, laterThanFrom, perPage, timeRange } from './list.ts';
+import { oneOf } from './request-fields.ts';
 import { movementKinds } from './movement.ts';
 
 export const movementCursors = createCursors('m1', {

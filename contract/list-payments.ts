@@ -6,11 +6,11 @@ import {
   count,
   createCursors,
   laterThanFrom,
-  oneOf,
   orderIdFilter,
   perPage,
   timeRange,
 } from './list.ts';
+import { oneOf } from './request-fields.ts';
 import { statuses } from './status.ts';
 
 export const paymentCursors = createCursors('1', {

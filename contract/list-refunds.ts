@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { refundIdPattern } from './ids.ts';
-import { createCursors, laterThanFrom, oneOf, orderIdFilter, perPage, timeRange } from './list.ts';
+import { createCursors, laterThanFrom, orderIdFilter, perPage, timeRange } from './list.ts';
+import { oneOf } from './request-fields.ts';
 import { refundStatuses } from './refund.ts';
 
 export const refundCursors = createCursors('r1', {

@@ -81,10 +81,6 @@ export const orderIdFilter = CreatePayment.shape.order_id
   .optional()
   .meta({ description: "The application's own order reference. NUL is rejected." });
 
-/** One of these words. */
-export const oneOf = <const Word extends string>(words: readonly Word[]) =>
-  z.enum(words, { error: `must be one of ${words.join(', ')}` });
-
 /** A number of a query, which is documented as an integer. */
 export const count = (max: number) => {
   const error = `must be an integer from 1 to ${max}`;

@@ -5,6 +5,7 @@ import { limits } from './limits.ts';
 import { laterThanFrom, timeBound, timeRule } from './list.ts';
 import { openEnum, time } from './response-fields.ts';
 import { dayMs } from './time.ts';
+import { oneOf } from './request-fields.ts';
 
 const mustBeText = { error: 'must be a string' };
 
@@ -70,8 +71,7 @@ export type ReplayResponse = z.infer<typeof ReplayResponse>;
 export const TestWebhook = z
   .strictObject(
     {
-      event: z
-        .enum(eventKinds, { error: `must be one of ${eventKinds.join(', ')}` })
+      event: oneOf(eventKinds)
         .default('payment.paid')
         .meta({ description: 'The kind of the sample.' }),
     },

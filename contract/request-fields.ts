@@ -1,5 +1,9 @@
 import { z } from 'zod';
 
+/** One of these words. */
+export const oneOf = <const Word extends string>(words: readonly Word[]) =>
+  z.enum(words, { error: `must be one of ${words.join(', ')}` });
+
 /** Characters are Unicode code points, as in JSON Schema. */
 export const lengthBetween = ({ min, max }: { min: number; max: number }) =>
   z

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { FieldError } from './errors.ts';
 import { failureReasons } from './failure-codes.ts';
+import { oneOf } from './request-fields.ts';
 
 export const sandboxOutcomes = [
   'paid',
@@ -27,23 +28,21 @@ export const PlanSeconds = z
 export const SandboxPlan = z
   .strictObject(
     {
-      outcome: z
-        .enum(sandboxOutcomes, { error: `must be one of ${sandboxOutcomes.join(', ')}` })
-        .meta({
-          description:
-            '- `paid`: the payer pays and comes back.\n' +
-            '- `failed`: the payment is refused, with `failure_code`.\n' +
-            '- `cancelled`: the payer cancels at the gateway.\n' +
-            '- `abandoned`: the payer goes to the gateway and never comes back. The payment ends `expired` at ' +
-            'its `expires_at`; with `after_seconds` the gateway lets it expire earlier, and the service finds ' +
-            'that out within minutes.\n' +
-            '- `paid_late`: the payer pays after the payment has ended `expired`. The money goes back.\n' +
-            '- `other_amount`: the gateway confirms one unit more: `failed`, `amount_mismatch`.\n' +
-            '- `already_verified`: the first confirmation of the gateway is lost, and a later one says that it ' +
-            'was verified before: `processing`, then `paid` within three minutes.\n' +
-            '- `silent`: the payer pays, and the gateway does not answer for `after_seconds`: `processing`, ' +
-            'then `paid` within three minutes.',
-        }),
+      outcome: oneOf(sandboxOutcomes).meta({
+        description:
+          '- `paid`: the payer pays and comes back.\n' +
+          '- `failed`: the payment is refused, with `failure_code`.\n' +
+          '- `cancelled`: the payer cancels at the gateway.\n' +
+          '- `abandoned`: the payer goes to the gateway and never comes back. The payment ends `expired` at ' +
+          'its `expires_at`; with `after_seconds` the gateway lets it expire earlier, and the service finds ' +
+          'that out within minutes.\n' +
+          '- `paid_late`: the payer pays after the payment has ended `expired`. The money goes back.\n' +
+          '- `other_amount`: the gateway confirms one unit more: `failed`, `amount_mismatch`.\n' +
+          '- `already_verified`: the first confirmation of the gateway is lost, and a later one says that it ' +
+          'was verified before: `processing`, then `paid` within three minutes.\n' +
+          '- `silent`: the payer pays, and the gateway does not answer for `after_seconds`: `processing`, ' +
+          'then `paid` within three minutes.',
+      }),
       failure_code: z
         .enum(Object.keys(failureReasons) as (keyof typeof failureReasons)[], {
           error: 'must be a failure code',

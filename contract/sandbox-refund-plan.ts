@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { FieldError } from './errors.ts';
 import { refundFailureReasons, type RefundFailureCode } from './refund-failure-codes.ts';
 import { PlanSeconds } from './sandbox-plan.ts';
+import { oneOf } from './request-fields.ts';
 
 export const sandboxRefundOutcomes = [
   'succeeded',
@@ -20,22 +21,18 @@ export type SandboxRefundOutcome = (typeof sandboxRefundOutcomes)[number];
 export const SandboxRefundPlan = z
   .strictObject(
     {
-      outcome: z
-        .enum(sandboxRefundOutcomes, {
-          error: `must be one of ${sandboxRefundOutcomes.join(', ')}`,
-        })
-        .meta({
-          description:
-            '- `succeeded`: the gateway gives the money back at once.\n' +
-            '- `pending`: it does so after `after_seconds`.\n' +
-            '- `waiting_for_balance`: the same, and until then the balance is too low.\n' +
-            '- `failed`: it is pending for `after_seconds`, then fails with `failure_code`.\n' +
-            '- `returned`: it succeeds, and the bank sends the money back after `after_seconds`.\n' +
-            '- `refused`: the gateway refuses it at once with `failure_code`.\n' +
-            '- `whole_only`: the gateway refuses it unless it is of the whole amount.\n' +
-            '- `answer_lost`: the gateway gives the money back, and its first answer is lost.\n' +
-            '- `request_lost`: the gateway never receives the first request.',
-        }),
+      outcome: oneOf(sandboxRefundOutcomes).meta({
+        description:
+          '- `succeeded`: the gateway gives the money back at once.\n' +
+          '- `pending`: it does so after `after_seconds`.\n' +
+          '- `waiting_for_balance`: the same, and until then the balance is too low.\n' +
+          '- `failed`: it is pending for `after_seconds`, then fails with `failure_code`.\n' +
+          '- `returned`: it succeeds, and the bank sends the money back after `after_seconds`.\n' +
+          '- `refused`: the gateway refuses it at once with `failure_code`.\n' +
+          '- `whole_only`: the gateway refuses it unless it is of the whole amount.\n' +
+          '- `answer_lost`: the gateway gives the money back, and its first answer is lost.\n' +
+          '- `request_lost`: the gateway never receives the first request.',
+      }),
       failure_code: z
         .enum(Object.keys(refundFailureReasons) as RefundFailureCode[], {
           error: 'must be a failure code of a refund',
