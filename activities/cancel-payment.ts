@@ -38,7 +38,7 @@ export const createCancelPayment = (deps: Deps) => {
       if (isTerminal(payment.status)) return afterFinalized(payment, { inDoubt: isRetry() });
       // The payer was not sent, so nobody has the link of what is open at the gateway. An earlier try may have captured
       // money, though, and a failover may have lost the checkout since.
-      if (payment.reference === null || (!payment.sent && !isRetry())) {
+      if (payment.reference === null || (!payment.payerSent && !isRetry())) {
         const result = await finalize(payment, cancelled, { onlyIfUnsent: true });
         if (result.kind === 'ended') return result;
         payment = await findPayment(paymentOutcomes, id);

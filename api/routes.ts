@@ -46,7 +46,7 @@ import { testWebhookHandler, testWebhookRoute } from './webhook/test.ts';
 /** With a bearer token: any, or one with this scope. */
 const application = routesFor('application');
 const read = routesFor('application', 'read');
-const create = routesFor('application', 'create');
+const mayCreate = routesFor('application', 'create');
 const replay = routesFor('application', 'replay');
 const refund = routesFor('application', 'refund');
 /** A browser with the link of a payment. */
@@ -61,15 +61,15 @@ const anyone = routesFor('anyone');
  */
 export const routes = {
   getApplication: application.get('/me', getApplicationRoute, getApplicationHandler),
-  createPayment: create.post('/payments', createPaymentRoute, createPaymentHandler),
+  createPayment: mayCreate.post('/payments', createPaymentRoute, createPaymentHandler),
   listPayments: read.get('/payments', listPaymentsRoute, listPaymentsHandler),
   getPayment: read.get('/payments/:payment_id', getPaymentRoute, getPaymentHandler),
-  verifyPayment: create.post(
+  verifyPayment: mayCreate.post(
     '/payments/:payment_id/verify',
     verifyPaymentRoute,
     verifyPaymentHandler,
   ),
-  cancelPayment: create.post(
+  cancelPayment: mayCreate.post(
     '/payments/:payment_id/cancel',
     cancelPaymentRoute,
     cancelPaymentHandler,

@@ -1,36 +1,36 @@
 import { isoTime } from './time.ts';
 
-/** A kind of value: its Postgres type and its JSON text. `Value` is its type in code. */
-export interface Kind<Value> {
+/** How a field is stored and shown: its Postgres type and its JSON text. `Value` is its type in code. */
+export interface Codec<Value> {
   sqlType: string;
   isNullable: boolean;
   toJson: (value: Value) => string;
 }
 
-export const kind = <Value>(
+export const codecOf = <Value>(
   sqlType: string,
   toJson: (value: Value) => string = JSON.stringify,
-): Kind<Value> => ({ sqlType, isNullable: false, toJson });
+): Codec<Value> => ({ sqlType, isNullable: false, toJson });
 
-export const nullable = <Value>({ sqlType, toJson }: Kind<Value>): Kind<Value | null> => ({
+export const nullable = <Value>({ sqlType, toJson }: Codec<Value>): Codec<Value | null> => ({
   sqlType,
   isNullable: true,
   toJson: (value) => (value === null ? 'null' : toJson(value)),
 });
 
-export const text = kind<string>('text');
-export const integer = kind<number>('bigint');
-export const boolean = kind<boolean>('boolean');
-export const time = kind<Date>('timestamptz', (value) => `"${isoTime(value)}"`);
+export const text = codecOf<string>('text');
+export const integer = codecOf<number>('bigint');
+export const boolean = codecOf<boolean>('boolean');
+export const time = codecOf<Date>('timestamptz', (value) => `"${isoTime(value)}"`);
 /** JSON as the caller sent it: stored as text and returned unchanged. */
-export const json = kind<string>('text', (value) => value);
+export const json = codecOf<string>('text', (value) => value);
 
 /** A field with a column. `property` is its name in code. */
 export const stored =
   <WrittenBy extends string>(writtenBy: WrittenBy) =>
-  <Property extends string, Value>(property: Property, valueKind: Kind<Value>) => ({
+  <Property extends string, Value>(property: Property, codec: Codec<Value>) => ({
     property,
-    kind: valueKind,
+    codec,
     writtenBy,
-    toJson: (record: Record<Property, Value>) => valueKind.toJson(record[property]),
+    toJson: (record: Record<Property, Value>) => codec.toJson(record[property]),
   });

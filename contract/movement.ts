@@ -1,4 +1,4 @@
-import { boolean, integer, type Kind, nullable, text, time } from './fields.ts';
+import { boolean, integer, type Codec, nullable, text, time } from './fields.ts';
 
 /**
  * The kinds of changes of a gateway's account. Triggers of postgres/migrations/0001_schema.sql write them, `record_movement`, but
@@ -52,7 +52,7 @@ export interface Movement {
 const field =
   <Property extends keyof Movement>(
     property: Property,
-    { toJson }: Pick<Kind<Movement[Property]>, 'toJson'>,
+    { toJson }: Pick<Codec<Movement[Property]>, 'toJson'>,
   ) =>
   (movement: Movement): string =>
     toJson(movement[property]);

@@ -1,11 +1,21 @@
 import type { FailureCode } from './failure-codes.ts';
 import { failureReason } from './failure-codes.ts';
-import { boolean, integer, json, kind, type Kind, nullable, stored, text, time } from './fields.ts';
+import {
+  boolean,
+  integer,
+  json,
+  codecOf,
+  type Codec,
+  nullable,
+  stored,
+  text,
+  time,
+} from './fields.ts';
 import type { CancelledBy, Status } from './status.ts';
 import { isTerminal } from './status.ts';
 
 /** Written when the payment is created. */
-const created = stored('create');
+const writtenAtCreate = stored('create');
 /** Written when the payment ends; null before that. */
 const outcome = stored('outcome');
 /** Written while money goes back; 0 before that. */
@@ -42,28 +52,28 @@ export const refundableAmount = (payment: RefundableFields, now: Date): number =
  * from 1.6 to 2.7 MB.
  */
 export const paymentFields = {
-  payment_id: created('id', text),
-  application: created('application', text),
-  order_id: created('orderId', text),
-  status: created('status', kind<Status>('text')),
-  amount: created('amount', integer),
-  currency: created('currency', text),
-  gateway: created('gateway', text),
-  description: created('description', nullable(text)),
+  payment_id: writtenAtCreate('id', text),
+  application: writtenAtCreate('application', text),
+  order_id: writtenAtCreate('orderId', text),
+  status: writtenAtCreate('status', codecOf<Status>('text')),
+  amount: writtenAtCreate('amount', integer),
+  currency: writtenAtCreate('currency', text),
+  gateway: writtenAtCreate('gateway', text),
+  description: writtenAtCreate('description', nullable(text)),
   checkout_url: {
     toJson: (payment: CheckoutFields, publicBaseUrl: string) =>
       JSON.stringify(checkoutUrl(payment, publicBaseUrl)),
   },
-  callback_url: created('callbackUrl', text),
+  callback_url: writtenAtCreate('callbackUrl', text),
   tracking_code: outcome('trackingCode', nullable(text)),
   card_pan_masked: outcome('cardPanMasked', nullable(text)),
   paid_at: outcome('paidAt', nullable(time)),
-  failure_code: outcome('failureCode', nullable(kind<FailureCode>('text'))),
+  failure_code: outcome('failureCode', nullable(codecOf<FailureCode>('text'))),
   failure_reason: {
     toJson: ({ failureCode }: { failureCode: FailureCode | null }) =>
       JSON.stringify(failureCode && failureReason(failureCode)),
   },
-  cancelled_by: outcome('cancelledBy', nullable(kind<CancelledBy>('text'))),
+  cancelled_by: outcome('cancelledBy', nullable(codecOf<CancelledBy>('text'))),
   cancellation_reason: outcome('cancellationReason', nullable(text)),
   amount_refunded: refunds('amountRefunded', integer),
   amount_refund_pending: refunds('amountRefundPending', integer),
@@ -71,11 +81,11 @@ export const paymentFields = {
     toJson: (payment: RefundableFields) => String(refundableAmount(payment, new Date())),
   },
   refundable_until: outcome('refundableUntil', nullable(time)),
-  test: created('test', boolean),
-  metadata: created('metadata', json),
-  expires_at: created('expiresAt', time),
-  created_at: created('createdAt', time),
-  updated_at: created('updatedAt', time),
+  test: writtenAtCreate('test', boolean),
+  metadata: writtenAtCreate('metadata', json),
+  expires_at: writtenAtCreate('expiresAt', time),
+  created_at: writtenAtCreate('createdAt', time),
+  updated_at: writtenAtCreate('updatedAt', time),
 } as const;
 
 export type PaymentField = keyof typeof paymentFields;
@@ -83,7 +93,7 @@ type StoredField = Extract<(typeof paymentFields)[PaymentField], { property: str
 
 /** A payment as the service stores it. Its amount is in minor units of its currency. */
 export type Payment = {
-  [Field in StoredField as Field['property']]: Field extends { kind: Kind<infer Value> }
+  [Field in StoredField as Field['property']]: Field extends { codec: Codec<infer Value> }
     ? Value
     : never;
 };
@@ -102,8 +112,8 @@ type BlankProperty =
 /** What a payment has while nothing is known of it: null wherever it may be, and sums of 0. */
 export const blankPayment = Object.fromEntries(
   storedFields
-    .filter(({ kind: { isNullable }, writtenBy }) => isNullable || writtenBy === 'refunds')
-    .map(({ property, kind: { isNullable } }) => [property, isNullable ? null : 0]),
+    .filter(({ codec: { isNullable }, writtenBy }) => isNullable || writtenBy === 'refunds')
+    .map(({ property, codec: { isNullable } }) => [property, isNullable ? null : 0]),
 ) as Pick<Payment, BlankProperty>; // Object.fromEntries forgets the keys.
 
 /** The payment's fields in its event, in their order. Source: service interface, table 6.3. */

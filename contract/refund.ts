@@ -1,4 +1,4 @@
-import { boolean, integer, json, kind, nullable, stored, text, time } from './fields.ts';
+import { boolean, integer, json, codecOf, nullable, stored, text, time } from './fields.ts';
 import type { RefundStart } from './payment.ts';
 import { type RefundFailureCode, refundFailureReason } from './refund-failure-codes.ts';
 
@@ -32,7 +32,7 @@ export type RefundRequester = (typeof refundRequesters)[number];
 export const refundMethods = ['refund', 'recorded'] as const;
 export type RefundMethod = (typeof refundMethods)[number];
 
-const created = stored('create');
+const writtenAtCreate = stored('create');
 const progress = stored('progress');
 
 /**
@@ -40,31 +40,31 @@ const progress = stored('progress');
  * and the columns of `refunds` derive from this list.
  */
 export const refundFields = {
-  refund_id: created('id', text),
-  payment_id: created('paymentId', text),
-  application: created('application', text),
-  order_id: created('orderId', text),
-  status: created('status', kind<RefundStatus>('text')),
-  stage: created('stage', nullable(kind<RefundStage>('text'))),
-  amount: created('amount', integer),
-  currency: created('currency', text),
-  method: created('method', kind<RefundMethod>('text')),
-  requested_by: created('requestedBy', kind<RefundRequester>('text')),
-  reason: created('reason', nullable(kind<RefundReason>('text'))),
-  reference: created('reference', nullable(text)),
+  refund_id: writtenAtCreate('id', text),
+  payment_id: writtenAtCreate('paymentId', text),
+  application: writtenAtCreate('application', text),
+  order_id: writtenAtCreate('orderId', text),
+  status: writtenAtCreate('status', codecOf<RefundStatus>('text')),
+  stage: writtenAtCreate('stage', nullable(codecOf<RefundStage>('text'))),
+  amount: writtenAtCreate('amount', integer),
+  currency: writtenAtCreate('currency', text),
+  method: writtenAtCreate('method', codecOf<RefundMethod>('text')),
+  requested_by: writtenAtCreate('requestedBy', codecOf<RefundRequester>('text')),
+  reason: writtenAtCreate('reason', nullable(codecOf<RefundReason>('text'))),
+  reference: writtenAtCreate('reference', nullable(text)),
   bank_reference: progress('bankReference', nullable(text)),
-  failure_code: progress('failureCode', nullable(kind<RefundFailureCode>('text'))),
+  failure_code: progress('failureCode', nullable(codecOf<RefundFailureCode>('text'))),
   failure_reason: {
     toJson: ({ failureCode }: { failureCode: RefundFailureCode | null }) =>
       JSON.stringify(failureCode && refundFailureReason(failureCode)),
   },
   expected_at: progress('expectedAt', nullable(time)),
-  test: created('test', boolean),
-  metadata: created('metadata', json),
+  test: writtenAtCreate('test', boolean),
+  metadata: writtenAtCreate('metadata', json),
   succeeded_at: progress('succeededAt', nullable(time)),
   failed_at: progress('failedAt', nullable(time)),
-  created_at: created('createdAt', time),
-  updated_at: created('updatedAt', time),
+  created_at: writtenAtCreate('createdAt', time),
+  updated_at: writtenAtCreate('updatedAt', time),
 } as const;
 
 export type RefundField = keyof typeof refundFields;
@@ -73,7 +73,7 @@ type StoredField = Extract<(typeof refundFields)[RefundField], { property: strin
 /** A refund as the service stores it. Its amount is in minor units of its currency. */
 export type Refund = {
   [Field in StoredField as Field['property']]: Field extends {
-    kind: { toJson: (value: infer Value) => string };
+    codec: { toJson: (value: infer Value) => string };
   }
     ? Value
     : never;

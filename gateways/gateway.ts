@@ -33,7 +33,7 @@ interface Refused {
   message: string | null;
 }
 
-export type Opening =
+export type OpenResult =
   | {
       result: 'opened';
       reference: string;
@@ -136,7 +136,7 @@ export type Notification =
  */
 export interface GatewayAdapter {
   /** May be repeated. The first opening that is recorded counts: payers are sent to its page. */
-  open(payment: GatewayPayment): Promise<Opening>;
+  open(payment: GatewayPayment): Promise<OpenResult>;
   /** Confirms the money where the payer has paid, and returns the state. May be repeated. */
   verify(payment: OpenedPayment): Promise<GatewayStatus>;
   /** Returns the state and changes nothing. Captured money that waits for `verify` is `processing`. */

@@ -5,7 +5,7 @@ import type {
   GatewayPayment,
   GatewayStatus,
   KnownRefund,
-  Opening,
+  OpenResult,
   RefundAnswer,
   Reversal,
 } from './gateway.ts';
@@ -40,7 +40,7 @@ export const observed = (adapter: GatewayAdapter, listener: Listener): GatewayAd
   };
 };
 
-type Result = Opening | GatewayStatus | Reversal | RefundAnswer | KnownRefund[] | boolean;
+type Result = OpenResult | GatewayStatus | Reversal | RefundAnswer | KnownRefund[] | boolean;
 
 /** Runs one call. @returns its outcome beside the exchange that records it */
 const observeCall = async <R extends Result>(

@@ -5,7 +5,7 @@ import { fromWire } from './amount.ts';
 import type { HttpResponse } from './call.ts';
 import { parseResponse } from './call.ts';
 import { GatewayUnavailable } from './errors.ts';
-import type { GatewayStatus, OpenedPayment, Opening, Reversal } from './gateway.ts';
+import type { GatewayStatus, OpenedPayment, OpenResult, Reversal } from './gateway.ts';
 import { failed, maskedPan, providerMessage } from './redact.ts';
 
 /**
@@ -99,7 +99,7 @@ const reversalRefusals = new Set([134, 135]);
 const refundIsComplete = 2;
 
 /** @throws GatewayUnavailable unless PayPing clearly refuses the payment */
-export const parseOpeningRefusal = (response: HttpResponse): Opening => {
+export const parseOpeningRefusal = (response: HttpResponse): OpenResult => {
   const { status, body } = response;
   const { title, metaData } = Problem.safeParse(body).data ?? {};
   // A wrong token may be reported by the status alone.

@@ -12,7 +12,7 @@ import type {
   KnownRefund,
   Notification,
   OpenedPayment,
-  Opening,
+  OpenResult,
   Tools,
 } from './gateway.ts';
 import { defineDriver } from './gateway.ts';
@@ -290,7 +290,7 @@ const productName = (payment: GatewayPayment): string =>
  * pass on a retry. Source: https://docs.stripe.com/api/errors.
  * @throws GatewayUnavailable
  */
-const parseOpeningRefusal = (response: HttpResponse): Opening => {
+const parseOpeningRefusal = (response: HttpResponse): OpenResult => {
   const { status } = response;
   const { error } = parseResponse(Refusal, response, 'stripe, create');
   const isAboutUs = status === 401 || status === 403;

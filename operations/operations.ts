@@ -27,7 +27,7 @@ const verifyAuditLog = async (
   return { ...(await auditLog.verify()), hasNoted };
 };
 
-/** All use cases of an admin. The command line calls them; any other surface can. */
+/** All use cases of an admin. The command line and the console call them. */
 export const createOperations = (deps: Omit<Deps, 'change'>) => {
   const shared: Deps = { ...deps, change: createChange(deps) };
   return {

@@ -79,6 +79,7 @@ export const createPaymentOperations = ({
       check(found);
       return { result: found, before: { status: found.status }, after };
     });
+    // Unique, so that an admin's request shares no result with an earlier one.
     const asked = { ...payment, verifyWindow: now().getTime() };
     const { kind } = await needTemporal(() => ask(workflows, asked));
     const { status } = await find(id);

@@ -23,8 +23,8 @@ export const insertColumns = (sql: Queries): Fragment =>
   sql.unsafe(createdFields.map(({ property }) => columnName(property)).join(', '));
 
 /** The text between the values: `$1::text, $2::text, …`. One template costs less than a fragment a value. */
-const betweenValues = createdFields.map(({ kind }, index) =>
-  index === createdFields.length - 1 ? `::${kind.sqlType}` : `::${kind.sqlType}, `,
+const betweenValues = createdFields.map(({ codec }, index) =>
+  index === createdFields.length - 1 ? `::${codec.sqlType}` : `::${codec.sqlType}, `,
 );
 const valuesTemplate = Object.assign(['', ...betweenValues], { raw: ['', ...betweenValues] });
 

@@ -16,7 +16,7 @@ export interface PaymentWithAccount extends Payment, RecordedAccount {
   /** The gateway's reference for the payment; null until the payment is opened there. */
   reference: string | null;
   /** The payer was sent to the gateway. */
-  sent: boolean;
+  payerSent: boolean;
   /** When the payer of a sandbox plan comes back. */
   payerReturnsAt: Date | null;
   /** Null until the payment has ended. */
@@ -51,7 +51,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
   async get(id: string): Promise<PaymentWithAccount | undefined> {
     const [row] = await sql<PaymentWithAccount[]>`
       select ${selectPayment(sql)}, g.driver, g.kind as "gatewayKind", g.credentials,
-        p.gateway_reference as reference, p.checkout_at is not null as sent,
+        p.gateway_reference as reference, p.checkout_at is not null as "payerSent",
         p.payer_returns_at as "payerReturnsAt", d.status as delivery, d.round
       from payments p
       join gateways g on g.slug = p.gateway

@@ -25,7 +25,7 @@ export interface StoredPayment extends Payment {
   /** The payment has a reference: it was opened at its gateway. */
   opened: boolean;
   /** The payer was sent to the gateway. */
-  sent: boolean;
+  payerSent: boolean;
   /**
    * The number of the 3 seconds in which it was read, by the clock of Postgres. Equal verifications of one
    * window share a result, through whichever process they come.
@@ -34,7 +34,7 @@ export interface StoredPayment extends Payment {
 }
 
 /** The part of a payment that a message to its workflow needs. */
-export type PaymentRef = WorkflowStart & Pick<StoredPayment, 'status' | 'sent'>;
+export type PaymentRef = WorkflowStart & Pick<StoredPayment, 'status' | 'payerSent'>;
 
 /** A payment for the payer's pages. */
 export interface PayerPayment extends StoredPayment {
@@ -55,7 +55,7 @@ export interface Owner {
 }
 
 const progress = (sql: Queries) =>
-  sql`p.gateway_reference is not null as opened, p.checkout_at is not null as sent,
+  sql`p.gateway_reference is not null as opened, p.checkout_at is not null as "payerSent",
     floor(extract(epoch from now()) / ${limits.verifyReuseSeconds}::int)::bigint as "verifyWindow"`;
 
 const payerColumns = (sql: Queries) => sql`
@@ -141,7 +141,7 @@ export const createPayments = (sql: Queries) => ({
   async getByReference(gateway: string, reference: string): Promise<PaymentRef | undefined> {
     const [row] = await sql<PaymentRef[]>`
       select ${selectPayment(sql, workflowStartFields)}, p.status,
-        p.checkout_at is not null as sent
+        p.checkout_at is not null as "payerSent"
       from payments p
       where p.gateway = ${gateway} and p.gateway_reference = ${reference}`;
     return row;
@@ -151,7 +151,7 @@ export const createPayments = (sql: Queries) => ({
   async getByTrackingCode(gateway: string, trackingCode: string): Promise<PaymentRef | undefined> {
     const [row] = await sql<PaymentRef[]>`
       select ${selectPayment(sql, workflowStartFields)}, p.status,
-        p.checkout_at is not null as sent
+        p.checkout_at is not null as "payerSent"
       from payments p
       where p.gateway = ${gateway} and p.tracking_code = ${trackingCode}
       limit 1`;

@@ -185,7 +185,7 @@ export const createWorkflowCalls = (client: Client) => {
       const handle = await within(deadlinesMs.start, () =>
         workflow.start<Workflows['replay']>(replayWorkflow, replayStartOptions(input, application)),
       );
-      return within(deadlinesMs.replay, () => handle.result()).catch(onlyUnavailable);
+      return within(deadlinesMs.replay, () => handle.result()).catch(undefinedIfUnavailable);
     },
 
     /** Starts a replay of many events unless it runs. An operator's has no application. */
@@ -266,7 +266,7 @@ const verifyUpdateId = ({ returned, cancelled }: VerifyRequest, window: number):
 const hasClosed = (error: unknown): boolean =>
   error instanceof WorkflowNotFoundError || error instanceof WorkflowUpdateFailedError;
 
-const onlyUnavailable = (error: unknown): undefined => {
+const undefinedIfUnavailable = (error: unknown): undefined => {
   if (!(error instanceof TemporalUnavailable || error instanceof WorkflowFailedError)) throw error;
 };
 

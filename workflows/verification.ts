@@ -59,8 +59,8 @@ export const createVerification = (id: string) => {
       if (result.kind === 'ended' || covers(running.request, request)) return result;
     }
     if (endStatus) return { kind: 'ended', status: endStatus };
-    const sent = { ...request, cancelled: isCancelled };
-    return runSingle(sent, () => verifyPayment({ id, ...sent, ...takeRechecks() }));
+    const wanted = { ...request, cancelled: isCancelled };
+    return runSingle(wanted, () => verifyPayment({ id, ...wanted, ...takeRechecks() }));
   };
 
   /** Calls the payment off, after any verification in flight. It may end the payment without an inquiry. */
@@ -114,6 +114,7 @@ export const createVerification = (id: string) => {
 };
 export type Verification = ReturnType<typeof createVerification>;
 
-/** Whether a verification for `sent` also does what `request` asks for. */
-const covers = (sent: VerifyRequest, request: VerifyRequest): boolean =>
-  (sent.returned || !request.returned) && (sent.cancelled === true || request.cancelled !== true);
+/** Whether a verification that runs also does what `request` asks for. */
+const covers = (running: VerifyRequest, request: VerifyRequest): boolean =>
+  (running.returned || !request.returned) &&
+  (running.cancelled === true || request.cancelled !== true);

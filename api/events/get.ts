@@ -1,6 +1,6 @@
 import { EventResponse } from '../../contract/event-responses.ts';
 import type { Events } from '../../postgres/events.ts';
-import { findOwnEvent } from '../http/own.ts';
+import { findOwnEvent } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { exhaustedEvent } from './event-examples.ts';
 import { eventParams, presentEvent } from './present-event.ts';

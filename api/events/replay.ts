@@ -2,9 +2,9 @@ import { EventResponse } from '../../contract/event-responses.ts';
 import { limits } from '../../contract/limits.ts';
 import type { Events, EventWithAttempts } from '../../postgres/events.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
-import { findOwnEvent } from '../http/own.ts';
+import { findOwnEvent } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
-import { orUnavailable } from '../http/temporal-needed.ts';
+import { unavailableIfTemporalIsDown } from '../http/temporal-needed.ts';
 import { replayedEvent } from './event-examples.ts';
 import { eventParams, isDue, presentEvent } from './present-event.ts';
 
@@ -60,7 +60,7 @@ export const replayEventHandler =
         'The application has no webhook URL: an admin can set one.',
       );
 
-    const replayed = await orUnavailable(
+    const replayed = await unavailableIfTemporalIsDown(
       workflows.replay({ eventId: event.id, round: event.round }, application),
       'The event cannot be replayed now.',
     );

@@ -159,11 +159,11 @@ const passOn = async (
   payment: PaymentRef,
   { result }: Notification,
 ): Promise<void> => {
-  const { id, status, sent } = payment;
+  const { id, status, payerSent } = payment;
   // We closed it ourselves when it ended, or nobody can pay it any more either way.
   if (status === 'paid' || (result === 'closed' && isTerminal(status))) return;
   // A payer was there, so a checkout that is not recorded was lost.
-  if (result === 'changed' && !sent) await payments.recordLostCheckout(id, now());
+  if (result === 'changed' && !payerSent) await payments.recordLostCheckout(id, now());
   try {
     if (isTerminal(status)) await workflows.recheckLatePayment(id);
     else await workflows.recheck(payment, { unlessEnded: result === 'closed' });

@@ -3,7 +3,7 @@ import { formatObject } from '../../contract/json-text.ts';
 import type { Filters, ListPage, ListPosition } from '../../contract/list.ts';
 import type { Owner } from '../../postgres/payments.ts';
 import type { Caller } from '../../postgres/tokens.ts';
-import { ownerOf } from './own.ts';
+import { ownerOf } from './owned-records.ts';
 import type { HandlerResult } from './route.ts';
 
 /** Of a `per_page` of 0. */

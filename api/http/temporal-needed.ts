@@ -2,7 +2,10 @@ import { PaymentError } from '../../contract/errors.ts';
 import { TemporalUnavailable } from '../../temporal/workflow-calls.ts';
 
 /** For requests that only a workflow can carry out. @throws PaymentError SERVICE_UNAVAILABLE with this message */
-export const orUnavailable = async <T>(call: Promise<T>, message: string): Promise<T> => {
+export const unavailableIfTemporalIsDown = async <T>(
+  call: Promise<T>,
+  message: string,
+): Promise<T> => {
   try {
     return await call;
   } catch (error) {

@@ -59,7 +59,7 @@ export const returnHandler =
     if (!payment) return unknownPaymentPage();
     if (!payment.opened) return redirectToCallback(payment, payment.status);
     // Only a gateway sends payers here, so a checkout that is not recorded was lost.
-    if (!payment.sent) await recordLostCheckout(deps, payment.id);
+    if (!payment.payerSent) await recordLostCheckout(deps, payment.id);
 
     const deadline = Date.now() + waitMaxMs;
     const hadEnded = isTerminal(payment.status);

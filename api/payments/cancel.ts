@@ -4,9 +4,9 @@ import { presentPayment } from '../../contract/payment.ts';
 import { isTerminal } from '../../contract/status.ts';
 import type { Payments } from '../../postgres/payments.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
-import { findOwnPayment } from '../http/own.ts';
+import { findOwnPayment } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
-import { orUnavailable } from '../http/temporal-needed.ts';
+import { unavailableIfTemporalIsDown } from '../http/temporal-needed.ts';
 import { parseBody } from '../http/validation.ts';
 import { paymentExamples } from './payment-examples.ts';
 import { paymentParams } from './payment-id.ts';
@@ -56,7 +56,7 @@ export const cancelPaymentHandler =
     const payment = await findOwnPayment(payments, request);
     const result = isTerminal(payment.status)
       ? undefined
-      : await orUnavailable(
+      : await unavailableIfTemporalIsDown(
           workflows.cancel(payment, { by: 'application', reason }),
           'The payment cannot be cancelled now.',
         );

@@ -1,7 +1,7 @@
 import { PaymentResponse } from '../../contract/payment-responses.ts';
 import { presentPayment } from '../../contract/payment.ts';
 import type { Payments } from '../../postgres/payments.ts';
-import { findOwnPayment } from '../http/own.ts';
+import { findOwnPayment } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { paymentExamples } from './payment-examples.ts';
 import { paymentParams } from './payment-id.ts';

@@ -9,7 +9,7 @@ import { type SandboxPlan, sandboxPlanProblems } from '../../contract/sandbox-pl
 import { findPaymentProblems } from '../../gateways/registry.ts';
 import type { Gateway, Gateways } from '../../postgres/gateways.ts';
 import type { Caller } from '../../postgres/tokens.ts';
-import { ownerOf } from '../http/own.ts';
+import { ownerOf } from '../http/owned-records.ts';
 import type { Refuse } from '../http/route.ts';
 import { asFields, fieldErrors, invalidBody } from '../http/validation.ts';
 

@@ -4,7 +4,7 @@ import type { Payment } from '../../contract/payment.ts';
 import { presentPayment } from '../../contract/payment.ts';
 import { isTerminal } from '../../contract/status.ts';
 import type { Payments } from '../../postgres/payments.ts';
-import { findOwnPayment } from '../http/own.ts';
+import { findOwnPayment } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import type { SearchLate } from '../payer/late-payments.ts';
 import { paymentExamples } from './payment-examples.ts';
@@ -53,9 +53,9 @@ export const verifyPaymentHandler =
     const payment = await findOwnPayment(payments, request);
     if (!payment.opened) return present(payment);
     // The application may know of a payer at the gateway whom a restore of Postgres has lost.
-    if (!payment.sent) await payments.recordLostCheckout(payment.id, now());
+    if (!payment.payerSent) await payments.recordLostCheckout(payment.id, now());
     if (isTerminal(payment.status)) {
-      if (!payment.sent) void searchLate(payment);
+      if (!payment.payerSent) void searchLate(payment);
       return present(payment);
     }
 

@@ -2,9 +2,9 @@ import { RefundResponse } from '../../contract/refund-responses.ts';
 import { presentRefund, refundStart } from '../../contract/refund.ts';
 import type { Refunds } from '../../postgres/refunds.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
-import { findOwnRefund } from '../http/own.ts';
+import { findOwnRefund } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
-import { orUnavailable } from '../http/temporal-needed.ts';
+import { unavailableIfTemporalIsDown } from '../http/temporal-needed.ts';
 import { refundParams } from './get.ts';
 import { refundExamples } from './refund-examples.ts';
 
@@ -36,7 +36,7 @@ export const cancelRefundHandler =
     const refund = await findOwnRefund(refunds, request);
     if (!(await refunds.requestCancel(refund.id))) throw request.refuse('REFUND_NOT_CANCELLABLE');
     if (refund.status === 'pending')
-      await orUnavailable(
+      await unavailableIfTemporalIsDown(
         workflows.finishRefund(refundStart(refund)),
         'The refund is called off, and Temporal is not available now.',
       );

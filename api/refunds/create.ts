@@ -14,7 +14,7 @@ import { findRefundProblem, type RefundProblem } from '../../gateways/refundable
 import type { RefundablePayment, Refunds } from '../../postgres/refunds.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
-import { ownerOf } from '../http/own.ts';
+import { ownerOf } from '../http/owned-records.ts';
 import type { Handler, Refuse, RouteSpec } from '../http/route.ts';
 import { asFields, fieldErrors, invalidBody } from '../http/validation.ts';
 import { fingerprintOf, readIdempotencyKey, replay } from '../payments/idempotency.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { RefundId, RefundResponse } from '../../contract/refund-responses.ts';
 import { presentRefund } from '../../contract/refund.ts';
 import type { Refunds } from '../../postgres/refunds.ts';
-import { findOwnRefund } from '../http/own.ts';
+import { findOwnRefund } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { refundExamples } from './refund-examples.ts';
 

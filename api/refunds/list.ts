@@ -5,7 +5,7 @@ import type { Payments } from '../../postgres/payments.ts';
 import { everyRefund } from '../../postgres/refund-filter.ts';
 import type { Refunds } from '../../postgres/refunds.ts';
 import { cursorAfter, listHandler, perPageExample } from '../http/list-handler.ts';
-import { findOwnPayment } from '../http/own.ts';
+import { findOwnPayment } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { paymentParams } from '../payments/payment-id.ts';
 import { refundExamples } from './refund-examples.ts';

@@ -5,10 +5,10 @@ import { CreateReplay, ReplayPlanResponse, ReplayResponse } from '../../contract
 import { everyDelivery } from '../../postgres/delivery-filter.ts';
 import type { Replays } from '../../postgres/replays.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
-import { ownerOf } from '../http/own.ts';
+import { ownerOf } from '../http/owned-records.ts';
+import { unavailableIfTemporalIsDown } from '../http/temporal-needed.ts';
 import { invalidBody, parseBody } from '../http/validation.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
-import { orUnavailable } from '../http/temporal-needed.ts';
 import { presentReplay, replayExamples } from './present-replay.ts';
 
 const createExamples = {
@@ -85,7 +85,7 @@ export const createReplayHandler = (
     if (isRunning === undefined) {
       const id = newReplayId();
       // Before the record, which the workflow waits for: without Temporal there is no replay.
-      await orUnavailable(
+      await unavailableIfTemporalIsDown(
         workflows.startReplayMany(id, owner.application),
         'The events cannot be replayed now.',
       );

@@ -1,6 +1,6 @@
 import { ReplayResponse } from '../../contract/replays.ts';
 import type { Replays } from '../../postgres/replays.ts';
-import { findOwnReplay } from '../http/own.ts';
+import { findOwnReplay } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { presentReplay, replayExamples, replayParams } from './present-replay.ts';
 

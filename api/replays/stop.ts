@@ -1,9 +1,9 @@
 import { ReplayResponse } from '../../contract/replays.ts';
 import type { Replays } from '../../postgres/replays.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
-import { findOwnReplay } from '../http/own.ts';
+import { findOwnReplay } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
-import { orUnavailable } from '../http/temporal-needed.ts';
+import { unavailableIfTemporalIsDown } from '../http/temporal-needed.ts';
 import { presentReplay, replayExamples, replayParams } from './present-replay.ts';
 
 export const stopReplayRoute = {
@@ -31,7 +31,7 @@ export const stopReplayHandler =
     if (replay.status === 'running') {
       await replays.requestStop(replay.id);
       // Does nothing unless the workflow was lost: then nobody else would see the mark.
-      await orUnavailable(
+      await unavailableIfTemporalIsDown(
         workflows.startReplayMany(replay.id, replay.application),
         'The stop is recorded, and Temporal is not available now.',
       );

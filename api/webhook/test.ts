@@ -6,10 +6,10 @@ import { TestWebhook, WebhookTestResponse } from '../../contract/replays.ts';
 import type { Sql } from '../../postgres/driver/sql.ts';
 import { createWebhookTests, type WebhookTests } from '../../postgres/webhook-tests.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
+import { unavailableIfTemporalIsDown } from '../http/temporal-needed.ts';
 import { parseBody } from '../http/validation.ts';
 import { rateLimited } from '../http/rate-limiter.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
-import { orUnavailable } from '../http/temporal-needed.ts';
 import { eventExamples } from '../payments/payment-examples.ts';
 
 const requestExamples = {
@@ -69,7 +69,7 @@ export const testWebhookHandler =
     if (tooMany) throw rateLimited(tooMany.retryAfterSeconds);
 
     const unavailable = 'The sample cannot be sent now.';
-    await orUnavailable(workflows.testWebhook(id, application), unavailable);
+    await unavailableIfTemporalIsDown(workflows.testWebhook(id, application), unavailable);
     const result = await webhookTests.getResult(id);
     if (!result) throw refuse('SERVICE_UNAVAILABLE', unavailable);
     const { sent, responseStatus, durationMs, errorClass, responseBody } = result;

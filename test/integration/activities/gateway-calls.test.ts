@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { GatewayAdapter, GatewayStatus, Opening } from '../../../gateways/gateway.ts';
+import type { GatewayAdapter, GatewayStatus, OpenResult } from '../../../gateways/gateway.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { countedSql } from '../../support/data/counted-sql.ts';
@@ -20,7 +20,7 @@ const counted = (script: Partial<GatewayAdapter>) => {
 
 const exchangesOf = (id: string) => createGatewayExchanges(records.sql).list(id);
 
-const opened = (id: string): Opening => ({
+const opened = (id: string): OpenResult => ({
   result: 'opened',
   reference: `REF_${id}`,
   redirect: { method: 'GET', url: 'https://gateway.example/pay' },

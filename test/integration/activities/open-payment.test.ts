@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createBulkhead } from '../../../activities/bulkhead.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
-import type { GatewayAdapter, Opening } from '../../../gateways/gateway.ts';
+import type { GatewayAdapter, OpenResult } from '../../../gateways/gateway.ts';
 import { withOutcome, noAnswer, startRecords } from '../../support/data/records.ts';
 import {
   inTurn,
@@ -18,8 +18,8 @@ const redirect = {
   url: 'https://gateway.example',
   fields: { token: 'x' },
 } as const;
-const opened = (reference: string): Opening => ({ result: 'opened', reference, redirect });
-const refused: Opening = { result: 'refused', code: '-9', message: 'no such merchant' };
+const opened = (reference: string): OpenResult => ({ result: 'opened', reference, redirect });
+const refused: OpenResult = { result: 'refused', code: '-9', message: 'no such merchant' };
 const opening = (open?: GatewayAdapter['open']) => withGateway(records, open ? { open } : {});
 
 describe('openPayment', () => {
@@ -79,7 +79,7 @@ describe('openPayment', () => {
   it('fails with a retryable failure while the gateway does not answer, without an outcome', async () => {
     const { id } = await records.created();
     const before = await records.snapshot(id);
-    const { openPayment } = opening(inTurn<Opening>(silence, opened('A-2')));
+    const { openPayment } = opening(inTurn<OpenResult>(silence, opened('A-2')));
     await expect(openPayment({ id, afterDeadline: false })).rejects.toMatchObject({
       type: 'GatewayUnavailable',
       nonRetryable: false,
@@ -91,7 +91,7 @@ describe('openPayment', () => {
   it('does not look for a late payment if the gateway was silent only during the opening', async () => {
     const { id } = await records.created();
     const { openPayment, verifyPayment, late } = withGateway(records, {
-      open: inTurn<Opening>(silence, opened('A-7')),
+      open: inTurn<OpenResult>(silence, opened('A-7')),
       verify: async () => ({ state: 'cancelled' }),
     });
     await expect(openPayment({ id, afterDeadline: false })).rejects.toThrow('timeout');

@@ -49,7 +49,7 @@ describe('payments.insert', () => {
     expect(await records.payments.get(payment.id, owner)).toEqual({
       ...payment,
       opened: false,
-      sent: false,
+      payerSent: false,
       verifyWindow: expect.any(Number),
     });
   });
@@ -129,7 +129,7 @@ describe('payments.sendToGateway', () => {
       url: `https://gateway.example/${payment.id}`,
     });
     expect(await sentAt(payment)).toEqual(now);
-    expect(await records.payments.get(payment.id, owner)).toMatchObject({ sent: true });
+    expect(await records.payments.get(payment.id, owner)).toMatchObject({ payerSent: true });
   });
 
   it('sends no payer before the payment is opened, or from the deadline on', async () => {

@@ -12,7 +12,7 @@ const faults: Record<string, CancelFault> = {
       ...outcomes,
       async get(id) {
         const payment = await outcomes.get(id);
-        return payment && { ...payment, sent: false };
+        return payment && { ...payment, payerSent: false };
       },
       finalize: (ended, event, options) =>
         outcomes.finalize(ended, event, { ...options, onlyIfUnsent: false }),

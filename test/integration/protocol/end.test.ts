@@ -42,7 +42,7 @@ const faults: Record<string, EndFault> = {
       ...outcomes,
       async get(id) {
         const payment = await outcomes.get(id);
-        return payment && { ...payment, reference: payment.sent ? payment.reference : null };
+        return payment && { ...payment, reference: payment.payerSent ? payment.reference : null };
       },
     },
   }),

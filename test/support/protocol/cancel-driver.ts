@@ -102,7 +102,7 @@ export const createCancelDriver = async (
       return {
         status: row?.status === 'processing' ? 'pending' : (row?.status as Cancel['status']),
         events: (await records.listEvents(id)).length,
-        checkout: row?.sent ?? false,
+        checkout: row?.payerSent ?? false,
         doubt: mayHaveCaptured(await exchanges.list(id)),
         late,
         response,

@@ -102,7 +102,7 @@ export const createEndDriver = async (
       return {
         status: row?.status === 'processing' ? 'pending' : (row?.status as End['status']),
         events: (await records.listEvents(id)).length,
-        checkout: row?.sent ?? false,
+        checkout: row?.payerSent ?? false,
         doubt: mayHaveCaptured(await exchanges.list(id)),
         late,
         ...gateway,

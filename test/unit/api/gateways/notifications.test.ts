@@ -28,8 +28,8 @@ const notified = async (notification: Notification, { kind = 'live', known }: Op
       }),
     },
     payments: {
-      getByReference: async () => known && { ...aPayment(), sent: true, ...known },
-      getByTrackingCode: async () => known && { ...aPayment(), sent: true, ...known },
+      getByReference: async () => known && { ...aPayment(), payerSent: true, ...known },
+      getByTrackingCode: async () => known && { ...aPayment(), payerSent: true, ...known },
       recordLostCheckout: async () => void calls.push('record the checkout'),
     },
     workflows: {
@@ -78,13 +78,13 @@ describe('a notification', () => {
     [
       'news of an open payment without a recorded checkout',
       about('changed'),
-      { sent: false },
+      { payerSent: false },
       ['record the checkout', 'recheck'],
     ],
     [
       'news of an ended payment without a recorded checkout',
       about('changed'),
-      { sent: false, status: 'expired' },
+      { payerSent: false, status: 'expired' },
       ['record the checkout', 'search'],
     ],
   ])('a notification with %s has this effect: %j %j', async (_, notification, known, expected) => {

@@ -9,7 +9,7 @@ const aPayerPayment = (): PayerPayment => ({
   ...aPayment(),
   driver: 'sandbox',
   opened: true,
-  sent: true,
+  payerSent: true,
   verifyWindow: 1,
   isUnstarted: false,
   traceId: null,
@@ -86,7 +86,7 @@ it.each([
 it('verifies a payment without a recorded checkout, and records the checkout', async () => {
   let recorded = 0;
   const { headers } = await returned(
-    { ...aPayerPayment(), sent: false },
+    { ...aPayerPayment(), payerSent: false },
     {
       reads: 1,
       verify: async () => ({ kind: 'ended', status: 'paid' }),

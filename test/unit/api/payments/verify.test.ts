@@ -13,7 +13,7 @@ const verifyWith = async (
   fields: Partial<StoredPayment> = {},
   calls: string[] = [],
 ) => {
-  const payment = { ...aPayment(), opened: true, sent: true, verifyWindow: 1, ...fields };
+  const payment = { ...aPayment(), opened: true, payerSent: true, verifyWindow: 1, ...fields };
   const handle = verifyPaymentHandler({
     publicBaseUrl: 'https://pay.example',
     payments: {
@@ -49,12 +49,12 @@ it('answers 502 when the gateway gave no answer', async () => {
 });
 
 it.each<[string, Partial<StoredPayment>, string[]]>([
-  ['is not open at its gateway yet', { opened: false, sent: false }, []],
-  ['is open, and no checkout is recorded', { sent: false }, ['record the checkout', 'verify']],
+  ['is not open at its gateway yet', { opened: false, payerSent: false }, []],
+  ['is open, and no checkout is recorded', { payerSent: false }, ['record the checkout', 'verify']],
   ['has ended', { status: 'expired' }, []],
   [
     'has ended, and no checkout is recorded',
-    { status: 'expired', sent: false },
+    { status: 'expired', payerSent: false },
     ['record the checkout', 'search'],
   ],
 ])('a verify of a payment that %s does this: %j', async (_, fields, expected) => {

@@ -22,7 +22,7 @@ interface OwnRequest<Code extends ErrorCode> {
 }
 
 /** Makes a finder by the id in the path. It does not query for a text that cannot be an id. */
-const ownBy =
+const finderByOwner =
   <Code extends ErrorCode>(param: string, pattern: RegExp, notFound: Code) =>
   async <T>(
     records: { get: (id: string, owner: Owner) => Promise<T | undefined> },
@@ -35,10 +35,10 @@ const ownBy =
   };
 
 /** @throws PaymentError PAYMENT_NOT_FOUND */
-export const findOwnPayment = ownBy('payment_id', paymentIdPattern, 'PAYMENT_NOT_FOUND');
+export const findOwnPayment = finderByOwner('payment_id', paymentIdPattern, 'PAYMENT_NOT_FOUND');
 /** @throws PaymentError EVENT_NOT_FOUND */
-export const findOwnEvent = ownBy('event_id', eventIdPattern, 'EVENT_NOT_FOUND');
+export const findOwnEvent = finderByOwner('event_id', eventIdPattern, 'EVENT_NOT_FOUND');
 /** @throws PaymentError REFUND_NOT_FOUND */
-export const findOwnRefund = ownBy('refund_id', refundIdPattern, 'REFUND_NOT_FOUND');
+export const findOwnRefund = finderByOwner('refund_id', refundIdPattern, 'REFUND_NOT_FOUND');
 /** @throws PaymentError REPLAY_NOT_FOUND */
-export const findOwnReplay = ownBy('replay_id', replayIdPattern, 'REPLAY_NOT_FOUND');
+export const findOwnReplay = finderByOwner('replay_id', replayIdPattern, 'REPLAY_NOT_FOUND');
