@@ -70,7 +70,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
   },
   console: {
     value:
-      'contract postgres operations/accounts.ts#mendOf operations/change.ts operations/csv.ts operations/differences.ts operations/webhook-url.ts telemetry/log.ts telemetry/single-flight.ts',
+      'contract postgres operations/accounts.ts#mendOf operations/change.ts operations/csv.ts operations/differences.ts operations/facts.ts operations/webhook-url.ts telemetry/log.ts telemetry/single-flight.ts',
     type: 'operations',
   },
   'console/main.ts': { value: 'node-version.mjs' },
