@@ -45,9 +45,7 @@ COPY activities activities
 COPY workflows workflows
 COPY api api
 COPY worker worker
-COPY operations operations
-COPY cli cli
-COPY console console
+COPY admin admin
 # In a checkout made under umask 077 only the owner can read the files, and here that is root.
 RUN find . -name node_modules -prune -o -exec chmod u=rwX,go=rX {} +
 # The user node of Node's image.
@@ -55,4 +53,4 @@ USER 1000:1000
 # A signal has no effect on the first process before that listens, and Node needs some 50 ms for it.
 ENTRYPOINT ["tini", "--"]
 # Each service of docker-compose.yml names its entry.
-CMD ["node", "cli/main.ts", "--help"]
+CMD ["node", "admin/cli/main.ts", "--help"]

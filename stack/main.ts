@@ -7,6 +7,6 @@ await runStack({
   api: 'api/main.ts',
   worker: 'worker/main.ts',
   shop: 'demo/shop.ts',
-  console: 'console/main.ts',
+  console: 'admin/console/main.ts',
   bundle: 'worker/bundle.ts',
 });

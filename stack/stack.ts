@@ -1,7 +1,7 @@
 import { join, relative, resolve } from 'node:path';
-import { createChange } from '../operations/change.ts';
+import { createChange } from '../admin/operations/change.ts';
 import { timeSkipping } from '../temporal/skip-time.ts';
-import { createConsoleLogins } from '../operations/console-logins.ts';
+import { createConsoleLogins } from '../admin/operations/console-logins.ts';
 import type { StackConfig } from '../config.ts';
 import { connect } from '../postgres/driver/connection.ts';
 import { SetupError } from '../process.ts';

@@ -48,7 +48,7 @@ describe('a program whose connection to Temporal fails during several calls', ()
   it('prints one sentence with the reason: admin reconcile', async () => {
     for (let count = 0; count < 12; count += 1) await records.opened();
     await records.sql`update payments set created_at = now() - interval '2 minutes'`;
-    const { stderr, code } = await run(['cli/main.ts', 'reconcile'], {});
+    const { stderr, code } = await run(['admin/cli/main.ts', 'reconcile'], {});
     // The retries may have reached the deadline.
     const why = '(14 UNAVAILABLE|4 DEADLINE_EXCEEDED).*';
     expect(stderr).toMatch(new RegExp(`^Failed: Failed to describe workflow \\(${why}\\)\n$`));

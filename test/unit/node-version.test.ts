@@ -35,7 +35,7 @@ it.each(['24.18.1', '24.21.0', '26.5.1', '26.6.0', '27.0.0'])('takes Node %s', (
   expect(run(...claiming(version), './node-version.mjs')).toMatchObject({ status: 0, stderr: '' });
 });
 
-it.each(['api/main.ts', 'worker/main.ts', 'cli/main.ts', 'postgres/main.ts'])(
+it.each(['api/main.ts', 'worker/main.ts', 'admin/cli/main.ts', 'postgres/main.ts'])(
   'stops %s on a Node that is not safe, in one sentence',
   (entry) => {
     const { status, stderr, stdout } = run(...claiming('24.18.0'), entry);

@@ -35,7 +35,13 @@ const signalWhileLoading = `
   });`;
 
 const entries = [
-  ...['api/main.ts', 'worker/main.ts', 'console/main.ts', 'cli/main.ts', 'postgres/main.ts'],
+  ...[
+    'api/main.ts',
+    'worker/main.ts',
+    'admin/console/main.ts',
+    'admin/cli/main.ts',
+    'postgres/main.ts',
+  ],
   ...['worker/setup-namespace.ts', 'worker/replay-open.ts', 'worker/bundle.ts', 'stack/main.ts'],
 ];
 

@@ -185,6 +185,8 @@ const plantLate = async ({ ours, theirs }: { ours: boolean; theirs: boolean }) =
   Object.assign(made, { createdAt: at('12:30:00'), claimed: id });
 };
 
+const reserve = { type: 'reserve', reporting_category: 'reserve' };
+
 /** Of every kind, on the side that has it. */
 const plantAll = async () => {
   const charge = { amount: 990, currency: 'eur', trackingCode: 'pi_foreign', paymentId: '' };
@@ -223,7 +225,6 @@ const plantAll = async () => {
   await plant({ fee: feeOf(1250) + 2 });
   const unknown = await plant({ theirs: null });
   stripe.book.delete(unknown.reference);
-  const reserve = { type: 'reserve', reporting_category: 'reserve' };
   stripe.moveBalance(reserve, { amount: -50, at: at('14:00:00') });
 };
 
@@ -303,10 +304,7 @@ describe('a day of an account in another time zone', () => {
 
   it('forgets an entry that has gone from the list', async () => {
     const before = await compare();
-    const reference = stripe.moveBalance(
-      { type: 'reserve', reporting_category: 'reserve' },
-      { amount: -5, at: at('15:00:00') },
-    );
+    const reference = stripe.moveBalance(reserve, { amount: -5, at: at('15:00:00') });
     expect(await compare()).toBe(before + 1);
     stripe.takeBack(reference);
     expect(await compare()).toBe(before);

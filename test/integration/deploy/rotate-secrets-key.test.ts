@@ -28,7 +28,7 @@ const docker = `#!/bin/sh
 case "$*" in
   *'ps --all --quiet'*) echo c1 ;;
   *' up -d --wait --no-deps --no-recreate'*) echo renewed >> renewals; [ ! -e unhealthy ] ;;
-  *' run --rm -T admin '*) shift 5; exec "${process.execPath}" ${join(root, 'cli/main.ts')} "$@" --as tests ;;
+  *' run --rm -T admin '*) shift 5; exec "${process.execPath}" ${join(root, 'admin/cli/main.ts')} "$@" --as tests ;;
 esac
 `;
 

@@ -109,7 +109,7 @@ describe('replaying an exhausted delivery', () => {
       TEMPORAL_ADDRESS: inject('sharedService').temporalAddress,
     };
     const line = ['deliveries', 'replay', '--application', application, '--rate', '1', '--yes'];
-    const child = spawn(process.execPath, ['cli/main.ts', ...line], { env });
+    const child = spawn(process.execPath, ['admin/cli/main.ts', ...line], { env });
     let progress = '';
     child.stderr.on('data', (piece) => {
       const isFirst = !progress.includes(' of 4');

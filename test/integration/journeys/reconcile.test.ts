@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
-import type { ReconcileOptions } from '../../../operations/reconciliation.ts';
+import type { ReconcileOptions } from '../../../admin/operations/reconciliation.ts';
 import { eventId, newPaymentId } from '../../../contract/ids.ts';
 import { paymentsQueue, paymentWorkflow } from '../../../temporal/messages.ts';
 import { paymentStartOptions } from '../../../temporal/start-options.ts';

@@ -21,7 +21,7 @@ const operations = operationsOn(sql, {
   temporal: async () => createTemporalAdmin(service.client),
 });
 const port = await freePort();
-const consoleProcess = createProcess('console', 'console/main.ts', {
+const consoleProcess = createProcess('console', 'admin/console/main.ts', {
   ...service.env,
   CONSOLE_PORT: String(port),
   CONSOLE_BASE_URL: `http://console.localhost:${port}`,

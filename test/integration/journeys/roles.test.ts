@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
-import type { Operations } from '../../../operations/operations.ts';
+import type { Operations } from '../../../admin/operations/operations.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
 import { tokenIdOf } from '../../../postgres/tokens.ts';

@@ -1,6 +1,6 @@
-import type { Io } from '../../../cli/io.ts';
-import { runAdmin } from '../../../cli/program.ts';
-import type { Operations } from '../../../operations/operations.ts';
+import type { Io } from '../../../admin/cli/io.ts';
+import { runAdmin } from '../../../admin/cli/program.ts';
+import type { Operations } from '../../../admin/operations/operations.ts';
 
 interface Options {
   /** The answer to a question at a terminal. Without it, the line runs in a script. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createOperations, type Operations } from '../../../operations/operations.ts';
+import { createOperations, type Operations } from '../../../admin/operations/operations.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { createSecretBox, type KeyRing } from '../../../postgres/secret-box.ts';
 import type { TemporalAdmin } from '../../../temporal/admin-client.ts';

@@ -8,13 +8,13 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { createConsole } from '../../../console/app.ts';
-import { createBegunLogins } from '../../../console/begun-login.ts';
-import type { Deps } from '../../../console/request.ts';
+import { createConsole } from '../../../admin/console/app.ts';
+import { createBegunLogins } from '../../../admin/console/begun-login.ts';
+import type { Deps } from '../../../admin/console/request.ts';
 import {
   createIdentityProvider,
   type IdentityProvider,
-} from '../../../console/identity-provider.ts';
+} from '../../../admin/console/identity-provider.ts';
 import { createAttentionQueries } from '../../../postgres/attention.ts';
 import { createBacklogMetrics } from '../../../postgres/backlog-metrics.ts';
 import { createConsoleLoginQueries, type ConsoleRole } from '../../../postgres/console-logins.ts';

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { projectFiles, readProjectFile } from '../../support/checks/project-files.ts';
 
 const service =
-  'config.ts process.ts contract postgres temporal telemetry gateways webhooks activities workflows api worker operations cli console stack demo client';
+  'config.ts process.ts contract postgres temporal telemetry gateways webhooks activities workflows api worker admin stack demo client';
 
 /**
  * The project's own modules that a folder or file may import, besides its own folder. All rows that match a
@@ -62,24 +62,24 @@ const rules: Record<string, { value?: string; type?: string }> = {
   'worker/bundle.ts': { value: 'node-version.mjs' },
   'worker/replay-open.ts': { value: 'node-version.mjs' },
   'worker/replay.ts': { value: 'config.ts process.ts' },
-  operations: { value: 'contract postgres temporal gateways webhooks' },
-  cli: { value: 'contract postgres operations process.ts#SetupError' },
-  'cli/main.ts': { value: 'node-version.mjs' },
-  'cli/start.ts': {
+  'admin/operations': { value: 'contract postgres temporal gateways webhooks' },
+  'admin/cli': { value: 'contract postgres admin/operations process.ts#SetupError' },
+  'admin/cli/main.ts': { value: 'node-version.mjs' },
+  'admin/cli/start.ts': {
     value: 'config.ts process.ts temporal',
   },
-  console: {
+  'admin/console': {
     value:
-      'contract postgres operations/accounts.ts#mendOf operations/change.ts operations/csv.ts operations/differences.ts operations/facts.ts operations/webhook-url.ts telemetry/log.ts telemetry/single-flight.ts',
-    type: 'operations',
+      'contract postgres admin/operations/accounts.ts#mendOf admin/operations/change.ts admin/operations/csv.ts admin/operations/differences.ts admin/operations/facts.ts admin/operations/webhook-url.ts telemetry/log.ts telemetry/single-flight.ts',
+    type: 'admin/operations',
   },
-  'console/main.ts': { value: 'node-version.mjs' },
-  'console/start.ts': {
-    value: 'config.ts process.ts operations temporal',
+  'admin/console/main.ts': { value: 'node-version.mjs' },
+  'admin/console/start.ts': {
+    value: 'config.ts process.ts admin/operations temporal',
   },
   stack: {
     value:
-      'node-version.mjs config.ts process.ts postgres contract temporal operations/change.ts operations/console-logins.ts',
+      'node-version.mjs config.ts process.ts postgres contract temporal admin/operations/change.ts admin/operations/console-logins.ts',
   },
   client: {},
   demo: { value: 'client/src/index.ts client/src/inbox.ts' },
@@ -123,9 +123,9 @@ const values = new Map(
 );
 
 const isIn = (path: string, place: string) => path === place || path.startsWith(`${place}/`);
-/** Files import from their own folder freely. `api/http` is a floor: it knows nothing else of `api`. */
+/** Files import from their own folder freely. `api/http` and the parts of `admin` are floors: each knows nothing else of it. */
 const ownFolder = (file: string) =>
-  isIn(file, 'api/http') ? 'api/http' : file.slice(0, file.indexOf('/'));
+  /^(?:api\/http|admin\/\w+)(?=\/)/.exec(file)?.[0] ?? file.slice(0, file.indexOf('/'));
 const allows = (allowed: string[], file: string, { from, isOurs, names }: Import) =>
   !isOurs ||
   (file.includes('/') && isIn(from, ownFolder(file))) ||
@@ -215,7 +215,7 @@ it('the API loads no HTTP client, because it calls neither gateways nor webhook 
 
 it('every process checks the version of Node, and listens to signals, before it loads what takes time', () => {
   const entries = files.filter((path) =>
-    /^(?:api|cli|console|postgres|stack|worker)\/main\.ts$|^worker\/(?:bundle|replay-open|setup-namespace)\.ts$/.test(
+    /^(?:admin\/cli|admin\/console|api|postgres|stack|worker)\/main\.ts$|^worker\/(?:bundle|replay-open|setup-namespace)\.ts$/.test(
       path,
     ),
   );
@@ -225,6 +225,6 @@ it('every process checks the version of Node, and listens to signals, before it 
   ];
   const loadedFirst = entries.flatMap((path) => imports(path).map(([, from]) => from));
   expect(loadedFirst.filter((from) => !from?.startsWith('node:'))).toEqual(
-    entries.map(() => '../node-version.mjs'),
+    entries.map((path) => `${'../'.repeat(path.split('/').length - 1)}node-version.mjs`),
   );
 });

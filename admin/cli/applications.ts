@@ -1,0 +1,202 @@
+import type { Application } from '../../postgres/applications.ts';
+import { Refusal } from '../operations/change.ts';
+import { applicationFacts, reservedText } from '../operations/facts.ts';
+import { hideQuery } from '../operations/webhook-url.ts';
+import {
+  type CommandGroup,
+  type CommandSpec,
+  count,
+  option,
+  reasonOption,
+  required,
+  textOf,
+} from './commands.ts';
+import type { Io } from './io.ts';
+import { facts, table, type Output } from './output.ts';
+
+const redact = (application: Application): Application => ({
+  ...application,
+  webhookUrl: application.webhookUrl && hideQuery(application.webhookUrl),
+});
+
+const format = (application: Application): Output => {
+  const json = redact(application);
+  const text = facts({ slug: json.slug, ...applicationFacts(application) });
+  return { text, json };
+};
+
+const callbackUrl = [
+  '--callback-url <url...>',
+  'where payers return to; the first one is the default',
+] as const;
+const webhookUrlOption = (otherwise: string) =>
+  option(
+    '--webhook-url <url>',
+    'where webhooks are sent, https only; - reads it from a prompt or standard input, as its query may be a key',
+    otherwise,
+  );
+
+/**
+ * Null if the option is missing. `-` reads the URL: arguments stay in the shell's history and in the list of
+ * processes.
+ */
+const readWebhookUrl = async (given: unknown, io: Io): Promise<string | null> => {
+  if (given !== '-') return textOf(given);
+  const url = await io.readSecret('Webhook URL (not shown): ', (typed) => typed.trim() !== '');
+  if (url === '') throw new Refusal('Standard input has no webhook URL.');
+  return url;
+};
+
+const toUrls = (value: unknown): string[] | undefined =>
+  Array.isArray(value) ? value.map(String) : undefined;
+
+const createCommand: CommandSpec = {
+  usage: 'create <application>',
+  summary:
+    'create an application with its first webhook secret, which is shown once; issue a token next',
+  examples: [
+    'applications create shop --gateway sandbox --callback-url https://shop.example/return --webhook-url https://shop.example/webhook',
+  ],
+  options: [
+    required('--gateway <slug>', 'default gateway'),
+    required(...callbackUrl),
+    webhookUrlOption('none'),
+    reasonOption(),
+  ],
+  run: async ({ args: [slug = ''], options, reason, operations, io }) => {
+    const application = {
+      slug,
+      defaultGateway: String(options.gateway),
+      callbackUrls: toUrls(options.callbackUrl) ?? [],
+      webhookUrl: await readWebhookUrl(options.webhookUrl, io),
+    };
+    const created = await operations.applications.create(application, reason);
+    const { text, json } = format(created.application);
+    return {
+      text: `${text}\n\nWebhook secret, which cannot be shown again:\n${created.secret}`,
+      json: { application: json, webhookSecret: created.secret },
+    };
+  },
+};
+
+const updateCommand: CommandSpec = {
+  usage: 'update <application>',
+  summary:
+    'change URLs, default gateway or request budget; the next attempt uses a new webhook URL',
+  examples: [
+    'applications update shop --webhook-url https://shop.example/new-webhook',
+    'applications update shop --webhook-url - < webhook-url',
+    'applications update shop --no-webhook-url --reason "receiver is gone"',
+    'applications update shop --requests-per-minute 600',
+    'applications update shop --refund-events on --reason "its receiver knows them"',
+  ],
+  options: [
+    option(...callbackUrl, 'as it is'),
+    webhookUrlOption('as it is'),
+    option('--no-webhook-url', 'remove the webhook URL'),
+    option('--gateway <slug>', 'default gateway', 'as it is'),
+    option('--requests-per-minute <count>', 'request budget', 'as it is').argParser(
+      count(1_000_000),
+    ),
+    option(
+      '--refund-events <state>',
+      'events of refunds, which its receiver must know',
+      'as it is',
+    ).choices(['on', 'off']),
+    reasonOption(),
+  ],
+  run: async ({ args: [slug = ''], options, reason, operations, io }) => {
+    const callbackUrls = toUrls(options.callbackUrl);
+    const { gateway, requestsPerMinute } = options;
+    const webhookUrl = await readWebhookUrl(options.webhookUrl, io);
+    const settings = {
+      ...(callbackUrls && { callbackUrls }),
+      ...(options.webhookUrl === false && { webhookUrl: null }),
+      ...(webhookUrl !== null && { webhookUrl }),
+      ...(typeof gateway === 'string' && { defaultGateway: gateway }),
+      ...(typeof requestsPerMinute === 'number' && { requestsPerMinute }),
+      ...(options.refundEvents !== undefined && { refundEvents: options.refundEvents === 'on' }),
+    };
+    if (Object.keys(settings).length === 0)
+      throw new Refusal('Nothing to change: see applications update --help.');
+    return format(await operations.applications.update(slug, settings, reason));
+  },
+};
+
+const setStatusCommand = ({
+  name,
+  status,
+  summary,
+}: {
+  name: string;
+  status: Application['status'];
+  summary: string;
+}): CommandSpec => ({
+  usage: `${name} <application>`,
+  summary,
+  examples: [`applications ${name} shop --reason "requested by its owner"`],
+  options: [reasonOption()],
+  run: async ({ args: [slug = ''], reason, operations }) => {
+    const { text, json } = format(await operations.applications.setStatus(slug, status, reason));
+    const reserved = await operations.refunds.sumReserved(slug, 'application');
+    if (reserved.length === 0) return { text, json };
+    const next =
+      status === 'disabled'
+        ? `No gateway is told until you enable ${slug}, or let one go on with refunds release. Call them off with refunds cancel --application ${slug}.`
+        : 'They go on within some minutes.';
+    const withReserved = { ...(json as object), reservedRefunds: reserved };
+    return {
+      text: `${text}\n\nRefunds that no gateway was told of: ${reservedText(reserved)}. ${next}`,
+      json: withReserved,
+    };
+  },
+});
+
+const listCommand: CommandSpec = {
+  usage: 'list',
+  summary: 'list all applications',
+  examples: ['applications list --json'],
+  run: async ({ list, operations }) => {
+    const found = await list((max) => operations.applications.list(max));
+    const applications = found.map(redact);
+    const rows = applications.map((application) => ({
+      slug: application.slug,
+      status: application.status,
+      gateway: application.defaultGateway,
+      budget: application.requestsPerMinute,
+      'webhook URL': application.webhookUrl,
+      created: application.createdAt,
+    }));
+    return { text: table(rows, 'There are no applications.'), json: applications };
+  },
+};
+
+const showCommand: CommandSpec = {
+  usage: 'show <application>',
+  summary: 'show one application',
+  examples: ['applications show shop'],
+  run: async ({ args: [slug = ''], operations }) => format(await operations.applications.get(slug)),
+};
+
+export const applicationCommands: CommandGroup = {
+  name: 'applications',
+  summary: 'manage the systems that use the service',
+  examples: ['applications list', 'applications create --help'],
+  commands: [
+    createCommand,
+    listCommand,
+    showCommand,
+    updateCommand,
+    setStatusCommand({
+      name: 'disable',
+      status: 'disabled',
+      summary:
+        'reject API calls, and hold refunds that no gateway was told of; webhooks are still delivered',
+    }),
+    setStatusCommand({
+      name: 'enable',
+      status: 'active',
+      summary: 'accept API calls again, and go on with refunds that waited',
+    }),
+  ],
+};

@@ -1,0 +1,236 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { amountBounds, parseMoney } from '../../contract/money.ts';
+import { parseWholeNumber } from '../../contract/whole-number.ts';
+import { Refusal } from '../operations/change.ts';
+import type { Operations } from '../operations/operations.ts';
+import type { Io } from './io.ts';
+import type { Output } from './output.ts';
+import { clean, jsonText } from './output.ts';
+
+export interface CliContext {
+  io: Io;
+  /** Connects at the first use: help needs neither a database nor settings. */
+  open: (actor: string | undefined) => Promise<Operations>;
+  /** From now on the first Ctrl-C aborts the signal and not the process. The second one ends the process. */
+  interruption: () => AbortSignal;
+}
+
+/** The output was printed and reports a failure, so the exit code is 1. */
+export class ReportedError extends Error {}
+
+/** The line is wrong for what it names: the exit code is that of wrong usage. */
+export class Misuse extends Error {}
+
+type Options = Readonly<Record<string, unknown>>;
+
+interface CommonOptions {
+  json?: boolean;
+  as?: string;
+  yes?: boolean;
+}
+
+export interface CommandSpec {
+  /** Name and arguments, as the help shows them. */
+  usage: string;
+  /** Another name of the command. */
+  alias?: string;
+  summary: string;
+  /** Whole lines without `npm run admin --`. */
+  examples: readonly string[];
+  options?: readonly Option[];
+  /** Returns why the options cannot be used together; null if they can. */
+  findMisuse?: (options: Options, args: readonly string[]) => string | null;
+  /** Looks up what the question names. Returns further options. @throws Misuse, Refusal */
+  prepare?: (call: Pick<Call, 'args' | 'options' | 'operations'>) => Promise<Options>;
+  /** Returns the sentence that the admin confirms; null if the call changes nothing. */
+  describeChange?: (args: readonly string[], options: Options) => string | null;
+  run: (call: Call) => Promise<Output>;
+}
+
+/** Commands under one word, e.g. `tokens issue`. */
+export interface CommandGroup extends Pick<CommandSpec, 'summary' | 'examples'> {
+  name: string;
+  commands: readonly CommandSpec[];
+}
+
+export interface Call {
+  /** In the order of the usage. A variadic argument is the rest. */
+  args: readonly string[];
+  options: Options;
+  /** The value of `reasonOption`. */
+  reason: string | null;
+  /** Gets a list as long as `limitOption` says, else the longest, and prints a note if there is more. */
+  list: <T>(find: (limit: number) => Promise<T[]>) => Promise<T[]>;
+  operations: Operations;
+  io: Io;
+  interruption: CliContext['interruption'];
+}
+
+/** @param otherwise what counts without the option */
+export const option = (flags: string, description: string, otherwise?: string): Option =>
+  new Option(
+    flags,
+    otherwise === undefined ? description : `${description} (default: ${otherwise})`,
+  );
+
+export const required = (flags: string, description: string): Option =>
+  new Option(flags, `${description} (required)`).makeOptionMandatory();
+
+export const reasonOption = (): Option =>
+  option('--reason <text>', 'why, for the audit log', 'none');
+export const requiredReason = (): Option => required('--reason <text>', 'why, for the audit log');
+
+/** The reason of a command that needs one. @throws Refusal */
+export const givenReason = (reason: string | null): string => {
+  if (reason === null) throw new Refusal('Say why with --reason.');
+  return reason;
+};
+
+/** Parses a whole number from 1 to `max`. */
+export const count = (max: number) => (text: string) => {
+  const value = parseWholeNumber(text, { min: 1, max });
+  if (value !== undefined) return value;
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}, written in digits.`);
+};
+
+/** The number of a thing, as a list shows it. The error does not quote it: it may be a secret. @throws Misuse */
+export const numberArgument = (text: string, what: string): number => {
+  const value = parseWholeNumber(text, { min: 1, max: Number.MAX_SAFE_INTEGER });
+  if (value !== undefined) return value;
+  throw new Misuse(`It must be the number of ${what}, written in digits.`);
+};
+
+/** An amount that an admin typed. Null: in minor units of the currency that it belongs to. */
+interface TypedAmount {
+  amount: number;
+  currency: string | null;
+}
+
+const parseAmount = (text: string): TypedAmount => {
+  const amount = parseWholeNumber(text, amountBounds);
+  if (amount !== undefined) return { amount, currency: null };
+  const money = parseMoney(text);
+  if (!('problem' in money)) return money;
+  throw new InvalidArgumentError(
+    `${money.problem} Write minor units in digits alone (600), or money with its currency ("6.00 EUR").`,
+  );
+};
+
+export const amountOption = (what: string, otherwise: string): Option =>
+  option('--amount <money>', `${what}, in minor units or like "6.00 EUR"`, otherwise).argParser(
+    parseAmount,
+  );
+
+/** The value of `amountOption`; null without it. */
+export const amountIn = (options: Options): TypedAmount | null =>
+  (options['amount'] as TypedAmount | undefined) ?? null;
+
+/** Why the value of `amountOption` is none of this currency; null if it is. */
+export const findForeignAmount = (options: Options, currency: string, owner: string) => {
+  const given = amountIn(options)?.currency ?? currency;
+  return given === currency ? null : `${owner} is in ${currency}, and the amount in ${given}`;
+};
+
+/** `--as "$USER"` may be empty. The audit log needs a name. */
+const actor = (text: string): string => {
+  if (text.trim() !== '') return text;
+  throw new InvalidArgumentError('It must not be empty.');
+};
+
+/** The longest list that a command prints. */
+const listMax = 1_000;
+
+export const limitOption = (): Option =>
+  option('--limit <count>', 'maximum of rows').argParser(count(listMax)).default(50);
+
+/** The value of an option that takes a text; null without it. */
+export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+/** Makes one command: it parses, asks for a confirmation, runs and prints the output. */
+export const createCommand = (
+  { io, open, interruption }: CliContext,
+  {
+    usage,
+    alias,
+    summary,
+    examples,
+    options = [],
+    findMisuse,
+    prepare,
+    describeChange,
+    run,
+  }: CommandSpec,
+): Command => {
+  const [name, ...args] = usage.split(' ');
+  const made = new Command(name).summary(summary).description(summary);
+  if (alias !== undefined) made.alias(alias);
+  for (const argument of args) made.argument(argument);
+  for (const each of options) made.addOption(each);
+  made.option('--json', 'print JSON, for programs');
+  made.addOption(
+    option('--as <name>', 'your name in the audit log (default: your user name)').argParser(actor),
+  );
+  if (describeChange) made.option('--yes', 'do not ask for a confirmation');
+  made.addHelpText('after', () => formatExamples(examples));
+  return made.action(async (...given: unknown[]) => {
+    // Commander passes the arguments, then the options, then the command.
+    const values = (given.slice(0, -2) as (string | string[] | undefined)[]).flat();
+    const texts = values.filter((value): value is string => value !== undefined);
+    const parsed = made.opts<CommonOptions & Record<string, unknown>>();
+    const misuse = findMisuse?.(parsed, texts) ?? null;
+    if (misuse !== null) throw new Misuse(misuse);
+    let opened: Promise<Operations> | undefined;
+    const operations = () => (opened ??= open(parsed.as));
+    const prepared = prepare
+      ? await prepare({ args: texts, options: parsed, operations: await operations() })
+      : {};
+    const completed = { ...parsed, ...prepared };
+    const change = describeChange?.(texts, completed) ?? null;
+    if (change !== null && !parsed.yes) await confirm(io, change);
+    const { text, json, note, failed, error } = await run({
+      args: texts,
+      options: completed,
+      reason: textOf(parsed['reason']),
+      list: (find) => listUpTo(Number(parsed['limit'] ?? listMax), io, find),
+      operations: await operations(),
+      io,
+      interruption,
+    });
+    if (text !== null) io.out(parsed.json ? jsonText(json) : text);
+    if (note !== undefined && io.isInteractive) io.note(note);
+    if (error !== undefined) throw error;
+    if (failed) throw new ReportedError();
+  });
+};
+
+const listUpTo = async <T>(
+  max: number,
+  io: Io,
+  find: (limit: number) => Promise<T[]>,
+): Promise<T[]> => {
+  const found = await find(max + 1);
+  if (found.length > max) {
+    const advice = max < listMax ? `; --limit takes up to ${listMax}` : '';
+    io.note(`There are more than ${max}${advice}.`);
+  }
+  return found.slice(0, max);
+};
+
+const formatExamples = (examples: readonly string[]): string =>
+  ['', 'Examples:', ...examples.map((line) => `  npm run admin -- ${line}`)].join('\n');
+
+const confirm = async (io: Io, change: string) => {
+  if (!io.isInteractive)
+    throw new Refusal(`${change} This cannot be undone. Add --yes to confirm it.`);
+  const answer = await io.ask(`${clean(change)} This cannot be undone. Continue? (yes/no) `);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Refusal('Nothing was done.');
+};
+
+export const createGroup = (
+  context: CliContext,
+  { name, summary, examples, commands }: CommandGroup,
+): Command => {
+  const made = new Command(name).summary(summary).description(summary);
+  for (const each of commands) made.addCommand(createCommand(context, each));
+  return made.addHelpText('after', () => formatExamples(examples));
+};

@@ -1,0 +1,180 @@
+import { InvalidArgumentError } from 'commander';
+import { gatewayKinds } from '../../contract/gateway-account.ts';
+import {
+  type CommandSpec,
+  type CommandGroup,
+  count,
+  option,
+  reasonOption,
+  required,
+  textOf,
+} from './commands.ts';
+import type { Io } from './io.ts';
+import { table } from './output.ts';
+
+/** The built-in driver, which needs no credentials. */
+const sandboxDriver = 'sandbox';
+
+/** Reads JSON of several lines: the consoles of providers format it that way. */
+const readCredentials = (io: Io): Promise<string> =>
+  io.readSecret('Credentials, a JSON object (not shown; end with Ctrl-D): ', isJson);
+
+/** @returns hundredths of a percent */
+const parsePercent = (text: string): number => {
+  const value = Math.round(Number(text) * 100);
+  if (/^(0|[1-9]\d{0,2})(\.\d{1,2})?$/.test(text) && value <= 10_000) return value;
+  throw new InvalidArgumentError('It must be a number from 0 to 100 with at most two decimals.');
+};
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const addCommand: CommandSpec = {
+  usage: 'add <gateway>',
+  summary: 'add an account at a payment provider; its credentials come from a prompt or a pipe',
+  examples: [
+    'gateways add sandbox --driver sandbox',
+    'gateways add zarinpal --driver zarinpal --kind live',
+    'gateways add zarinpal --driver zarinpal --kind live < credentials.json',
+  ],
+  options: [
+    required('--driver <name>', 'the provider'),
+    option(
+      '--kind <kind>',
+      'live, or sandbox for the test environment of the provider, the only kind for test tokens',
+      'none, which the driver sandbox alone takes',
+    ).choices([...gatewayKinds]),
+    reasonOption(),
+  ],
+  // No default: payments of a sandbox account look as paid as those of a live one.
+  findMisuse: ({ driver, kind }) =>
+    driver === sandboxDriver || kind !== undefined
+      ? null
+      : `the driver ${String(driver)} needs a --kind: live, or sandbox for its test environment`,
+  run: async ({ args: [slug = ''], options, reason, operations, io }) => {
+    const driver = String(options.driver);
+    const kind = options.kind === 'live' ? 'live' : 'sandbox';
+    const credentials = driver === sandboxDriver ? null : await readCredentials(io);
+    await operations.gateways.add({ slug, driver, kind, credentials }, reason);
+    return { text: `Added: ${slug}`, json: { slug, driver, kind } };
+  },
+};
+
+const updateCommand: CommandSpec = {
+  usage: 'update <gateway>',
+  summary: 'replace the credentials of an account; they come from a prompt or a pipe',
+  examples: [
+    'gateways update zarinpal --reason "the key was rotated"',
+    'gateways update zarinpal --yes < credentials.json',
+  ],
+  options: [reasonOption()],
+  describeChange: ([slug]) =>
+    `The credentials of ${slug} are replaced at once, for open payments too. Secrets of notifications stay unless they are given.`,
+  run: async ({ args: [slug = ''], reason, operations, io }) => {
+    const credentials = await readCredentials(io);
+    await operations.gateways.setCredentials(slug, credentials, reason);
+    return { text: `Updated: ${slug}`, json: { slug } };
+  },
+};
+
+const accountCommand: CommandSpec = {
+  usage: 'account <gateway>',
+  summary: 'set the time zone of its days, and the fee that was agreed',
+  examples: [
+    'gateways account zarinpal --time-zone Asia/Tehran --reason "days as in their reports"',
+    'gateways account stripe --fee-percent 1.4 --fee-fixed 25',
+  ],
+  options: [
+    option('--time-zone <name>', 'a name of the IANA database, as Asia/Tehran', 'as it is'),
+    option(
+      '--fee-percent <percent>',
+      'of each payment, with at most two decimals',
+      'as it is',
+    ).argParser(parsePercent),
+    option(
+      '--fee-fixed <amount>',
+      'for each payment, in minor units of its currency',
+      'as it is',
+    ).argParser(count(1_000_000)),
+    reasonOption(),
+  ],
+  findMisuse: ({ timeZone, feePercent, feeFixed }) =>
+    timeZone === undefined && feePercent === undefined && feeFixed === undefined
+      ? 'say what to set: --time-zone, --fee-percent, --fee-fixed'
+      : null,
+  run: async ({ args: [slug = ''], options, reason, operations }) => {
+    const timeZone = textOf(options['timeZone']);
+    const { feePercent, feeFixed } = options;
+    const terms = {
+      ...(timeZone !== null && { timeZone }),
+      ...(feePercent !== undefined && { feeBasisPoints: Number(feePercent) }),
+      ...(feeFixed !== undefined && { feeFixed: Number(feeFixed) }),
+    };
+    await operations.gateways.setAccount(slug, terms, reason);
+    const advice =
+      timeZone === null
+        ? ''
+        : '\nIts days have other hours now: compare the last closed one again (accounts compare).';
+    return { text: `Set: ${slug}${advice}`, json: { slug, ...terms } };
+  },
+};
+
+const listCommand: CommandSpec = {
+  usage: 'list',
+  summary: 'list all gateways',
+  examples: ['gateways list'],
+  run: async ({ operations }) => {
+    const gateways = await operations.gateways.list();
+    const rows = gateways.map(({ slug, driver, kind, enabled, hasCredentials }) => ({
+      slug,
+      driver,
+      kind,
+      enabled,
+      credentials: hasCredentials,
+    }));
+    return { text: table(rows, 'There are no gateways.'), json: gateways };
+  },
+};
+
+const setEnabledCommand = ({
+  name,
+  enabled,
+  summary,
+}: {
+  name: string;
+  enabled: boolean;
+  summary: string;
+}): CommandSpec => ({
+  usage: `${name} <gateway>`,
+  summary,
+  examples: [`gateways ${name} zarinpal --reason "maintenance at the provider"`],
+  options: [reasonOption()],
+  run: async ({ args: [slug = ''], reason, operations }) => {
+    await operations.gateways.setEnabled(slug, enabled, reason);
+    return { text: `${enabled ? 'Enabled' : 'Disabled'}: ${slug}`, json: { slug, enabled } };
+  },
+});
+
+export const gatewayCommands: CommandGroup = {
+  name: 'gateways',
+  summary: 'manage the accounts at payment providers',
+  examples: ['gateways list', 'gateways add --help'],
+  commands: [
+    addCommand,
+    updateCommand,
+    listCommand,
+    accountCommand,
+    setEnabledCommand({ name: 'enable', enabled: true, summary: 'accept new payments again' }),
+    setEnabledCommand({
+      name: 'disable',
+      enabled: false,
+      summary: 'reject new payments; open payments continue',
+    }),
+  ],
+};

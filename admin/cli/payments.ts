@@ -1,0 +1,134 @@
+import { formatMoney } from '../../contract/money.ts';
+import { statuses } from '../../contract/status.ts';
+import type { PaymentRow } from '../../postgres/admin-payments.ts';
+import { paymentFacts } from '../operations/facts.ts';
+import type { PaymentTimeline } from '../operations/payments.ts';
+import {
+  type CommandGroup,
+  type CommandSpec,
+  givenReason,
+  limitOption,
+  option,
+  requiredReason,
+  textOf,
+} from './commands.ts';
+import { facts, type Output, table } from './output.ts';
+
+const formatPayments = (payments: readonly PaymentRow[], ifEmpty: string): Output => {
+  const rows = payments.map((payment) => ({
+    payment: payment.id,
+    application: payment.application,
+    order: payment.orderId,
+    status: payment.status,
+    amount: formatMoney(payment),
+    delivery: payment.delivery,
+    test: payment.test,
+    created: payment.createdAt,
+    'duplicate of': payment.duplicateOf,
+  }));
+  return { text: table(rows, ifEmpty), json: payments };
+};
+
+const formatPayment = ({ payment, timeline, events, workflowUrl }: PaymentTimeline): Output => {
+  const summary = facts({
+    payment: payment.id,
+    order: payment.orderId,
+    amount: formatMoney(payment),
+    status: payment.status,
+    ...paymentFacts(payment),
+    event: payment.eventId,
+    delivery: payment.delivery,
+    test: payment.test,
+    workflow: workflowUrl,
+  });
+  const rows = timeline.map(({ at, what, details }) => ({
+    time: at,
+    what,
+    details: details ?? '',
+  }));
+  const listed = events.map(({ eventId, kind, refundId, status, nextAttemptAt }) => ({
+    event: eventId,
+    kind,
+    refund: refundId,
+    delivery: status,
+    'next attempt': nextAttemptAt,
+  }));
+  return {
+    text: `${summary}\n\n${table(listed, 'There is no event yet.')}\n\n${table(rows, '')}`,
+    json: { ...payment, timeline, events, workflowUrl },
+  };
+};
+
+const findCommand: CommandSpec = {
+  usage: 'find',
+  alias: 'list',
+  summary: 'find payments by id, order, application or status, the newest first',
+  examples: [
+    'payments find --order order-4711',
+    'payments find --application shop --status failed --limit 20 --json',
+  ],
+  options: [
+    option('--id <payment>', 'only this one', 'any'),
+    option('--order <order>', "only of this order, the application's own reference", 'of all'),
+    option('--application <slug>', 'only of this application', 'of all'),
+    option('--status <status>', 'only with this status', 'with any').choices([...statuses]),
+    limitOption(),
+  ],
+  run: async ({ options, list, operations }) => {
+    const filter = {
+      id: textOf(options.id),
+      orderId: textOf(options.order),
+      application: textOf(options.application),
+      status: statuses.find((status) => status === options.status) ?? null,
+      test: null,
+      from: null,
+      to: null,
+      failureCode: null,
+      gateway: null,
+      orderPrefix: null,
+      amountFrom: null,
+      amountTo: null,
+    };
+    const found = await list(
+      async (limit) => (await operations.payments.list(filter, { after: null, limit })).rows,
+    );
+    return formatPayments(found, 'No payment matches.');
+  },
+};
+
+const showCommand: CommandSpec = {
+  usage: 'show <payment>',
+  summary: 'show the timeline of a payment, with every attempt to deliver its event',
+  examples: ['payments show PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP'],
+  run: async ({ args: [id = ''], operations }) => formatPayment(await operations.payments.get(id)),
+};
+
+const cancelCommand: CommandSpec = {
+  usage: 'cancel <payment>',
+  summary: 'call a payment off that nobody has paid',
+  examples: ['payments cancel PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP --reason "ordered twice"'],
+  options: [requiredReason()],
+  run: async ({ args: [id = ''], reason, operations }) => {
+    const { status, isAnswered } = await operations.payments.cancel(id, givenReason(reason));
+    const why = isAnswered ? '' : ' The gateway gave no answer: try again.';
+    return { text: `${id} is ${status}.${why}`, json: { id, status, isAnswered } };
+  },
+};
+
+const checkedCommand: CommandSpec = {
+  usage: 'checked <payment>',
+  summary: 'say that you have looked after money that the gateway may have kept',
+  examples: ['payments checked PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP --reason "returned by the bank"'],
+  options: [requiredReason()],
+  run: async ({ args: [id = ''], reason, operations }) => {
+    await operations.payments.check(id, givenReason(reason));
+    return { text: `${id} is checked.`, json: { id, checked: true } };
+  },
+};
+
+export const paymentCommands: CommandGroup = {
+  name: 'payments',
+  summary: 'find payments, show their timelines, call one off, and check late money',
+  examples: ['payments list', 'payments find --order order-4711', 'payments show --help'],
+  commands: [findCommand, showCommand, cancelCommand, checkedCommand],
+};

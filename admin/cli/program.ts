@@ -1,0 +1,111 @@
+import { Command, CommanderError } from 'commander';
+import { isPostgresUnavailable, isQueryCanceled } from '../../postgres/driver/error-codes.ts';
+import { SetupError } from '../../process.ts';
+import { Refusal } from '../operations/change.ts';
+import { accountCommands, exportCommands } from './accounts.ts';
+import { applicationCommands } from './applications.ts';
+import { auditCommand } from './audit.ts';
+import {
+  type CliContext,
+  type CommandGroup,
+  type CommandSpec,
+  createCommand,
+  createGroup,
+  Misuse,
+  ReportedError,
+} from './commands.ts';
+import { consoleCommands } from './console.ts';
+import { deliveryCommands } from './deliveries.ts';
+import { gatewayCommands } from './gateways.ts';
+import { clean } from './output.ts';
+import { paymentCommands } from './payments.ts';
+import { purgeCommand } from './purge.ts';
+import { refundCommands } from './refunds.ts';
+import { reconcileCommand } from './reconcile.ts';
+import { secretCommands } from './secrets.ts';
+import { tokenCommands } from './tokens.ts';
+import { webhookCommands } from './webhook.ts';
+
+const exitCodes = { done: 0, failed: 1, usage: 2 } as const;
+
+/** Runs one line of the admin. Never throws. @returns the exit code */
+export const runAdmin = async (context: CliContext, argv: readonly string[]): Promise<number> => {
+  try {
+    await createProgram(context).parseAsync([...argv], { from: 'user' });
+    return exitCodes.done;
+  } catch (error) {
+    if (error instanceof CommanderError)
+      return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+    if (error instanceof Misuse) {
+      context.io.note(cleanLines(`error: ${error.message}\n(add --help to see the usage)`));
+      return exitCodes.usage;
+    }
+    if (!(error instanceof ReportedError)) context.io.note(describeError(error));
+    return exitCodes.failed;
+  }
+};
+
+export const commands: readonly (CommandGroup | CommandSpec)[] = [
+  applicationCommands,
+  tokenCommands,
+  secretCommands,
+  gatewayCommands,
+  paymentCommands,
+  deliveryCommands,
+  refundCommands,
+  webhookCommands,
+  reconcileCommand,
+  accountCommands,
+  exportCommands,
+  purgeCommand,
+  consoleCommands,
+  auditCommand,
+];
+
+const createProgram = (context: CliContext): Command => {
+  const program = new Command('npm run admin --')
+    .description('Administers the payment service. Every change is recorded in an audit log.')
+    .addHelpText('after', ['', 'Examples:', ...examples].join('\n'));
+  for (const each of commands)
+    program.addCommand(
+      'commands' in each ? createGroup(context, each) : createCommand(context, each),
+    );
+  redirectOutput(program, context);
+  return program;
+};
+
+const examples = [
+  '  npm run admin -- applications list',
+  '  npm run admin -- payments show PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
+  '  npm run admin -- deliveries replay --application shop',
+  '',
+  'For programs: npm run --silent admin -- applications list --json',
+  'Exit codes: 0 done, 1 refused or failed, 2 wrong usage.',
+  'Without settings, it uses the stack that npm start runs in this folder.',
+];
+
+/** By default Commander ends the process and writes to the terminal itself. */
+const redirectOutput = (made: Command, context: CliContext) => {
+  made.exitOverride().configureOutput({
+    writeOut: (text) => context.io.out(text.trimEnd()),
+    // The message quotes the input, which may hold control characters.
+    writeErr: (text) => context.io.note(cleanLines(text.trimEnd())),
+  });
+  made.showHelpAfterError('(add --help to see the usage)');
+  for (const each of made.commands) redirectOutput(each, context);
+};
+
+const cleanLines = (text: string): string => text.split('\n').map(clean).join('\n');
+
+const describeError = (error: unknown): string => {
+  if (error instanceof Refusal || error instanceof SetupError) return cleanLines(error.message);
+  if (isQueryCanceled(error))
+    return 'A statement exceeded its time limit: ask for less, or look in pg_stat_activity for what blocks it.';
+  if (isPostgresUnavailable(error))
+    return 'Could not connect to the database: start it, or correct DATABASE_URL (npm start runs one).';
+  return clean(`Failed: ${error instanceof Error ? withCause(error) : String(error)}`);
+};
+
+/** The errors of Temporal's client name the call. Their causes name the reason. */
+const withCause = ({ message, cause }: Error): string =>
+  cause instanceof Error ? `${message} (${cause.message})` : message;

@@ -1,0 +1,267 @@
+import { currencyExponents, formatMoney } from '../../contract/money.ts';
+import { refundableAmount } from '../../contract/payment-fields.ts';
+import { refundStatuses } from '../../contract/refund.ts';
+import { Refusal } from '../operations/change.ts';
+import { refundFacts, reservedText } from '../operations/facts.ts';
+import type { RefundRecord } from '../../postgres/admin-refunds.ts';
+import {
+  amountIn,
+  amountOption,
+  findForeignAmount,
+  Misuse,
+  required,
+  requiredReason,
+  type CommandGroup,
+  type CommandSpec,
+  limitOption,
+  option,
+  reasonOption,
+  textOf,
+  givenReason,
+} from './commands.ts';
+import { table } from './output.ts';
+
+const listCommand: CommandSpec = {
+  usage: 'list',
+  summary: 'list refunds, the newest first',
+  examples: [
+    'refunds list --by-hand',
+    'refunds list --payment PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP --json',
+  ],
+  options: [
+    option('--application <slug>', 'only of this application', 'of all'),
+    option('--payment <payment>', 'only of this payment', 'of all'),
+    option('--status <status>', 'only with this status', 'with any').choices([...refundStatuses]),
+    option('--by-hand', 'only those that wait for a decision'),
+    limitOption(),
+  ],
+  run: async ({ options, list, operations }) => {
+    const filter = {
+      application: textOf(options.application),
+      test: null,
+      paymentId: textOf(options['payment']),
+      orderId: null,
+      status: refundStatuses.find((status) => status === options.status) ?? null,
+      stage: options['byHand'] === true ? ('by_hand' as const) : null,
+      toConfirm: null,
+      from: null,
+      to: null,
+    };
+    const found = await list((limit) => operations.refunds.list(filter, { after: null, limit }));
+    return { text: table(found.map(refundFacts), 'No refund matches.'), json: found };
+  },
+};
+
+const createCommand: CommandSpec = {
+  usage: 'create <payment>',
+  summary: 'give money of a paid payment back; above a set amount another admin must confirm it',
+  examples: [
+    'refunds create PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP --amount "6.00 EUR" --reason "the seat is taken"',
+    'refunds create PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP --recorded --reason "paid back in cash"',
+  ],
+  options: [
+    amountOption('how much goes back', 'everything that is left'),
+    option('--recorded', 'it was given back already, outside of the gateway, which is not told'),
+    requiredReason(),
+  ],
+  prepare: async ({ args: [id = ''], options, operations }) => {
+    const { payment } = await operations.payments.get(id);
+    const { currency, status } = payment;
+    const misuse = findForeignAmount(options, currency, id);
+    if (misuse !== null) throw new Misuse(misuse);
+    const left = refundableAmount({ ...payment, refundableUntil: null }, new Date());
+    if (left === 0)
+      throw new Refusal(
+        status === 'paid' ? `Nothing is left of ${id} to give back.` : `${id} is ${status}.`,
+      );
+    const amount = amountIn(options)?.amount ?? null;
+    const money = formatMoney({ amount: amount ?? left, currency });
+    return {
+      minorUnits: amount ?? left,
+      money: amount === null ? `${money}, everything that is left of ${id},` : `${money} of ${id}`,
+    };
+  },
+  describeChange: (_, { money, recorded }) =>
+    `${String(money)} ${recorded ? 'is recorded as given back' : 'goes back to the payer'}.`,
+  run: async ({ args: [id = ''], options, reason, operations }) => {
+    const amount = Number(options['minorUnits']);
+    const recorded = options['recorded'] === true;
+    const wanted = { amount, recorded, reason: givenReason(reason) };
+    const { refund, toConfirm } = await operations.refunds.create(id, wanted);
+    const next = toConfirm ? ' Another admin must confirm it: refunds confirm.' : '';
+    const text = `${refund.id} gives ${formatMoney(refund)} back.${next}`;
+    return { text, json: { ...refund, toConfirm } };
+  },
+};
+
+/** Names the money of the refund in the question. */
+const withRefund: CommandSpec['prepare'] = async ({ args: [id = ''], operations }) => ({
+  refund: await operations.refunds.get(id),
+});
+const moneyOf = ({ refund }: Readonly<Record<string, unknown>>): string => {
+  // `withRefund` has looked it up.
+  const { amount, currency, id, paymentId } = refund as RefundRecord;
+  return `${formatMoney({ amount, currency })} of ${paymentId} (${id})`;
+};
+
+const confirmCommand: CommandSpec = {
+  usage: 'confirm <refund>',
+  summary: 'confirm a refund that another admin has asked for',
+  examples: ['refunds confirm REFUND_4T9GZ7Q2W8YB6K1MXR5C0NHJDV'],
+  options: [reasonOption()],
+  prepare: withRefund,
+  describeChange: (_, options) => `${moneyOf(options)} goes back to the payer.`,
+  run: async ({ args: [id = ''], reason, operations }) => {
+    await operations.refunds.confirm(id, reason);
+    return { text: `${id} is confirmed.`, json: { id } };
+  },
+};
+
+const cancelCommand: CommandSpec = {
+  usage: 'cancel [refund]',
+  summary: 'call a refund off that no gateway was told of, or all of those of an application',
+  examples: [
+    'refunds cancel REFUND_4T9GZ7Q2W8YB6K1MXR5C0NHJDV --reason "the token has leaked"',
+    'refunds cancel --application shop --reason "the token has leaked"',
+  ],
+  options: [
+    option(
+      '--application <slug>',
+      'every one of this application, in both modes',
+      'the one that is named',
+    ),
+    requiredReason(),
+  ],
+  findMisuse: ({ application }, [id]) =>
+    (id === undefined) === (textOf(application) === null)
+      ? 'Name one refund, or an --application.'
+      : null,
+  // One can be asked for again.
+  describeChange: (_, { application }) =>
+    typeof application === 'string'
+      ? `Every refund of ${application} that no gateway was told of ends as failed.`
+      : null,
+  run: async ({ args: [id], options, reason: given, operations }) => {
+    const application = textOf(options.application);
+    const reason = givenReason(given);
+    if (id !== undefined) {
+      const when = await operations.refunds.cancel(id, reason);
+      return { text: endedText(id, when), json: { id, when } };
+    }
+    const cancelled = await operations.refunds.cancelOf(application ?? '', reason);
+    const text =
+      cancelled.length === 0
+        ? `${application} has no refund that no gateway was told of.`
+        : `${reservedText(cancelled)} of ${application} called off. No gateway is told, and they end within some minutes.`;
+    return { text, json: { application, cancelled } };
+  },
+};
+
+const releaseCommand: CommandSpec = {
+  usage: 'release <refund>',
+  summary: 'let a refund go on although its application is disabled',
+  examples: ['refunds release REFUND_4T9GZ7Q2W8YB6K1MXR5C0NHJDV --reason "the payer has called"'],
+  options: [requiredReason()],
+  prepare: withRefund,
+  describeChange: (_, options) => `${moneyOf(options)} goes back to the payer.`,
+  run: async ({ args: [id = ''], reason, operations }) => {
+    await operations.refunds.release(id, givenReason(reason));
+    return { text: `${id} goes on.`, json: { id } };
+  },
+};
+
+const endedText = (id: string, when: 'now' | 'later'): string =>
+  when === 'now' ? `${id} has ended.` : `${id} ends as soon as Temporal and a worker are there.`;
+
+const refuseCommand: CommandSpec = {
+  usage: 'refuse <refund>',
+  summary: 'refuse a refund that waits for a second admin',
+  examples: ['refunds refuse REFUND_4T9GZ7Q2W8YB6K1MXR5C0NHJDV --reason "the wrong payment"'],
+  options: [requiredReason()],
+  run: async ({ args: [id = ''], reason, operations }) => {
+    const when = await operations.refunds.refuse(id, givenReason(reason));
+    return { text: endedText(id, when), json: { id, when } };
+  },
+};
+
+const limitCommand: CommandSpec = {
+  usage: 'limit <application> <currency>',
+  summary:
+    'set what an application may refund in a day of UTC, nothing in currencies without a limit; without --amount this limit goes',
+  examples: ['refunds limit shop EUR --amount "1000.00 EUR" --reason "agreed with its owner"'],
+  options: [amountOption('the limit', 'no limit'), requiredReason()],
+  findMisuse: (options, [, currency = '']) => findForeignAmount(options, currency, 'The limit'),
+  run: async ({ args: [slug = '', currency = ''], options, reason, operations }) => {
+    const perDay = amountIn(options)?.amount ?? null;
+    const limit = { currency: known(currency), perDay, reason: givenReason(reason) };
+    const limits = await operations.refunds.setLimit(slug, limit);
+    const each = limits.map((of) => `${formatMoney({ ...of, amount: of.perDay })} a day`);
+    const text =
+      each.length === 0
+        ? `${slug} refunds without a limit, in every currency.`
+        : `${slug} refunds up to ${each.join(' and ')}, in each mode. In other currencies it refunds nothing until they have a limit.`;
+    return { text, json: { application: slug, currency, perDay, limits } };
+  },
+};
+
+const confirmAboveCommand: CommandSpec = {
+  usage: 'confirm-above <currency>',
+  summary:
+    'set the amount above which another admin must confirm refunds of an admin, and every token with the scope refund',
+  examples: ['refunds confirm-above EUR --amount "500.00 EUR" --reason "the rule of the house"'],
+  options: [amountOption('the amount', 'no refund needs another admin'), requiredReason()],
+  findMisuse: (options, [currency = '']) => findForeignAmount(options, currency, 'The rule'),
+  run: async ({ args: [currency = ''], options, reason, operations }) => {
+    const above = amountIn(options)?.amount ?? null;
+    await operations.refunds.setApprovalAbove(known(currency), above, givenReason(reason));
+    const money = above === null ? 'never' : `above ${formatMoney({ amount: above, currency })}`;
+    const text = `A second admin confirms: ${money}. Tokens with the scope refund that exist stay as they are: see tokens list.`;
+    return { text, json: { currency, above } };
+  },
+};
+
+/** @throws Refusal */
+const known = (currency: string): string => {
+  if (!currencyExponents.has(currency)) throw new Refusal(`There is no currency ${currency}.`);
+  return currency;
+};
+
+const settleCommand: CommandSpec = {
+  usage: 'settle <refund>',
+  summary: "end a refund that waits for a decision, as the gateway's own books say",
+  examples: [
+    'refunds settle REFUND_4T9GZ7Q2W8YB6K1MXR5C0NHJDV --outcome succeeded --reason "seen in the panel, 31 May"',
+  ],
+  options: [
+    required('--outcome <outcome>', 'what became of it at the gateway').choices([
+      'succeeded',
+      'failed',
+    ]),
+    requiredReason(),
+  ],
+  prepare: withRefund,
+  describeChange: (_, options) =>
+    `The refund of ${moneyOf(options)} ends as ${String(options['outcome'])}. A failed refund frees its amount, and the money could go back twice if the gateway has given it back.`,
+  run: async ({ args: [id = ''], options, reason, operations }) => {
+    const as = options['outcome'] === 'succeeded' ? 'succeeded' : 'failed';
+    const when = await operations.refunds.settle(id, as, givenReason(reason));
+    return { text: endedText(id, when), json: { id, as, when } };
+  },
+};
+
+export const refundCommands: CommandGroup = {
+  name: 'refunds',
+  summary: 'give money back, find refunds, and settle those that only a person can know about',
+  examples: ['refunds list', 'refunds settle --help'],
+  commands: [
+    listCommand,
+    createCommand,
+    confirmCommand,
+    refuseCommand,
+    cancelCommand,
+    releaseCommand,
+    settleCommand,
+    limitCommand,
+    confirmAboveCommand,
+  ],
+};

@@ -1,0 +1,109 @@
+import { InvalidArgumentError } from 'commander';
+import {
+  defaultTokenScopes,
+  type TokenScope,
+  tokenModes,
+  tokenScopes,
+} from '../../contract/token.ts';
+import { dayMs } from '../../contract/time.ts';
+import { tokenFacts } from '../operations/facts.ts';
+import {
+  type CommandSpec,
+  type CommandGroup,
+  count,
+  option,
+  reasonOption,
+  required,
+} from './commands.ts';
+import { clean, secretNotice, table } from './output.ts';
+
+const parseScopes = (text: string): TokenScope[] => {
+  const given = text.split(',');
+  const scopes = tokenScopes.filter((scope) => given.includes(scope));
+  if (scopes.length === given.length) return scopes;
+  throw new InvalidArgumentError(`It must be some of ${tokenScopes.join(',')}.`);
+};
+
+const issueCommand: CommandSpec = {
+  usage: 'issue <application>',
+  summary: 'issue a bearer token, which is shown once',
+  examples: [
+    'tokens issue shop --mode test --name "staging"',
+    'tokens issue shop --mode live --name "checkout" --expires-in-days 365',
+    'tokens issue shop --mode live --name "reports" --scopes read',
+  ],
+  options: [
+    required('--mode <mode>', 'live or test').choices([...tokenModes]),
+    required('--name <text>', 'what the token is for'),
+    option(
+      '--scopes <scopes>',
+      `some of ${tokenScopes.join(',')}`,
+      defaultTokenScopes.join(','),
+    ).argParser(parseScopes),
+    option('--expires-in-days <days>', 'lifetime', 'no limit').argParser(count(3_650)),
+    reasonOption(),
+  ],
+  run: async ({ args: [application = ''], options, reason, operations, io }) => {
+    const days = options.expiresInDays;
+    const expiresAt = typeof days === 'number' ? new Date(Date.now() + days * dayMs) : null;
+    const mode = options.mode === 'live' ? 'live' : 'test';
+    const name = String(options.name);
+    const scopes = (options['scopes'] as TokenScope[] | undefined) ?? defaultTokenScopes;
+    const { token, id, toConfirm } = await operations.tokens.issue(
+      { application, mode, name, scopes, expiresAt },
+      reason,
+    );
+    // In a script, too: the API would answer 401 without a word why.
+    if (toConfirm)
+      io.note(
+        `Nobody can use it until another admin confirms it: tokens confirm ${application} ${id}`,
+      );
+    const json = { token, id, mode, name, scopes, expiresAt, toConfirm };
+    return { text: token, note: secretNotice, json };
+  },
+};
+
+const listCommand: CommandSpec = {
+  usage: 'list <application>',
+  summary: 'list the tokens of an application, without the secret part',
+  examples: ['tokens list shop'],
+  run: async ({ args: [application = ''], list, operations }) => {
+    const tokens = await list((max) => operations.tokens.list(application, max));
+    return { text: table(tokens.map(tokenFacts), 'The application has no tokens.'), json: tokens };
+  },
+};
+
+const confirmCommand: CommandSpec = {
+  usage: 'confirm <application> <id>',
+  summary: 'confirm a token with the scope refund that another admin has issued',
+  examples: ['tokens confirm shop 3f1c9a0b2d4e5f60 --reason "agreed with Ada"'],
+  options: [reasonOption()],
+  describeChange: ([application, id]) =>
+    `Whoever has the token ${id} can give the money of payments of ${application} back.`,
+  run: async ({ args: [application = '', id = ''], reason, operations }) => {
+    const { prefix, name } = await operations.tokens.confirm({ application, id }, reason);
+    return { text: `Confirmed: ${prefix}… (${clean(name)})`, json: { confirmed: id } };
+  },
+};
+
+const revokeCommand: CommandSpec = {
+  usage: 'revoke <application> <id>',
+  summary: 'revoke a token: the API rejects the next request with it',
+  examples: ['tokens revoke shop 3f1c9a0b2d4e5f60 --yes --reason "leaked"'],
+  options: [reasonOption()],
+  describeChange: ([application, id]) => `The token ${id} of ${application} will be revoked.`,
+  run: async ({ args: [application = '', id = ''], reason, operations }) => {
+    const token = await operations.tokens.revoke({ application, id }, reason);
+    return {
+      text: `Revoked: ${token.prefix}… (${clean(token.name)})`,
+      json: { revoked: token.id },
+    };
+  },
+};
+
+export const tokenCommands: CommandGroup = {
+  name: 'tokens',
+  summary: 'manage the bearer tokens of an application',
+  examples: ['tokens list shop', 'tokens issue --help'],
+  commands: [issueCommand, listCommand, confirmCommand, revokeCommand],
+};

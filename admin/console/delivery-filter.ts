@@ -1,0 +1,68 @@
+import { errorClasses } from '../../contract/attempt.ts';
+import { eventKinds } from '../../contract/event.ts';
+import { eventIdPattern } from '../../contract/ids.ts';
+import { Refusal } from '../operations/change.ts';
+import { type DeliveryFilter, deliveryStates } from '../../postgres/delivery-filter.ts';
+import { replayable, type ReplayFilter } from '../../postgres/replays.ts';
+import { choose, pageSize, readFilter } from './filters.ts';
+import type { ConsoleRequest } from './request.ts';
+
+type Asked = Pick<ConsoleRequest, 'query' | 'zone'>;
+
+/** Reads the filter of a list of deliveries from its address. It ignores what makes no sense. */
+export const readDeliveryFilter = (request: Asked, now: Date): DeliveryFilter => {
+  const { query } = request;
+  const { application, test, from, to } = readFilter(request, now);
+  return {
+    application,
+    test,
+    from,
+    to,
+    kind: choose(query, 'kind', eventKinds),
+    delivery: choose(query, 'status', deliveryStates),
+    errorClass: choose(query, 'error', errorClasses),
+    eventIds: null,
+  };
+};
+
+/** The same filter in an address, without a selection. */
+export const writeDeliveryFilter = (filter: DeliveryFilter): URLSearchParams => {
+  const { application, test, kind, delivery, errorClass, from, to } = filter;
+  const texts = {
+    status: delivery,
+    application,
+    mode: test === null ? null : test ? 'test' : 'live',
+    kind,
+    error: errorClass,
+    from: from && from.toISOString(),
+    to: to && to.toISOString(),
+  };
+  return new URLSearchParams(
+    Object.entries(texts).filter((each): each is [string, string] => each[1] !== null),
+  );
+};
+
+/**
+ * Reads what a replay takes: all that match, or those of them that a person has selected. It refuses an address that
+ * says anything else than the filter as the list writes it.
+ */
+export const readReplayFilter = (query: URLSearchParams): ReplayFilter => {
+  const filter = readDeliveryFilter({ query, zone: 'UTC' }, new Date(0));
+  const written = writeDeliveryFilter(filter);
+  for (const [name, text] of query)
+    if (name !== 'scope' && name !== 'event' && written.get(name) !== text)
+      throw new Refusal(
+        `A replay does not know this filter: ${name}. Begin at the list of deliveries.`,
+      );
+  const delivery = replayable.find((status) => status === filter.delivery);
+  const [scope, ...others] = query.getAll('scope');
+  const { to } = filter;
+  if (!delivery || !to || others.length > 0 || (scope !== 'all' && scope !== 'selected'))
+    throw new Refusal('The address does not say what to replay. Begin at the list of deliveries.');
+  if (scope === 'all') return { ...filter, delivery, to };
+  const eventIds = query.getAll('event');
+  if (eventIds.length === 0) throw new Refusal('Select a delivery first.');
+  if (eventIds.length > pageSize || !eventIds.every((id) => eventIdPattern.test(id)))
+    throw new Refusal('The selection is not one of the list of deliveries.');
+  return { ...filter, delivery, to, eventIds };
+};

@@ -1,0 +1,52 @@
+import { eventIdPattern } from '../../contract/ids.ts';
+import type { ConsoleRights } from '../../postgres/console-logins.ts';
+import type { ConsoleResponse, Deps, Owner, PersonRequest, PersonRoute } from './request.ts';
+import { redirect } from './request.ts';
+
+export const ofSlug: Owner = async ({ params }) => params.slug;
+
+export const ofPayment: Owner = async ({ params, operations }) =>
+  operations.payments.applicationOf(params.id);
+
+export const ofEvent =
+  ({ queries }: Pick<Deps, 'queries'>): Owner =>
+  async ({ params }) => {
+    const id = params.event;
+    return eventIdPattern.test(id) ? (await queries.findByEvent(id))?.application : undefined;
+  };
+
+/**
+ * Lets people of some applications see these and nothing else. A list without an application shows their first one.
+ * @returns what they get instead of the page; undefined if they may see it
+ */
+export const refuseStranger = async (
+  { owner, path }: PersonRoute,
+  request: PersonRequest,
+): Promise<ConsoleResponse | 'not found' | undefined> => {
+  const { session, query, params } = request;
+  const own = session.applications;
+  if (own === null || owner === 'person') return undefined;
+  if (owner === undefined) return 'not found';
+  if (owner === 'list' && !query.get('application')) {
+    const asked = new URLSearchParams(query);
+    asked.set('application', own[0] ?? '');
+    const address = path.replaceAll(/:(\w+)/g, (_, name: keyof typeof params) =>
+      encodeURIComponent(params[name]),
+    );
+    return redirect(`${address}?${String(asked)}`);
+  }
+  const found = owner === 'list' ? query.get('application') : await owner(request);
+  return found && isVisible(found, session) ? undefined : 'not found';
+};
+
+export const isVisible = (
+  application: string,
+  { applications }: Pick<ConsoleRights, 'applications'>,
+): boolean => applications?.includes(application) ?? true;
+
+/** The applications that the person can choose in a list. */
+export const visibleApplications = async ({
+  session,
+  operations,
+}: Pick<PersonRequest, 'session' | 'operations'>): Promise<string[]> =>
+  session.applications ?? (await operations.applications.list(1_000)).map(({ slug }) => slug);

@@ -1,0 +1,186 @@
+import { html } from 'hono/html';
+import { accountDifferenceStates } from '../../../contract/account-difference.ts';
+import { formatMoney } from '../../../contract/money.ts';
+import { NotFound } from '../../operations/change.ts';
+import type { ComparedDay } from '../../../postgres/account-days.ts';
+import { isQueryCanceled } from '../../../postgres/driver/error-codes.ts';
+import type { MovementSum } from '../../../postgres/movements.ts';
+import { addDays, isDay, lastBegunDay, nameOfMonth } from '../calendar.ts';
+import { choose, pageOf, pageSize, readFilter, select } from '../filters.ts';
+import { type Cell, type Html, link, marked, modeTag, notice } from '../html.ts';
+import { visibleApplications } from '../owner.ts';
+import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import { page, redirect } from '../request.ts';
+import { differenceTable } from './account-differences.ts';
+
+/** A page or a file of accounts: what is not chosen is not in its address. */
+export const addressOf = (path: string, query: Record<string, string | null>): string => {
+  const chosen = Object.entries(query).filter(
+    (entry): entry is [string, string] => entry[1] !== null,
+  );
+  const text = String(new URLSearchParams(chosen));
+  return text === '' ? path : `${path}?${text}`;
+};
+
+export const amountOf = (amount: number, currency: string): Html =>
+  html`<span class="amount">${formatMoney({ amount, currency })}</span>`;
+
+/** A fee may belong to no payment, and so to no application. */
+export const applicationOf = (application: string | null, test: boolean): Cell =>
+  html`${
+    application === null
+      ? html`<span class="soft">none</span>`
+      : link(`/applications/${application}`, application)
+  }
+  ${modeTag(test)}`;
+
+/** Instead of sums that take too long. */
+export const tooMany = html`<p class="empty">
+  There are too many movements to add them up here. The file has them all.
+</p>`;
+
+const daySums = ({ cells }: PersonRequest, sums: readonly MovementSum[] | undefined): Html => {
+  if (sums === undefined) return tooMany;
+  const table = cells.table({
+    caption: 'Sums of the day',
+    rows: sums.map(({ application, test, kind, currency, count, amount }) => ({
+      Application: applicationOf(application, test),
+      Kind: kind.replaceAll('_', ' '),
+      Movements: count.toLocaleString('en'),
+      Amount: amountOf(amount, currency),
+    })),
+    ifEmpty: 'No money moved on this day.',
+  });
+  return html`<div class="sums">${table}</div>`;
+};
+
+const methods = {
+  list: 'with the list of the gateway',
+  each: 'by asking the gateway about each movement',
+} as const;
+
+const dayState = (compared: ComparedDay | undefined): Html => {
+  if (!compared) return marked('off', 'not compared');
+  return compared.closedAt === null
+    ? html`${marked('open', 'not closed')} <span class="soft">· may get more movements</span>`
+    : marked('good', 'closed');
+};
+
+/** The facts of a day. Its hash and its size are those of all applications. */
+const dayFacts = (compared: ComparedDay | undefined, { cells, session }: PersonRequest): Html => {
+  const isOfService = session.applications === null;
+  return cells.facts({
+    State: dayState(compared),
+    'Open differences': compared && marked(compared.open > 0 ? 'bad' : 'good', `${compared.open}`),
+    Compared: compared && methods[compared.method],
+    'Compared at': compared?.comparedAt,
+    'Closed at': compared?.closedAt,
+    Movements: isOfService ? compared?.movements?.toLocaleString('en') : null,
+    Hash: isOfService && compared?.hash ? html`<code>${compared.hash}</code>` : null,
+  });
+};
+
+const findDay = async ({ params, operations }: PersonRequest) => {
+  const { gateway, day } = params;
+  const gateways = await operations.gateways.list();
+  if (!isDay(day) || !gateways.some(({ slug }) => slug === gateway))
+    throw new NotFound('There is no such day of a gateway.');
+  return { gateway, day };
+};
+
+/** The number of the last difference on the page before. */
+const readAfter = (query: URLSearchParams): number => {
+  const after = query.get('after') ?? '';
+  return /^\d{1,15}$/.test(after) ? Number(after) : 0;
+};
+
+/** The pages of one day of a gateway's account. */
+export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
+  const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { query, operations, session, csrf } = request;
+    const { accounts } = operations;
+    const { gateway, day } = await findDay(request);
+    const { application } = readFilter(request, now());
+    const state = choose(query, 'state', accountDifferenceStates);
+    const after = readAfter(query);
+    const range = { gateway, from: day, to: day };
+    const [[compared], sums, found, applications] = await Promise.all([
+      accounts.listDays(range, application),
+      accounts.sum(range, application).catch((error: unknown) => {
+        if (isQueryCanceled(error)) return undefined;
+        throw error;
+      }),
+      accounts.listDifferences({ gateway, day, state, application, after }, pageSize + 1),
+      visibleApplications(request),
+    ]);
+    const { rows, last } = pageOf(found);
+    const at = `/accounts/${gateway}`;
+    return page(
+      `${gateway} on ${day}`,
+      html`<p class="links">
+          ${link(addressOf('/accounts', { month: day.slice(0, 7), application }), nameOfMonth(day.slice(0, 7)))}
+          ${link(addressOf(`${at}/${addDays(day, -1)}`, { application }), '← The day before')}
+          ${link(addressOf(`${at}/${addDays(day, 1)}`, { application }), 'The day after →')}
+          ${
+            session.role === 'viewer'
+              ? ''
+              : link(addressOf(`${at}/${day}/file`, { application }), 'Movements of the day as CSV')
+          }
+        </p>
+        ${dayFacts(compared, request)}
+        ${
+          session.role === 'viewer' || session.applications !== null || day > lastBegunDay(now())
+            ? ''
+            : html`<form class="actions" method="post" action="${at}/${day}/compare">
+                <input type="hidden" name="csrf" value="${csrf}" />
+                <button class="main">${compared ? 'Compare again' : 'Compare'}</button>
+              </form>`
+        }
+        <form class="filters" method="get">
+          ${select('State', 'state', { choices: accountDifferenceStates, chosen: state, any: 'all' })}
+          ${select('Application', 'application', { choices: applications, chosen: application, any: 'all' })}
+          <button>Filter</button>
+        </form>
+        <h2>Sums of the day</h2>
+        ${daySums(request, sums)}
+        <h2>Differences</h2>
+        ${
+          rows.length === 0 && !compared
+            ? notice('info', 'The day was not compared yet.')
+            : differenceTable(request, rows, { ifEmpty: 'There is no such difference.' })
+        }
+        ${
+          last
+            ? html`<nav class="pages" aria-label="Pages">
+                <a href="${addressOf(`${at}/${day}`, { application, state, after: `${last.id}` })}" rel="next">More</a>
+              </nav>`
+            : ''
+        }`,
+    );
+  };
+
+  /** It changes no movement and no difference that an admin has explained, so it asks nothing and leaves no record. */
+  const compare = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { gateway, day } = await findDay(request);
+    await request.operations.accounts.compare({ gateway, day });
+    return redirect(
+      `/accounts/${gateway}/${day}`,
+      'The comparison has begun. Load this page again for its result.',
+    );
+  };
+
+  const fileOfDay = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { gateway, day } = await findDay(request);
+    const { application } = readFilter(request, now());
+    const filter = { gateway, application, from: day, to: day };
+    const { lines } = await request.operations.accounts.exportMovements(filter);
+    return { kind: 'file', name: `movements-${gateway}-${day}.csv`, lines };
+  };
+
+  const path = '/accounts/:gateway/:day';
+  return [
+    { method: 'GET', path, role: 'viewer', owner: 'list', handle: show },
+    { method: 'GET', path: `${path}/file`, role: 'operator', owner: 'list', handle: fileOfDay },
+    { method: 'POST', path: `${path}/compare`, role: 'operator', handle: compare },
+  ];
+};

@@ -1,0 +1,191 @@
+import { html } from 'hono/html';
+import type { AccountDifferenceState } from '../../../contract/account-difference.ts';
+import { mendOf } from '../../operations/accounts.ts';
+import { NotFound, Refusal } from '../../operations/change.ts';
+import { differenceFacts } from '../../operations/facts.ts';
+import type { AccountDifference } from '../../../postgres/account-days.ts';
+import type { Action, Question } from '../actions.ts';
+import { action, type Cell, cut, type Html, idLink, marked, type Row, time } from '../html.ts';
+import type { ConsoleOperations, Owner, PersonRequest } from '../request.ts';
+
+const marks = { open: 'bad', explained: 'off', mended: 'good' } as const;
+
+const differenceState = (state: AccountDifferenceState): Html => marked(marks[state], state);
+
+/** The money and the time of one side; null if that side has nothing. */
+const sideOf = (
+  money: string | null,
+  at: Date | null,
+  { formatTime }: Pick<PersonRequest, 'formatTime'>,
+): Cell =>
+  money &&
+  html`<span class="nowrap">${money}</span>${
+    at === null ? '' : html`<br /><span class="soft">${time(at, formatTime)}</span>`
+  }`;
+
+/** A payment that is unknown here has an id without a page; its workflow may run all the same. */
+const paymentOf = ({ paymentId, kind, workflowRuns }: AccountDifference): Cell => {
+  if (paymentId === null) return null;
+  const id =
+    kind === 'captured_unknown'
+      ? html`<span class="id nowrap">${paymentId}</span>`
+      : idLink(`/payments/${paymentId}`, paymentId);
+  if (workflowRuns === null) return id;
+  const words = workflowRuns ? 'its workflow runs' : 'its workflow does not run';
+  return html`${id}<br /><span class="soft">${words}</span>`;
+};
+
+const isMendable = (difference: AccountDifference): boolean =>
+  difference.state === 'open' && mendOf(difference) !== null;
+
+/** The buttons for this person. */
+const actionsOf = (
+  difference: AccountDifference,
+  { role }: PersonRequest['session'],
+): Html | null => {
+  const at = `/accounts/differences/${difference.id}`;
+  const buttons = [
+    role !== 'viewer' && isMendable(difference) && action(`${at}/mend`, 'Mend'),
+    role === 'admin' && difference.state === 'open' && action(`${at}/explain`, 'Explain'),
+    role === 'admin' && difference.state === 'explained' && action(`${at}/reopen`, 'Reopen'),
+  ].filter((button) => button !== false);
+  return buttons.length === 0 ? null : html`<div class="buttons">${buttons}</div>`;
+};
+
+/** The movement or the gateway's entry, unless the payment says it already. */
+const subjectOf = ({ subject, paymentId }: AccountDifference): Html =>
+  paymentId !== null && subject.includes(paymentId)
+    ? html``
+    : html`<br /><span class="soft">${cut(subject)}</span>`;
+
+const factsOf = (difference: AccountDifference, request: PersonRequest): Row => {
+  const facts = differenceFacts(difference);
+  return {
+    Difference: html`${facts.Difference}${subjectOf(difference)}`,
+    Ours: sideOf(facts.Ours, facts['Our time'], request),
+    Theirs: sideOf(facts.Theirs, facts['Their time'], request),
+    Payment: paymentOf(difference),
+  };
+};
+
+/** Differences in a table. The open ones of several days say of which day each is, and not that it is open. */
+export const differenceTable = (
+  request: PersonRequest,
+  differences: readonly AccountDifference[],
+  { ifEmpty, dayOf }: { ifEmpty: string; dayOf?: (difference: AccountDifference) => Html },
+): Html => {
+  const hasReasons = differences.some(({ reason }) => reason !== null);
+  return request.cells.table({
+    caption: 'Differences',
+    rows: differences.map((difference) => ({
+      ...(dayOf && { Day: dayOf(difference) }),
+      ...factsOf(difference, request),
+      ...(!dayOf && { State: differenceState(difference.state) }),
+      ...(hasReasons && { Reason: difference.reason }),
+      Action: actionsOf(difference, request.session),
+    })),
+    ifEmpty,
+  });
+};
+
+const find = async (
+  params: PersonRequest['params'],
+  { accounts }: Pick<ConsoleOperations, 'accounts'>,
+): Promise<AccountDifference> => {
+  const { number } = params;
+  if (!/^\d{1,15}$/.test(number)) throw new NotFound('There is no such difference.');
+  return accounts.getDifference(Number(number));
+};
+
+const ofDifference: Owner = async ({ params, operations }) => {
+  try {
+    return (await find(params, operations)).application ?? undefined;
+  } catch (error) {
+    if (error instanceof NotFound) return undefined;
+    throw error;
+  }
+};
+
+interface DifferenceAction {
+  path: 'explain' | 'reopen' | 'mend';
+  role: Action['role'];
+  owner?: Owner;
+  /** @throws Refusal if its state does not allow it */
+  describe: (difference: AccountDifference) => Omit<Question, 'back' | 'fields'>;
+  execute: (accounts: ConsoleOperations['accounts'], id: number, reason: string) => Promise<void>;
+}
+
+/** A change of one difference. It leads back to the page of its day. */
+const differenceAction = ({ path, describe, execute, ...access }: DifferenceAction): Action => ({
+  ...access,
+  path: `/accounts/differences/:number/${path}`,
+  confirm: async (request) => {
+    const difference = await find(request.params, request.operations);
+    const { gateway, day, application } = difference;
+    const own = request.session.applications === null ? '' : `?application=${application}`;
+    return {
+      ...describe(difference),
+      back: `/accounts/${gateway}/${day}${own}`,
+      fields: request.cells.facts({
+        Gateway: gateway,
+        Day: day,
+        ...factsOf(difference, request),
+        State: differenceState(difference.state),
+        Reason: difference.reason,
+      }),
+    };
+  },
+  execute: async ({ params, operations }, reason) => {
+    const { id } = await find(params, operations);
+    await execute(operations.accounts, id, reason);
+  },
+});
+
+export const accountDifferenceActions: readonly Action[] = [
+  differenceAction({
+    path: 'explain',
+    role: 'admin',
+    describe: ({ id, state }) => {
+      if (state !== 'open') throw new Refusal(`The difference ${id} is ${state}.`);
+      return {
+        title: 'Explain the difference',
+        consequence:
+          'Nothing is left to do about it: it no longer counts as open, and your reason stands beside it. It can be opened again.',
+        button: 'Explain it',
+        done: 'The difference is explained.',
+      };
+    },
+    execute: (accounts, id, reason) => accounts.explain(id, reason),
+  }),
+  differenceAction({
+    path: 'reopen',
+    role: 'admin',
+    describe: ({ id, state }) => {
+      if (state !== 'explained') throw new Refusal(`The difference ${id} is ${state}.`);
+      return {
+        title: 'Open the difference again',
+        consequence: 'The explanation was wrong: it counts as open again.',
+        button: 'Open it again',
+        done: 'The difference is open again.',
+      };
+    },
+    execute: (accounts, id, reason) => accounts.reopen(id, reason),
+  }),
+  differenceAction({
+    path: 'mend',
+    role: 'operator',
+    owner: ofDifference,
+    describe: (difference) => {
+      const mend = mendOf(difference);
+      if (mend === null || !isMendable(difference))
+        throw new Refusal('No routine can mend it: find out why, and explain it.');
+      return {
+        title: 'Mend the difference',
+        consequence: `A workflow will ${mend}. The next comparison of the day finds out whether the difference is mended.`,
+        button: 'Mend it',
+        done: 'It has begun. Compare the day again to see whether the difference is mended.',
+      };
+    },
+    execute: (accounts, id, reason) => accounts.mend(id, reason),
+  }),
+];

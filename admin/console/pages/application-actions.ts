@@ -1,0 +1,417 @@
+import { html } from 'hono/html';
+import { defaultTokenScopes, tokenScopes } from '../../../contract/token.ts';
+import { parseWholeNumber } from '../../../contract/whole-number.ts';
+import { dayMs } from '../../../contract/time.ts';
+import { NotFound, Refusal } from '../../operations/change.ts';
+import { reservedText, tokenFacts } from '../../operations/facts.ts';
+import { hideQuery } from '../../operations/webhook-url.ts';
+import { type Action, holdsSecret, type Question, secretPage } from '../actions.ts';
+import { select } from '../filters.ts';
+import { action, notice, escapeControls, type Html } from '../html.ts';
+import { ofSlug } from '../owner.ts';
+import type { ConsoleOperations, ConsoleResponse, PersonRequest } from '../request.ts';
+import { page } from '../request.ts';
+
+type WebhookTest = Awaited<ReturnType<ConsoleOperations['testWebhook']>>;
+
+interface ApplicationAction extends Pick<Action, 'role' | 'isSensitive' | 'owner'> {
+  /** The path below that of the application. */
+  path: string;
+  describe: (
+    slug: string,
+    request: PersonRequest,
+  ) => Omit<Question, 'back'> | Promise<Omit<Question, 'back'>>;
+  execute: (
+    slug: string,
+    request: PersonRequest,
+    reason: string,
+  ) => Promise<ConsoleResponse | void>;
+}
+
+/** A change of one application, whose page it leads back to. */
+const applicationAction = ({ path, describe, execute, ...access }: ApplicationAction): Action => ({
+  ...access,
+  path: `/applications/:slug/${path}`,
+  confirm: async (request) => {
+    const { slug } = request.params;
+    return { ...(await describe(slug, request)), back: pathOf(slug) };
+  },
+  execute: (request, reason) => execute(request.params.slug, request, reason),
+});
+
+const pathOf = (slug: string): string => `/applications/${slug}`;
+
+const expiries = { never: null, '30 days': 30, '90 days': 90, '1 year': 365 } as const;
+const expiryNames = Object.keys(expiries) as (keyof typeof expiries)[]; // Object.keys widens to string.
+
+/** The text of a field, unless it is a secret. */
+const text = ({ form }: PersonRequest, name: string): string => {
+  const typed = form.get(name)?.trim() ?? '';
+  return holdsSecret(typed) ? '' : typed;
+};
+
+/** The result of a sample, with what the receiver answered. */
+const testResult = (slug: string, { cells }: PersonRequest, test: WebhookTest): ConsoleResponse => {
+  const { url, responseStatus, durationMs, errorClass, responseBody, responseTruncated, sent } =
+    test;
+  return page(
+    `The test webhook of ${slug}`,
+    html`${
+      errorClass === null
+        ? notice('good', 'The receiver accepted the sample.')
+        : notice('bad', 'The receiver did not accept the sample.')
+    }
+      ${cells.facts({
+        'Webhook URL': hideQuery(url),
+        'Status of the answer': responseStatus,
+        Error: errorClass,
+        Duration: durationMs === null ? null : `${durationMs} ms`,
+      })}
+      ${
+        responseBody === null || responseBody === ''
+          ? ''
+          : html`<h2>Answer${responseTruncated ? ', its beginning' : ''}</h2>
+              <pre><bdi>${escapeControls(responseBody)}</bdi></pre>`
+      }
+      ${
+        sent === null
+          ? ''
+          : html`<details>
+              <summary>The bytes of the sample</summary>
+              <pre><bdi>${escapeControls(sent)}</bdi></pre>
+            </details>`
+      }
+      <div class="actions">
+        ${action(`/applications/${slug}/test-webhook`, 'Send another one')}
+        ${action(`/applications/${slug}`, 'Done')}
+      </div>`,
+  );
+};
+
+/** Never filled in: the query of the address may be a key. */
+const webhookUrlField = (label: string): Html =>
+  html`<label>
+    ${label}
+    <input type="url" name="url" maxlength="2000" autocomplete="off" placeholder="https://" />
+  </label>`;
+
+const webhookUrlOf = (request: PersonRequest): string | null => {
+  const url = request.form.get('url')?.trim() ?? '';
+  return url === '' ? null : url;
+};
+
+const linesOf = (request: PersonRequest, name: string): string[] =>
+  text(request, name)
+    .split(/\s+/)
+    .filter((line) => line !== '');
+
+const newApplication: Action = {
+  path: '/create-application',
+  role: 'admin',
+  isSensitive: true,
+  confirm: async (request) => {
+    const gateways = await request.operations.gateways.list();
+    return {
+      title: 'Create an application',
+      consequence:
+        'It gets its first webhook secret, which is shown once. It can call the API as soon as you issue a token for it. An application cannot be deleted, only disabled.',
+      button: 'Create',
+      done: 'The application was created.',
+      back: '/applications',
+      fields: html`<label>
+          Name, of lower-case letters, digits and hyphens
+          <input
+            name="slug"
+            maxlength="50"
+            pattern="[a-z0-9]([a-z0-9\\-]*[a-z0-9])?"
+            value="${text(request, 'slug')}"
+            autocomplete="off"
+            spellcheck="false"
+            required
+          />
+        </label>
+        ${select('Default gateway', 'gateway', {
+          choices: gateways.map(({ slug }) => slug),
+          chosen: text(request, 'gateway'),
+        })}
+        <label>
+          Callback URLs, one in a line; the first is the default
+          <textarea name="callbacks" rows="2" maxlength="4000" spellcheck="false" required>${text(request, 'callbacks')}</textarea>
+        </label>
+        ${webhookUrlField('Webhook URL, may be empty')}`,
+    };
+  },
+  execute: async (request, reason) => {
+    const { application, secret } = await request.operations.applications.create(
+      {
+        slug: text(request, 'slug'),
+        defaultGateway: text(request, 'gateway'),
+        callbackUrls: linesOf(request, 'callbacks'),
+        webhookUrl: webhookUrlOf(request),
+      },
+      reason,
+    );
+    const { slug } = application;
+    return secretPage(`The new application ${slug}`, 'Webhook secret', secret, pathOf(slug));
+  },
+};
+
+const testWebhook = applicationAction({
+  path: 'test-webhook',
+  role: 'operator',
+  owner: ofSlug,
+  describe: (slug) => ({
+    title: `Test the webhook of ${slug}`,
+    consequence:
+      'A worker sends one signed event of a payment that does not exist to the webhook URL. It says “test”, its order is “webhook-test”. You see what the receiver answers.',
+    button: 'Send',
+    done: 'The test was sent.',
+    isHarmless: true,
+  }),
+  execute: async (slug, request, reason) =>
+    testResult(slug, request, await request.operations.testWebhook(slug, reason || null)),
+});
+
+const reservedNow = async (
+  slug: string,
+  by: 'any' | 'application',
+  { operations }: PersonRequest,
+): Promise<string> => {
+  const reserved = await operations.refunds.sumReserved(slug, by);
+  return reserved.length === 0 ? 'There is none now.' : `Now: ${reservedText(reserved)}.`;
+};
+
+const disable = applicationAction({
+  path: 'disable',
+  role: 'admin',
+  isSensitive: true,
+  describe: async (slug, request) => ({
+    title: `Disable the application ${slug}`,
+    consequence: `The API refuses the next call of every token of this application. Open payments go on, and their webhooks are still delivered. Refunds that it has asked for and that no gateway was told of wait until you enable it again; call them off if a token has leaked. ${await reservedNow(slug, 'application', request)}`,
+    button: 'Disable',
+    isDangerous: true,
+    done: `The application ${slug} is disabled. Its refunds that no gateway was told of wait.`,
+  }),
+  execute: async (slug, { operations }, reason) => {
+    await operations.applications.setStatus(slug, 'disabled', reason);
+  },
+});
+
+const cancelRefunds = applicationAction({
+  path: 'cancel-refunds',
+  role: 'admin',
+  isSensitive: true,
+  describe: async (slug, request) => ({
+    title: `Call the refunds of ${slug} off`,
+    consequence: `Every refund of this application that no gateway was told of ends as failed, whoever asked for it, and its amount can be refunded again. ${await reservedNow(slug, 'any', request)} What a gateway was told goes on.`,
+    button: 'Call off',
+    isDangerous: true,
+    done: `The refunds of ${slug} that no gateway was told of were called off.`,
+  }),
+  execute: async (slug, { operations }, reason) => {
+    const cancelled = await operations.refunds.cancelOf(slug, reason);
+    if (cancelled.length === 0)
+      throw new Refusal(`${slug} has no refund that no gateway was told of.`);
+  },
+});
+
+const enable = applicationAction({
+  path: 'enable',
+  role: 'admin',
+  describe: async (slug, request) => ({
+    title: `Enable the application ${slug}`,
+    consequence: `The API accepts the calls of this application’s tokens again. Refunds that waited go on. ${await reservedNow(slug, 'application', request)}`,
+    button: 'Enable',
+    done: `The application ${slug} is enabled.`,
+  }),
+  execute: async (slug, { operations }, reason) => {
+    await operations.applications.setStatus(slug, 'active', reason);
+  },
+});
+
+const changeWebhookUrl = applicationAction({
+  path: 'webhook-url',
+  role: 'admin',
+  isSensitive: true,
+  describe: (slug) => ({
+    title: `Change the webhook URL of ${slug}`,
+    consequence:
+      'The next attempt of every delivery goes to the new address, also of events that have ended already. An empty address stops new webhooks.',
+    button: 'Change',
+    done: `The webhook URL of ${slug} was changed.`,
+    fields: webhookUrlField('New webhook URL'),
+  }),
+  execute: async (slug, request, reason) => {
+    const webhookUrl = webhookUrlOf(request);
+    await request.operations.applications.update(slug, { webhookUrl }, reason);
+  },
+});
+
+const changeBudget = applicationAction({
+  path: 'budget',
+  role: 'admin',
+  describe: (slug, request) => ({
+    title: `Change the budget of ${slug}`,
+    consequence: 'The API answers 429 above this number of calls a minute.',
+    button: 'Change',
+    done: `The budget of ${slug} is ${text(request, 'budget')} calls a minute.`,
+    fields: html`<label>
+      Calls a minute
+      <input type="number" name="budget" min="1" max="1000000" value="${text(request, 'budget')}" required />
+    </label>`,
+  }),
+  execute: async (slug, request, reason) => {
+    const bounds = { min: 1, max: 1_000_000 };
+    const requestsPerMinute = parseWholeNumber(text(request, 'budget'), bounds);
+    if (requestsPerMinute === undefined)
+      throw new Refusal('The budget is a whole number of requests a minute, from 1 to 1,000,000.');
+    await request.operations.applications.update(slug, { requestsPerMinute }, reason);
+  },
+});
+
+const usualScopes = defaultTokenScopes.join(', ');
+const scopeNames = [usualScopes, ...tokenScopes];
+
+const issueToken = applicationAction({
+  path: 'tokens/issue',
+  role: 'admin',
+  isSensitive: true,
+  describe: (slug, request) => ({
+    title: `Issue a token for ${slug}`,
+    consequence:
+      'Whoever holds the token may do what you choose for this application. Only a token with the scope refund gives money back: where refunds of admins need a second admin, so does it.',
+    button: 'Issue',
+    done: 'The token was issued.',
+    fields: html`<label>
+        Name
+        <input name="name" maxlength="100" value="${text(request, 'name')}" required />
+      </label>
+      ${select('Mode', 'mode', { choices: ['test', 'live'], chosen: text(request, 'mode') || 'test' })}
+      ${select('Scopes', 'scopes', { choices: scopeNames, chosen: text(request, 'scopes') || usualScopes })}
+      ${select('Expires after', 'expires', { choices: expiryNames, chosen: text(request, 'expires') || 'never' })}`,
+  }),
+  execute: async (slug, request, reason) => {
+    const mode = text(request, 'mode') === 'live' ? 'live' : 'test';
+    const days = expiries[expiryNames.find((name) => name === text(request, 'expires')) ?? 'never'];
+    const wanted = text(request, 'scopes');
+    const scopes = tokenScopes.filter((scope) =>
+      wanted === usualScopes ? defaultTokenScopes.includes(scope) : wanted === scope,
+    );
+    if (scopes.length === 0) throw new Refusal('The token needs a scope.');
+    const { token, toConfirm } = await request.operations.tokens.issue(
+      {
+        application: slug,
+        mode,
+        scopes,
+        name: text(request, 'name'),
+        expiresAt: days === null ? null : new Date(Date.now() + days * dayMs),
+      },
+      reason,
+    );
+    const waits = toConfirm ? '; nobody can use it until another admin confirms it' : '';
+    const title = `Token of ${slug} (${mode})${waits}`;
+    return secretPage('The new token', title, token, pathOf(slug));
+  },
+});
+
+const confirmToken = applicationAction({
+  path: 'tokens/:token/confirm',
+  role: 'admin',
+  isSensitive: true,
+  describe: async (slug, { operations, cells, params: { token: id } }) => {
+    const token = await operations.tokens.get(slug, id);
+    const { Name: name, Prefix, Mode, Issued, 'Issued by': issuedBy } = tokenFacts(token);
+    return {
+      title: `Confirm the token “${name}” of ${slug}`,
+      consequence: 'Whoever has it can give the money of this application’s payments back.',
+      button: 'Confirm',
+      done: `The token “${name}” was confirmed.`,
+      fields: cells.facts({ Prefix, Mode, Issued, 'Issued by': issuedBy }),
+    };
+  },
+  execute: async (slug, { operations, params: { token: id } }, reason) => {
+    await operations.tokens.confirm({ application: slug, id }, reason);
+  },
+});
+
+const revokeToken = applicationAction({
+  path: 'tokens/:token/revoke',
+  role: 'admin',
+  isSensitive: true,
+  describe: async (slug, { operations, cells, params: { token: id } }) => {
+    const token = await operations.tokens.get(slug, id);
+    const { Name: name, Prefix, Mode, Issued, 'Last used': lastUsed } = tokenFacts(token);
+    return {
+      title: `Revoke the token “${name}” of ${slug}`,
+      consequence: 'The API refuses the next call with it. Whatever still uses it stops working.',
+      button: 'Revoke',
+      typedName: name,
+      done: `The token “${name}” was revoked.`,
+      fields: cells.facts({ Prefix, Mode, Issued, 'Last used': lastUsed ?? 'never' }),
+    };
+  },
+  execute: async (slug, { operations, params: { token: id } }, reason) => {
+    await operations.tokens.revoke({ application: slug, id }, reason);
+  },
+});
+
+const rotateSecret = applicationAction({
+  path: 'secrets/rotate',
+  role: 'admin',
+  isSensitive: true,
+  describe: (slug) => ({
+    title: `Rotate the webhook secret of ${slug}`,
+    consequence:
+      'Every webhook is signed with the new secret from now on, and with the old one for 24 hours beside it. Hand the new one over before that.',
+    button: 'Rotate',
+    done: 'The secret was rotated.',
+  }),
+  execute: async (slug, { operations }, reason) => {
+    const secret = await operations.secrets.rotate(slug, reason);
+    return secretPage('The new webhook secret', `Secret of ${slug}`, secret, pathOf(slug));
+  },
+});
+
+const retireSecret = applicationAction({
+  path: 'secrets/:secret/retire',
+  role: 'admin',
+  isSensitive: true,
+  describe: async (slug, { operations, cells, params }) => {
+    const secrets = await operations.secrets.list(slug);
+    const secret = secrets.find(({ id }) => String(id) === params.secret);
+    if (!secret) throw new NotFound(`The application ${slug} has no such secret.`);
+    return {
+      title: `Retire the webhook secret ${secret.id} of ${slug}`,
+      consequence:
+        'The next attempt is not signed with it. A receiver that knows no other secret refuses it.',
+      button: 'Retire',
+      typedName: `secret ${secret.id}`,
+      done: `The webhook secret ${secret.id} was retired.`,
+      fields: cells.facts({
+        Secret:
+          secret === secrets[0] && secrets.length > 1 ? 'the newer one of two' : 'the older one',
+        Issued: secret.createdAt,
+        Retires: secret.retiresAt,
+      }),
+    };
+  },
+  execute: async (slug, { operations, params }, reason) => {
+    await operations.secrets.retire({ application: slug, id: Number(params.secret) }, reason);
+  },
+});
+
+/** The changes of applications, their tokens and their webhook secrets. */
+export const applicationActions: readonly Action[] = [
+  newApplication,
+  testWebhook,
+  disable,
+  cancelRefunds,
+  enable,
+  changeWebhookUrl,
+  changeBudget,
+  issueToken,
+  confirmToken,
+  revokeToken,
+  rotateSecret,
+  retireSecret,
+];

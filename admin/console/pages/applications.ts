@@ -1,0 +1,153 @@
+import { html } from 'hono/html';
+import { applicationFacts, tokenFacts } from '../../operations/facts.ts';
+import { hideQuery } from '../../operations/webhook-url.ts';
+import type { TokenSummary } from '../../../postgres/admin-tokens.ts';
+import type { Application } from '../../../postgres/applications.ts';
+import type { WebhookSecret } from '../../../postgres/webhook-secrets.ts';
+import { pageLinks } from '../filters.ts';
+import type { Row } from '../html.ts';
+import { action, link, state } from '../html.ts';
+import { ofSlug } from '../owner.ts';
+import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import { page } from '../request.ts';
+import { receiverPart } from './receiver.ts';
+
+const listMax = 500;
+const tokensMax = 50;
+
+const rowOf = (application: Application): Row => ({
+  Application: link(`/applications/${application.slug}`, application.slug),
+  Status: state(application.status),
+  'Default gateway': application.defaultGateway,
+  'Webhook URL': application.webhookUrl === null ? null : hideQuery(application.webhookUrl),
+  'Requests a minute': application.requestsPerMinute,
+  Created: application.createdAt,
+});
+
+const readTokenId = (query: URLSearchParams): string | null => {
+  const id = query.get('after') ?? '';
+  return /^[0-9a-f]{16}$/.test(id) ? id : null;
+};
+
+const stateOf = (token: TokenSummary, now: Date): string => {
+  if (token.revokedAt) return 'revoked';
+  if (token.toConfirm) return 'to confirm';
+  return token.expiresAt && token.expiresAt <= now ? 'expired' : 'valid';
+};
+
+export const applicationRoutes = (deps: Deps): Route[] => {
+  const list = async ({ session, operations, cells }: PersonRequest): Promise<ConsoleResponse> => {
+    const own = session.applications;
+    const found = own
+      ? await Promise.all(own.map((slug) => operations.applications.get(slug)))
+      : await operations.applications.list(listMax + 1);
+    return page(
+      'Applications',
+      html`${cells.table({
+        caption: 'Applications',
+        rows: found.slice(0, listMax).map(rowOf),
+        ifEmpty:
+          session.role === 'admin'
+            ? 'There is no application yet. Create the first one.'
+            : 'There is no application yet. An admin creates one.',
+      })}
+      ${session.role === 'admin' ? html`<div class="actions">${action('/create-application', 'Create an application')}</div>` : ''}
+      ${found.length > listMax ? html`<p>There are more. Search for one by its name.</p>` : ''}`,
+    );
+  };
+
+  const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { session, operations, cells, params, query } = request;
+    const slug = params.slug;
+    const application = await operations.applications.get(slug);
+    const [receiver, tokens, secrets, reserved] = await Promise.all([
+      receiverPart(deps, slug, request),
+      operations.tokens.list(slug, tokensMax + 1, readTokenId(query)),
+      operations.secrets.list(slug),
+      operations.refunds.sumReserved(slug, 'any'),
+    ]);
+    const isAdmin = session.role === 'admin';
+    const at = `/applications/${slug}`;
+    const tokenRow = (token: TokenSummary): Row => {
+      const status = stateOf(token, deps.now());
+      const mayRevoke = isAdmin && (status === 'valid' || token.toConfirm) && !token.revokedAt;
+      const facts = tokenFacts(token);
+      return {
+        Id: html`<code class="id">${token.id}</code>`,
+        Prefix: facts.Prefix,
+        Name: facts.Name,
+        Mode: facts.Mode,
+        Scopes: facts.Scopes,
+        Status: state(status),
+        Issued: facts.Issued,
+        'Last used': facts['Last used'],
+        Expires: facts.Expires,
+        Action: mayRevoke
+          ? html`${token.toConfirm ? action(`${at}/tokens/${token.id}/confirm`, 'Confirm') : ''}
+            ${action(`${at}/tokens/${token.id}/revoke`, 'Revoke')}`
+          : null,
+      };
+    };
+    const mayRetire = isAdmin && secrets.length > 1;
+    const secretRow = (secret: WebhookSecret): Row => ({
+      Number: secret.id,
+      Issued: secret.createdAt,
+      Retires: secret.retiresAt,
+      Action: mayRetire ? action(`${at}/secrets/${secret.id}/retire`, 'Retire') : null,
+    });
+    return page(
+      `Application ${slug}`,
+      html`${cells.facts({
+        ...applicationFacts(application),
+        Status: state(application.status),
+      })}
+      <p class="links">
+        ${link(`/payments?application=${slug}`, 'Payments')} ${link(`${at}/events`, 'Events')}
+        ${link(`${at}/requests`, 'Refused requests')}
+        ${link(`/deliveries?application=${slug}`, 'Exhausted webhooks')}
+        ${session.applications === null ? link(`/audit?subject=application:${slug}`, 'Audit') : ''}
+      </p>
+      <div class="actions">
+        ${
+          session.role !== 'viewer' && application.webhookUrl !== null
+            ? action(`${at}/test-webhook`, 'Test the webhook')
+            : ''
+        }
+        ${
+          isAdmin
+            ? html`${action(`${at}/webhook-url`, 'Change the webhook URL')}
+              ${action(`${at}/budget`, 'Change the budget')}
+              ${
+                application.status === 'active'
+                  ? action(`${at}/disable`, 'Disable')
+                  : action(`${at}/enable`, 'Enable')
+              }
+              ${reserved.length > 0 ? action(`${at}/cancel-refunds`, 'Call its refunds off') : ''}`
+            : ''
+        }
+      </div>
+      <h2>Receiver</h2>
+      ${receiver}
+      <h2>Tokens</h2>
+      ${cells.table({
+        caption: 'Tokens',
+        rows: tokens.slice(0, tokensMax).map(tokenRow),
+        ifEmpty: 'The application has no token, so it cannot call the API.',
+      })}
+      ${pageLinks(at, query, tokens.length > tokensMax ? (tokens[tokensMax - 1]?.id ?? null) : null)}
+      <div class="actions">${isAdmin ? action(`${at}/tokens/issue`, 'Issue a token') : ''}</div>
+      <h2>Webhook secrets</h2>
+      ${cells.table({
+        caption: 'Webhook secrets',
+        rows: secrets.map(secretRow),
+        ifEmpty: 'There is no secret: webhooks cannot be signed.',
+      })}
+      <div class="actions">${isAdmin ? action(`${at}/secrets/rotate`, 'Rotate the secret') : ''}</div>`,
+    );
+  };
+
+  return [
+    { method: 'GET', path: '/applications', role: 'viewer', owner: 'person', handle: list },
+    { method: 'GET', path: '/applications/:slug', role: 'viewer', owner: ofSlug, handle: show },
+  ];
+};

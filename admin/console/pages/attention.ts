@@ -1,0 +1,168 @@
+import { html } from 'hono/html';
+import {
+  type Attention,
+  attentionKinds,
+  type AttentionKind,
+  countedMax,
+} from '../../../postgres/attention.ts';
+import { choose, pageSize, select } from '../filters.ts';
+import { link, type FormatTime, type Html } from '../html.ts';
+import type { ConsoleRequest, ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import { page } from '../request.ts';
+import { paymentTable } from './payments.ts';
+
+/** The mode that an address asks for. */
+export const modeOf = ({ query }: Pick<ConsoleRequest, 'query'>): 'live' | 'test' | null =>
+  choose(query, 'mode', ['live', 'test']);
+
+/** The same as Postgres has it. Null: live and test. */
+export const testOf = (request: Pick<ConsoleRequest, 'query'>): boolean | null => {
+  const mode = modeOf(request);
+  return mode === null ? null : mode === 'test';
+};
+
+export const modeFilter = (request: ConsoleRequest): Html =>
+  html`<form class="filters" method="get">
+    ${select('Mode', 'mode', {
+      choices: ['live', 'test'],
+      chosen: modeOf(request),
+      any: 'live and test',
+    })}
+    <button>Filter</button>
+  </form>`;
+
+const many = (count: number): string =>
+  count >= countedMax ? `${countedMax.toLocaleString('en')} or more` : count.toLocaleString('en');
+
+interface Line {
+  /** Money or an outcome is at stake, or it only takes long. */
+  mark: '▲' | '○';
+  count: number;
+  what: string;
+  href: string;
+}
+
+const linesOf = (
+  found: Attention,
+  mode: 'live' | 'test' | null,
+  formatTime: FormatTime,
+): Line[] => {
+  const address = (path: string, query: Record<string, string>) =>
+    `${path}?${String(new URLSearchParams({ ...query, ...(mode && { mode }) }))}`;
+  const lines: Line[] = [
+    {
+      mark: '▲',
+      count: found.moneyToCheck,
+      what: 'the gateway may hold money of a payment that is not paid',
+      href: address('/attention/money', {}),
+    },
+    {
+      mark: '▲',
+      count: found.refundsByHand,
+      what: 'refunds wait for a decision',
+      href: address('/refunds', { stage: 'by_hand' }),
+    },
+    {
+      mark: '▲',
+      count: found.refundsToConfirm,
+      what: 'refunds wait for a second admin',
+      href: address('/refunds', { stage: 'to_confirm' }),
+    },
+    {
+      mark: '▲',
+      count: found.accountDifferences,
+      what: 'differences from the books of gateways',
+      href: address('/accounts', {}),
+    },
+    ...found.undelivered.map(({ state, application, errorClass, count }): Line => ({
+      mark: '▲',
+      count,
+      what: `webhooks of ${application} ${state}: ${errorClass}`,
+      href: address('/deliveries', {
+        status: state,
+        application,
+        ...(errorClass !== 'unknown' && { error: errorClass }),
+      }),
+    })),
+    ...found.silent.map(({ gateway, count, since }): Line => ({
+      mark: '○',
+      count,
+      what: `payments: ${gateway} has not answered since ${formatTime(since)}`,
+      href: address('/attention/silent', { gateway }),
+    })),
+    {
+      mark: '○',
+      count: found.overdue,
+      what: 'payments are open for too long after their deadline',
+      href: address('/attention/overdue', {}),
+    },
+  ];
+  return lines.filter(({ count }) => count > 0);
+};
+
+/** A line for all that waits for a person, with its count and its list. */
+export const attentionPart = (
+  found: Attention,
+  { mode, formatTime }: { mode: 'live' | 'test' | null; formatTime: FormatTime },
+): Html => {
+  const lines = linesOf(found, mode, formatTime);
+  if (lines.length === 0) return html`<p class="empty">Nothing waits for a person.</p>`;
+  return html`<ul class="attention">
+    ${lines.map(
+      ({ mark, count, what, href }) =>
+        html`<li class="${mark === '▲' ? 'bad' : 'open'}">
+          <span aria-hidden="true">${mark}</span> <strong>${many(count)}</strong>
+          <span>${what}</span> ${link(href, 'Show')}
+        </li>`,
+    )}
+  </ul>`;
+};
+
+const texts: Record<AttentionKind, { title: string; text: string }> = {
+  money: {
+    title: 'Money to check',
+    text: 'These payments ended without being paid, and their gateways may hold money of them. Look there, give it back if it is there, then mark the payment as checked.',
+  },
+  silent: {
+    title: 'Gateways that are silent',
+    text: 'The last call about these open payments got no answer. They are asked again until they end.',
+  },
+  overdue: {
+    title: 'Payments that are open for too long',
+    text: 'Their deadlines and the grace after them are over. Ask the gateway, and look at their workflows.',
+  },
+};
+
+export const attentionRoutes = ({ attention }: Deps): Route[] => {
+  const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const mode = modeOf(request);
+    const found = await attention.get(testOf(request));
+    return page(
+      'Needs attention',
+      html`${modeFilter(request)} ${attentionPart(found, { mode, formatTime: request.formatTime })}`,
+    );
+  };
+
+  const list = (kind: AttentionKind) => async (request: PersonRequest) => {
+    const gateway = request.query.get('gateway');
+    const rows = await attention.list(kind, { test: testOf(request), gateway }, pageSize);
+    const { title, text } = texts[kind];
+    return page(
+      title,
+      html`<p>${text}</p>
+        ${paymentTable(request, rows, 'There is no such payment.')}
+        ${rows.length === pageSize ? html`<p class="soft">These are the first ${pageSize}.</p>` : ''}
+        <p class="links">${link('/attention', 'Everything that needs attention')}</p>`,
+    );
+  };
+
+  return [
+    { method: 'GET', path: '/attention', role: 'viewer', handle: show },
+    ...attentionKinds.map((kind): Route => ({
+      method: 'GET',
+      path: `/attention/${kind}`,
+      role: 'viewer',
+      handle: list(kind),
+    })),
+  ];
+};

@@ -1,0 +1,147 @@
+import { html } from 'hono/html';
+import { errorClasses } from '../../../contract/attempt.ts';
+import { eventKinds } from '../../../contract/event.ts';
+import type { DeliveryRow, EventSummary } from '../../../postgres/admin-events.ts';
+import { type DeliveryFilter, deliveryStates } from '../../../postgres/delivery-filter.ts';
+import { type Replay, replayable } from '../../../postgres/replays.ts';
+import { readDeliveryFilter, writeDeliveryFilter } from '../delivery-filter.ts';
+import {
+  listFilters,
+  pageLinks,
+  pageOf,
+  pageSize,
+  nextPosition,
+  readEventPosition,
+  select,
+} from '../filters.ts';
+import type { Html, Row } from '../html.ts';
+import { cut, deliveryState, link, modeTag, notice, nowrap } from '../html.ts';
+import { visibleApplications } from '../owner.ts';
+import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import { page } from '../request.ts';
+import { saveView } from './views.ts';
+import { replayButton } from './event-actions.ts';
+
+const attemptsOf = (many: number): string => (many === 1 ? '1 attempt' : `${many} attempts`);
+
+/** The state of a delivery, with the last answer. */
+const stateOf = (row: DeliveryRow): Html => {
+  const facts = [
+    row.responseStatus ?? row.errorClass,
+    row.attempts > 0 && attemptsOf(row.attempts),
+  ];
+  const words = facts.filter((fact) => fact !== null && fact !== false).join(' · ');
+  return html`${deliveryState(row.status, row.errorClass)}
+    <span class="soft nowrap">${words}</span>`;
+};
+
+/** The events of one payment, in the order of recording. */
+export const eventsOfPayment = (events: readonly EventSummary[], request: PersonRequest): Html =>
+  request.cells.table({
+    caption: 'Events',
+    isList: true,
+    rows: events.map((event) => ({
+      Event: html`<a href="/events/${event.eventId}">${nowrap(event.kind)}</a>`,
+      Refund: event.refundId && html`<code class="id">${event.refundId}</code>`,
+      Webhook: stateOf(event),
+      Next: event.nextAttemptAt,
+      Recorded: event.createdAt,
+      Action: replayButton(event, request),
+    })),
+    ifEmpty: '',
+  });
+
+/** One delivery in one line, as all lists of them show it. */
+export const deliveryRow = (row: DeliveryRow, request: PersonRequest): Row => ({
+  Order: html`<a href="/payments/${row.paymentId}" title="${row.paymentId}">${cut(row.orderId)}</a>`,
+  Event: html`<a href="/events/${row.eventId}">${nowrap(row.kind)}</a>`,
+  Application: html`${link(`/applications/${row.application}`, row.application)}
+  ${modeTag(row.test)}`,
+  Webhook: stateOf(row),
+  Next: row.nextAttemptAt,
+  Ended: row.createdAt,
+  Action: replayButton(row, request),
+});
+
+const checkbox = ({ eventId, kind, paymentId }: DeliveryRow): Html =>
+  html`<input type="checkbox" name="event" value="${eventId}" aria-label="Select ${kind} of ${paymentId}" />`;
+
+const runningShown = 5;
+
+const runningNotice = (running: readonly Replay[]): Html =>
+  html`${running.map(({ id, begun, refused, matched }) =>
+    notice(
+      'info',
+      html`A replay is running: ${begun + refused} of ${matched}.
+        <a href="/deliveries/replays/${id}">Show it</a>`,
+    ),
+  )}`;
+
+/** The filter goes along, so that the replay takes what the list shows, and not only this page of it. */
+const selection = (filter: DeliveryFilter, table: Html): Html =>
+  html`<form method="get" action="/deliveries/replay">
+    ${[...writeDeliveryFilter(filter)].map(
+      ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
+    )}
+    <div class="actions">
+      <button name="scope" value="selected">Replay the selected</button>
+      <button name="scope" value="all">Replay all that match</button>
+      <label class="choice" hidden data-selects-all>
+        <input type="checkbox" /> Select this page <span class="soft"></span>
+      </label>
+    </div>
+    ${table}
+  </form>`;
+
+export const deliveryRoutes = (deps: Deps): Route[] => {
+  /** Opens on those that an attempt has failed to deliver. */
+  const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { query, cells, operations, session } = request;
+    const now = deps.now();
+    const isOfService = session.applications === null;
+    const read = readDeliveryFilter(request, now);
+    const filter = { ...read, delivery: read.delivery ?? ('undelivered' as const) };
+    const { delivery, kind, errorClass } = filter;
+    const [found, applications, running] = await Promise.all([
+      operations.events.list(filter, { after: readEventPosition(query), limit: pageSize + 1 }),
+      visibleApplications(request),
+      isOfService ? operations.replays.listRunning(runningShown) : [],
+    ]);
+    const { rows, last } = pageOf(found);
+    const own = html`${select('Webhook', 'status', { choices: deliveryStates, chosen: delivery })}
+    ${select('Event', 'kind', { choices: eventKinds, chosen: kind, any: 'all' })}
+    ${select('Last error', 'error', {
+      choices: errorClasses,
+      chosen: errorClass,
+      any: 'any',
+    })}`;
+    const selects =
+      isOfService &&
+      session.role !== 'viewer' &&
+      rows.length > 0 &&
+      replayable.some((each) => each === delivery);
+    const table = cells.table({
+      caption: 'Deliveries',
+      isList: true,
+      rows: rows.map((row) => ({
+        ...(selects && { Select: checkbox(row) }),
+        ...deliveryRow(row, request),
+      })),
+      ifEmpty:
+        delivery === 'undelivered' && kind === null && errorClass === null
+          ? 'No webhook is failing or exhausted.'
+          : 'No delivery matches this filter.',
+    });
+    return page(
+      'Deliveries',
+      html`${isOfService ? html`<p class="links">${link('/deliveries/replays', 'Recent replays')}</p>` : ''}
+      ${runningNotice(running)}
+      ${listFilters(request, { own, applications })}
+      ${saveView('/deliveries', request)}
+      ${selects ? selection({ ...filter, to: filter.to ?? now }, table) : table}
+      ${pageLinks('/deliveries', query, nextPosition(last))}
+      `,
+    );
+  };
+  return [{ method: 'GET', path: '/deliveries', role: 'viewer', owner: 'list', handle: list }];
+};

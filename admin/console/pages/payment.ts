@@ -1,0 +1,191 @@
+import { html } from 'hono/html';
+import { paymentIdPattern } from '../../../contract/ids.ts';
+import { formatMoney } from '../../../contract/money.ts';
+import { isTerminal } from '../../../contract/status.ts';
+import { paymentFacts } from '../../operations/facts.ts';
+import type { PaymentTimeline } from '../../operations/payments.ts';
+import type { EventRecord } from '../../../postgres/admin-events.ts';
+import type { PaymentRecord } from '../../../postgres/admin-payments.ts';
+import { atOnce } from '../actions.ts';
+import type { Html } from '../html.ts';
+import { action, copyable, escapeControls, idLink, link, modeTag, notice, state } from '../html.ts';
+import { live, pollRoute, type Live } from '../live.ts';
+import { ofPayment } from '../owner.ts';
+import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import { page } from '../request.ts';
+import { refundsOfPayment } from './refunds.ts';
+import { eventsOfPayment } from './deliveries.ts';
+import { attemptLine, timelineOf, webhookState, type Line } from './timeline.ts';
+
+const isMoving = ({ payment, events }: PaymentTimeline): boolean =>
+  !isTerminal(payment.status) || events.some(({ status }) => status === 'pending');
+
+/** Everything that happened, with the attempts and the gateway's exchanges, and what comes next. */
+const linesOf = (
+  { timeline, payment }: PaymentTimeline,
+  now: Date,
+  request: PersonRequest,
+): Line[] => {
+  const told = timeline
+    .filter(({ what }) => !/^attempt \d+ \(/.test(what))
+    .map(({ at, what, details }): Line => {
+      const event =
+        what === payment.status && payment.eventId !== null
+          ? html` <a href="/events/${payment.eventId}">Event</a>`
+          : '';
+      return {
+        at,
+        what: html`${escapeControls(what)}${event}`,
+        details: details === null ? null : html`<bdi>${escapeControls(details)}</bdi>`,
+        isNext: at > now,
+      };
+    });
+  const attempts = payment.attempts.map((attempt) => attemptLine(attempt, request));
+  return [...told, ...attempts].toSorted((one, other) => one.at.getTime() - other.at.getTime());
+};
+
+const factsPart = (payment: PaymentRecord, { cells }: PersonRequest): Html =>
+  cells.facts({
+    ...paymentFacts(payment),
+    Application: link(`/applications/${payment.application}`, payment.application),
+    'Duplicate of':
+      payment.duplicateOf && idLink(`/payments/${payment.duplicateOf}`, payment.duplicateOf),
+    Webhook: payment.delivery && webhookState(payment.delivery, payment.attempts),
+  });
+
+/** The gateway may hold money of it, and nobody has looked yet. */
+const isInDoubt = (payment: PaymentRecord): boolean =>
+  payment.latePaymentResult === 'by_hand' && payment.latePaymentCheckedAt === null;
+
+/** The notices stand above everything else. */
+const noticesPart = ({ payment, events }: PaymentTimeline, { session }: PersonRequest): Html =>
+  html`${
+    isInDoubt(payment)
+      ? notice(
+          'bad',
+          `The gateway may still hold money of this ${payment.status} payment. ${
+            session.applications === null
+              ? 'Look there, give it back if it is there, then mark it as checked.'
+              : 'The operators of the service look there.'
+          }`,
+        )
+      : ''
+  }
+  ${events
+    .filter(({ status }) => status === 'exhausted')
+    .map(({ kind }) =>
+      notice('bad', `All attempts of ${kind} failed. No further attempt is scheduled.`),
+    )}`;
+
+const actionsPart = (
+  payment: PaymentRecord,
+  request: PersonRequest,
+  { skipsTime }: Pick<Deps, 'skipsTime'>,
+): Html => {
+  const { session } = request;
+  const path = `/payments/${payment.id}`;
+  const isOperator = session.role !== 'viewer';
+  const isOpen = !isTerminal(payment.status);
+  const actions = [
+    isOperator &&
+      isOpen &&
+      payment.gatewayReference !== null &&
+      atOnce(`${path}/verify`, 'Ask the gateway now'),
+    isOperator &&
+      session.applications === null &&
+      isInDoubt(payment) &&
+      action(`${path}/checked`, 'Mark as checked'),
+    session.role === 'admin' &&
+      payment.status === 'paid' &&
+      payment.amountRefunded + payment.amountRefundPending < payment.amount &&
+      action(`${path}/refund`, 'Give money back'),
+    skipsTime &&
+      isOperator &&
+      payment.test &&
+      (payment.status !== 'paid' || payment.nextAttemptAt !== null) &&
+      atOnce(`${path}/skip`, 'Skip to the next step'),
+    isOperator && isOpen && action(`${path}/cancel`, 'Cancel the payment'),
+  ].filter((each) => each !== false && each !== null);
+  return actions.length === 0 ? html`` : html`<div class="actions">${actions}</div>`;
+};
+
+const headPart = (payment: PaymentRecord): Html =>
+  html`<div class="head">
+    <p class="sum">
+      <strong>${formatMoney(payment)}</strong> ${state(payment.status)} ${modeTag(payment.test)}
+    </p>
+    <p>Order <bdi>${escapeControls(payment.orderId)}</bdi> ${copyable(payment.orderId, 'Copy the order')}</p>
+  </div>`;
+
+const paymentPart = async (
+  deps: Deps,
+  found: PaymentTimeline,
+  request: PersonRequest,
+): Promise<Html> => {
+  const { payment, events, workflowUrl } = found;
+  const ended = events.find(({ refundId }) => refundId === null);
+  const [own, refunds] = await Promise.all([
+    ended && request.operations.events.get(ended.eventId),
+    payment.status === 'paid' ? refundsOfPayment(payment.id, request) : undefined,
+  ]);
+  return html`${headPart(payment)} ${noticesPart(found, request)} ${actionsPart(payment, request, deps)}
+    ${factsPart(payment, request)}
+    ${
+      request.session.applications === null
+        ? html`<p class="links">
+            ${workflowUrl === null ? '' : html`<a href="${workflowUrl}" rel="noreferrer">Workflow in Temporal</a>`}
+            ${link(`/audit?subject=payment:${payment.id}`, 'Audit')}
+          </p>`
+        : ''
+    }
+    ${refunds ? html`<h2>Refunds</h2>${refunds}` : ''}
+    ${events.length > 0 ? html`<h2 id="events">Events</h2>${eventsOfPayment(events, request)}` : ''}
+    <h2>Timeline</h2>
+    ${timelineOf(linesOf(found, deps.now(), request), request)}
+    ${payment.metadata === '{}' ? '' : metadataPart(payment.metadata)}
+    ${own ? payloadPart(own.event) : ''}`;
+};
+
+const metadataPart = (metadata: string): Html =>
+  html`<h2>Metadata</h2>
+    <pre tabindex="0"><bdi>${escapeControls(metadata)}</bdi></pre>`;
+
+const payloadPart = ({ kind, body }: EventRecord): Html =>
+  html`<details>
+    <summary>Payload of ${kind}</summary>
+    <pre tabindex="0"><bdi>${escapeControls(body.toString())}</bdi></pre>
+  </details>`;
+
+/** The page of one payment. */
+export const paymentRoutes = (deps: Deps): Route[] => {
+  const currentOf = async (request: PersonRequest) => {
+    const found = await request.operations.payments.get(request.params.id);
+    const address = isMoving(found) ? `/payments/${found.payment.id}/state` : null;
+    const part = await live(await paymentPart(deps, found, request), { address, seconds: 5 });
+    return { found, part };
+  };
+
+  const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const id = request.params.id;
+    if (!paymentIdPattern.test(id))
+      return page('Not found', html`<p>This is no payment id.</p>`, 404);
+    const { found, part } = await currentOf(request);
+    const { payment } = found;
+    return {
+      ...page(
+        html`Payment <span class="id">${id}</span> ${copyable(id, 'Copy the id')}`,
+        part.content,
+      ),
+      tab: `${formatMoney(payment)} · ${escapeControls(payment.orderId)}`,
+    };
+  };
+
+  return [
+    { method: 'GET', path: '/payments/:id', role: 'viewer', owner: ofPayment, handle: show },
+    pollRoute(
+      '/payments/:id/state',
+      async (request): Promise<Live> => (await currentOf(request)).part,
+      ofPayment,
+    ),
+  ];
+};

@@ -1,0 +1,166 @@
+import { html } from 'hono/html';
+import type { ListPosition } from '../../../contract/list.ts';
+import { formatMoney } from '../../../contract/money.ts';
+import { statuses } from '../../../contract/status.ts';
+import { isoTime } from '../../../contract/time.ts';
+import type { PaymentFilter, PaymentPage, PaymentRow } from '../../../postgres/admin-payments.ts';
+import { holdsSecret } from '../actions.ts';
+import { csvLine } from '../../operations/csv.ts';
+import {
+  listFilters,
+  pageLinks,
+  pageOf,
+  pageSize,
+  positionOf,
+  readPosition,
+  select,
+} from '../filters.ts';
+import type { Html, Row } from '../html.ts';
+import { cut, idLink, link, modeTag, state } from '../html.ts';
+import { failureCodes, readPaymentFilter, textFilters } from '../payment-filter.ts';
+import { visibleApplications } from '../owner.ts';
+import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import { page, redirect } from '../request.ts';
+import { saveView } from './views.ts';
+
+/** A file has at most so many lines. Each page of it is a statement of its own. */
+const fileMax = 100_000;
+const filePageSize = 1_000;
+
+const rowOf = (payment: PaymentRow): Row => ({
+  Payment: idLink(`/payments/${payment.id}`, payment.id),
+  Amount: html`<span class="amount">${formatMoney(payment)}</span>`,
+  Status: html`${state(payment.status)}${
+    payment.failureCode === null ? '' : html` <span class="soft">${payment.failureCode}</span>`
+  }`,
+  Order: cut(payment.orderId),
+  Application: html`${link(`/applications/${payment.application}`, payment.application)}
+  ${modeTag(payment.test)}`,
+  Gateway: payment.gateway,
+  Webhook: payment.delivery === null ? null : state(payment.delivery),
+  Created: payment.createdAt,
+});
+
+/** A table of payments, also for the results of a search. */
+export const paymentTable = (
+  { cells }: Pick<PersonRequest, 'cells'>,
+  rows: readonly PaymentRow[],
+  ifEmpty: string,
+): Html => cells.table({ caption: 'Payments', rows: rows.map(rowOf), ifEmpty, isList: true });
+
+interface Found extends PaymentPage {
+  next: ListPosition | null;
+}
+
+/** @param size a page has this many rows; one more is read */
+const find = async (
+  { payments }: PersonRequest['operations'],
+  filter: PaymentFilter,
+  { after, size }: { after: ListPosition | null; size: number },
+): Promise<Found> => {
+  const { rows: found, searchedBackTo } = await payments.list(filter, { after, limit: size + 1 });
+  const { rows, last } = pageOf(found, size);
+  if (last) return { rows, next: { at: last.createdAt, id: last.id }, searchedBackTo: null };
+  if (searchedBackTo === null) return { rows, next: null, searchedBackTo };
+  // Before every payment of the next millisecond.
+  return { rows, next: { at: new Date(searchedBackTo.getTime() + 1), id: '0' }, searchedBackTo };
+};
+
+/** The table of the list. A list without an index may end before it has looked at every payment. */
+const foundPart = ({ rows, searchedBackTo }: Found, request: PersonRequest): Html => {
+  if (searchedBackTo === null)
+    return paymentTable(request, rows, 'No payment matches this filter.');
+  const since = `The list has searched back to ${request.formatTime(searchedBackTo)}.`;
+  return html`${paymentTable(request, rows, `None of the newest payments matches. ${since}`)}
+  ${rows.length > 0 ? html`<p class="soft">${since} “Older” looks further.</p>` : ''}`;
+};
+
+/** The columns of the file. */
+const fileColumns: readonly (readonly [
+  heading: string,
+  valueOf: (payment: PaymentRow) => string | number | null,
+])[] = [
+  ['payment_id', ({ id }) => id],
+  ['created_at', ({ createdAt }) => isoTime(createdAt)],
+  ['application', ({ application }) => application],
+  ['mode', ({ test }) => (test ? 'test' : 'live')],
+  ['order_id', ({ orderId }) => orderId],
+  ['status', ({ status }) => status],
+  ['failure_code', ({ failureCode }) => failureCode],
+  ['amount', ({ amount }) => amount],
+  ['currency', ({ currency }) => currency],
+  ['gateway', ({ gateway }) => gateway],
+  ['webhook', ({ delivery }) => delivery],
+];
+
+export const paymentListRoutes = (deps: Deps): Route[] => {
+  const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { query, operations, session } = request;
+    const [applications, gateways] = await Promise.all([
+      visibleApplications(request),
+      operations.gateways.list(),
+    ]);
+    const filter = readPaymentFilter(request, deps.now());
+    const after = readPosition(query);
+    const found = await find(operations, filter, { after, size: pageSize });
+    const own = html`${select('Status', 'status', {
+      choices: statuses,
+      chosen: filter.status,
+      any: 'all',
+    })}
+    ${select('Failure', 'failure', { choices: failureCodes, chosen: filter.failureCode, any: 'any' })}
+    ${select('Gateway', 'gateway', {
+      choices: gateways.map(({ slug }) => slug),
+      chosen: filter.gateway,
+      any: 'all',
+    })}
+    ${textFilters(query)}`;
+    const file = new URLSearchParams(query);
+    file.delete('after');
+    return page(
+      'Payments',
+      html`${listFilters(request, { own, applications, posts: '/payments/filter' })}
+      ${saveView('/payments', request)} ${foundPart(found, request)}
+      ${pageLinks('/payments', query, found.next && positionOf(found.next))}
+      ${
+        session.role === 'viewer'
+          ? ''
+          : html`<p class="links">${link(`/payments/file?${String(file)}`, 'These payments as CSV')}</p>`
+      }`,
+    );
+  };
+
+  /** Leads to the list, without what was not asked for, and without a pasted secret. */
+  const filter = async ({ form }: PersonRequest): Promise<ConsoleResponse> => {
+    const hasTimes = (form.get('from') ?? '') + (form.get('to') ?? '') !== '';
+    const asked = [...form].filter(
+      ([name, value]) =>
+        name !== 'csrf' && value !== '' && !holdsSecret(value) && (name !== 'zone' || hasTimes),
+    );
+    return redirect(`/payments?${String(new URLSearchParams(asked))}`);
+  };
+
+  const download = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { operations } = request;
+    const wanted = readPaymentFilter(request, deps.now());
+    const lines = async function* () {
+      yield csvLine(fileColumns.map(([heading]) => heading));
+      let after: ListPosition | null = null;
+      for (let sent = 0; sent < fileMax; sent += filePageSize) {
+        const found: Found = await find(operations, wanted, { after, size: filePageSize });
+        yield found.rows
+          .map((row) => csvLine(fileColumns.map(([, valueOf]) => valueOf(row))))
+          .join('');
+        if (found.next === null) return;
+        after = found.next;
+      }
+    };
+    return { kind: 'file', name: 'payments.csv', lines: lines() };
+  };
+
+  return [
+    { method: 'GET', path: '/payments', role: 'viewer', owner: 'list', handle: list },
+    { method: 'POST', path: '/payments/filter', role: 'viewer', owner: 'person', handle: filter },
+    { method: 'GET', path: '/payments/file', role: 'operator', owner: 'list', handle: download },
+  ];
+};

@@ -1,0 +1,63 @@
+import { html } from 'hono/html';
+import type { RefusedRequest } from '../../../postgres/refused-requests.ts';
+import { keptRefusals } from '../../../postgres/refused-requests.ts';
+import type { Html } from '../html.ts';
+import { nowrap } from '../html.ts';
+import { ofSlug } from '../owner.ts';
+import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import { page } from '../request.ts';
+
+const problems = ({ fields }: RefusedRequest): Html | null =>
+  fields === null
+    ? null
+    : html`${fields.map(
+        ({ path, rule, message }) =>
+          html`<div><code>${path || 'the body'}</code> ${message} <span class="soft">(${rule})</span></div>`,
+      )}`;
+
+/** The last requests of an application that the API refused. */
+export const requestRoutes = (deps: Deps): Route[] => {
+  const list = async ({
+    cells,
+    params,
+    query,
+    operations,
+  }: PersonRequest): Promise<ConsoleResponse> => {
+    const slug = params.slug;
+    await operations.applications.get(slug);
+    const found = await deps.refusedRequests.list(slug);
+    const wanted = query.get('id');
+    const rows = wanted === null ? found : found.filter(({ id }) => id === wanted);
+    return page(
+      `Refused requests of ${slug}`,
+      html`${cells.table({
+        caption: 'Refused requests',
+        rows: rows.map((request) => ({
+          Time: request.at,
+          Request: html`<code class="id">${request.id}</code>`,
+          Route: nowrap(`${request.method} ${request.route}`),
+          Status: request.status,
+          Code: html`<code>${request.code}</code>`,
+          'Fields in error': problems(request),
+        })),
+        ifEmpty:
+          wanted === null
+            ? 'No request was refused.'
+            : 'It is not among the last requests that were refused.',
+      })}
+      <p class="soft">
+        The last ${keptRefusals} with a valid token. Bodies and paths are not kept. A client in a loop shows
+        20 a second.
+      </p>`,
+    );
+  };
+  return [
+    {
+      method: 'GET',
+      path: '/applications/:slug/requests',
+      role: 'viewer',
+      owner: ofSlug,
+      handle: list,
+    },
+  ];
+};

@@ -1,0 +1,68 @@
+import { html } from 'hono/html';
+import type { AttemptRecord } from '../../../postgres/admin-events.ts';
+import type { DeliveryStatus } from '../../../contract/status.ts';
+import { deliveryState, escapeControls, state, time, type Html } from '../html.ts';
+import type { PersonRequest } from '../request.ts';
+
+/** One line of a timeline. */
+export interface Line {
+  at: Date;
+  what: Html | string;
+  details: Html | string | null;
+  /** It has not happened yet. */
+  isNext?: boolean;
+}
+
+const triggers = { schedule: '', admin: 'by an admin', application: 'by the application' } as const;
+
+const answerOf = ({ error, responseBody, responseTruncated }: AttemptRecord): Html =>
+  html`${error === null ? '' : html`<bdi>${escapeControls(error)}</bdi>`}
+  ${
+    responseBody === null || responseBody === ''
+      ? ''
+      : html`<details>
+          <summary>Answer${responseTruncated ? ', its beginning' : ''}</summary>
+          <pre tabindex="0"><bdi>${escapeControls(responseBody)}</bdi></pre>
+        </details>`
+  }`;
+
+/** An attempt to deliver an event. Viewers do not see what the receiver answered. */
+export const attemptLine = (
+  attempt: AttemptRecord,
+  { session }: Pick<PersonRequest, 'session'>,
+): Line => {
+  const { number, trigger, completedAt, durationMs, responseStatus, errorClass } = attempt;
+  const result = completedAt === null ? 'running' : errorClass === null ? 'delivered' : 'failed';
+  const facts = [responseStatus ?? errorClass, durationMs === null ? null : `${durationMs} ms`];
+  const words = [...facts, triggers[trigger]].filter((fact) => fact !== null && fact !== '');
+  return {
+    at: attempt.startedAt,
+    what: html`Attempt ${number} ${state(result)}`,
+    details: html`${escapeControls(words.join(' · '))}
+    ${session.role === 'viewer' ? '' : answerOf(attempt)}`,
+  };
+};
+
+/** The state of an event's webhook. */
+export const webhookState = (
+  status: DeliveryStatus,
+  attempts: readonly Pick<AttemptRecord, 'errorClass'>[],
+): Html => deliveryState(status, attempts.at(-1)?.errorClass);
+
+/** The past, and what comes next. */
+export const timelineOf = (
+  lines: readonly Line[],
+  { formatTime }: Pick<PersonRequest, 'formatTime'>,
+): Html =>
+  html`<ol class="timeline">
+    ${lines.map(
+      ({ at, what, details, isNext = false }) =>
+        html`<li class="${isNext ? 'next' : 'past'}">
+          ${time(at, formatTime)}
+          <div>
+            ${isNext ? html`<span class="soft">Next:</span> ` : ''}${what}
+            ${details === null ? '' : html`<span class="soft">${details}</span>`}
+          </div>
+        </li>`,
+    )}
+  </ol>`;

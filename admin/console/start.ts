@@ -1,0 +1,105 @@
+import { createServer } from 'node:http';
+import { createOperations } from '../operations/operations.ts';
+import { depsOf } from '../operations/settings.ts';
+import { readConsoleConfig } from '../../config.ts';
+import { createAttentionQueries } from '../../postgres/attention.ts';
+import { createConsoleViews } from '../../postgres/console-views.ts';
+import { createHealthQueries } from '../../postgres/health.ts';
+import { createRefusedRequests } from '../../postgres/refused-requests.ts';
+import { createBacklogMetrics } from '../../postgres/backlog-metrics.ts';
+import { createConsoleLoginQueries } from '../../postgres/console-logins.ts';
+import { createConsolePasskeyQueries } from '../../postgres/console-passkeys.ts';
+import { createConsolePeopleQueries } from '../../postgres/console-people.ts';
+import { createConsoleQueries } from '../../postgres/console.ts';
+import { connect } from '../../postgres/driver/connection.ts';
+import { listen, runProcess, SetupError } from '../../process.ts';
+import { createLogger, type Logger } from '../../telemetry/log.ts';
+import { createTemporalAdmin } from '../../temporal/admin-client.ts';
+import { connectClient } from '../../temporal/client.ts';
+import { readLastHeartbeat } from '../../temporal/sweeper.ts';
+import { createConsole } from './app.ts';
+import { createBegunLogins } from './begun-login.ts';
+import { createIdentityProvider } from './identity-provider.ts';
+
+const postgresConnectionsMax = 4;
+
+const identityProviderOf = (
+  {
+    OIDC_ISSUER: issuer,
+    OIDC_CLIENT_ID: clientId,
+    OIDC_CLIENT_SECRET: clientSecret,
+    CONSOLE_BASE_URL: baseUrl,
+  }: ReturnType<typeof readConsoleConfig>,
+  logger: Logger,
+) =>
+  issuer && clientId && clientSecret
+    ? createIdentityProvider({ issuer, clientId, clientSecret, baseUrl, logger })
+    : undefined;
+
+await runProcess(async () => {
+  const config = readConsoleConfig();
+  const { temporal, CONSOLE_BASE_URL: baseUrl } = config;
+  const logger = createLogger('console', config.LOG_LEVEL);
+  const sql = connect(config.DATABASE_URL, {
+    name: 'payments-console',
+    max: postgresConnectionsMax,
+  });
+  await sql`select from console_sessions limit 1`.catch((error: unknown) => {
+    throw new SetupError(
+      `Cannot use the database (${String(error)}): check DATABASE_URL, and that the migrations have run.`,
+    );
+  });
+  const client = connectClient(temporal);
+  const shared = depsOf(config);
+  const logins = createConsoleLoginQueries(sql);
+  const console = createConsole({
+    baseUrl,
+    logger,
+    queries: createConsoleQueries(sql),
+    attention: createAttentionQueries(sql),
+    health: createHealthQueries(sql),
+    views: createConsoleViews(sql),
+    refusedRequests: createRefusedRequests(sql),
+    logins,
+    begunLogins: createBegunLogins(logins.endBegunLogin),
+    people: createConsolePeopleQueries(sql),
+    passkeys: createConsolePasskeyQueries(sql),
+    identityProvider: identityProviderOf(config, logger),
+    backlog: createBacklogMetrics(sql),
+    readLastHeartbeat: () => readLastHeartbeat(client),
+    skipsTime: config.SKIP_TIME,
+    now: shared.now,
+    operationsOf: (actor) =>
+      createOperations({
+        ...shared,
+        sql,
+        actor,
+        via: 'console',
+        temporal: async () => createTemporalAdmin(client),
+        retention: { attemptBodyDays: 36_500, paymentDays: null },
+      }),
+  });
+  const handle = console.callback();
+  const server = createServer(
+    { headersTimeout: 10_000, requestTimeout: 20_000, maxHeaderSize: 16 * 1024 },
+    (request, response) => void handle(request, response),
+  );
+  server.maxConnections = 200;
+  const { port } = await listen(server, {
+    host: config.CONSOLE_HOST,
+    port: config.CONSOLE_PORT,
+    variable: 'CONSOLE_PORT',
+  });
+  logger.info({ port }, 'Listening');
+
+  return async () => {
+    const cut = setTimeout(
+      () => server.closeAllConnections(),
+      config.SHUTDOWN_GRACE_SECONDS * 1000,
+    );
+    await new Promise((closed) => server.close(closed));
+    clearTimeout(cut);
+    await sql.end({ timeout: 5 });
+    await client.connection.close();
+  };
+});

@@ -1,0 +1,184 @@
+import type { AccountDifferenceKind } from '../../contract/account-difference.ts';
+import { refundId } from '../../contract/ids.ts';
+import { currencyExponents } from '../../contract/money.ts';
+import { isTerminal } from '../../contract/status.ts';
+import {
+  type AccountDifference,
+  type ComparedDay,
+  createAccountDays,
+  type DifferenceFilter,
+} from '../../postgres/account-days.ts';
+import type { AccountDay } from '../../contract/movement.ts';
+import { dayMs, hourMs } from '../../contract/time.ts';
+import { createAdminPayments } from '../../postgres/admin-payments.ts';
+import { createGateways } from '../../postgres/gateways.ts';
+import {
+  createMovements,
+  type ExportedMovement,
+  type MovementSum,
+} from '../../postgres/movements.ts';
+import { NotFound, Refusal } from './change.ts';
+import { csvLine } from './csv.ts';
+import type { Deps } from './deps.ts';
+import { needTemporal } from './need-temporal.ts';
+
+/** The range of days of a list, YYYY-MM-DD, both included. */
+export interface DayRange {
+  from: string;
+  to: string;
+  /** Null: every one. */
+  gateway: string | null;
+}
+
+/** The routine that can mend a difference. Null: an admin can only explain it. */
+export const mendOf = ({ kind, paymentId, refundId: ours }: AccountDifference): string | null =>
+  // A refund of ours that has failed here stays so.
+  paymentId === null || ours !== null ? null : (mends[kind] ?? null);
+
+const mends: Partial<Record<AccountDifferenceKind, string>> = {
+  captured_not_paid: 'ask the gateway about the payment, or look for late money if it has ended',
+  refund_unknown: 'record the refund that the gateway has',
+};
+
+/** The operations of admins and accountants on movements, days and differences. */
+export const createAccountOperations = ({
+  sql,
+  change,
+  temporal,
+  now,
+}: Pick<Deps, 'sql' | 'change' | 'temporal' | 'now'>) => {
+  const days = createAccountDays(sql);
+  const movements = createMovements(sql);
+
+  const find = async (id: number): Promise<AccountDifference> => {
+    const difference = await days.getDifference(id);
+    if (!difference) throw new NotFound(`There is no difference ${id}.`);
+    return difference;
+  };
+
+  const setState = async (id: number, state: 'open' | 'explained', reason: string) => {
+    const action = `account_difference.${state === 'open' ? 'reopen' : 'explain'}`;
+    await change({ action, subject: `account_difference:${id}`, reason }, async (tx) => {
+      const before = await find(id);
+      if (before.state === state) throw new Refusal(`The difference ${id} is ${state} already.`);
+      await createAccountDays(tx).setState(id, state, reason);
+      const { kind, gateway, day, subject } = before;
+      return { before: { state: before.state }, after: { state, kind, gateway, day, subject } };
+    });
+  };
+
+  return {
+    /** @param application whose differences count; null: those of every one */
+    listDays: (range: DayRange, application: string | null): Promise<ComparedDay[]> =>
+      days.list(range, application),
+
+    sum: (
+      range: DayRange & { gateway: string },
+      application: string | null,
+    ): Promise<MovementSum[]> => movements.sum(range, application),
+
+    listDifferences: (filter: DifferenceFilter, limit: number): Promise<AccountDifference[]> =>
+      days.listDifferences(filter, limit),
+
+    getDifference: find,
+
+    /**
+     * Has a worker compare a day with the gateway's own book, now. It changes no movement and leaves no record.
+     * @throws Refusal for a day that has not begun, or without Temporal
+     */
+    async compare({ gateway, day }: AccountDay): Promise<void> {
+      const listed = (await createGateways(sql).list()).find(({ slug }) => slug === gateway);
+      if (!listed) throw new NotFound(`There is no gateway "${gateway}".`);
+      if (Date.parse(day) + 2 * dayMs < listed.createdAt.getTime())
+        throw new Refusal(`${day} is before the gateway "${gateway}" was added.`);
+      // No time zone is more than 14 hours ahead.
+      if (Date.parse(day) - 14 * hourMs > now().getTime())
+        throw new Refusal(`${day} has not begun.`);
+      const workflows = await needTemporal(temporal);
+      await needTemporal(() => workflows.compareAccountDay({ gateway, day }));
+    },
+
+    /** An admin has found out why. */
+    explain: (id: number, reason: string): Promise<void> => setState(id, 'explained', reason),
+
+    reopen: (id: number, reason: string): Promise<void> => setState(id, 'open', reason),
+
+    /**
+     * Starts what mends a difference. The next comparison of its day finds out whether it did.
+     * @throws Refusal for a difference that no routine can mend, or without Temporal
+     */
+    async mend(id: number, reason: string | null): Promise<void> {
+      const difference = await find(id);
+      const { paymentId, kind, gateway, subject } = difference;
+      if (paymentId === null || mendOf(difference) === null)
+        throw new Refusal('No routine can mend it: find out why, and explain it.');
+      const payment = await createAdminPayments(sql).get(paymentId);
+      if (!payment) throw new Refusal(`There is no payment ${paymentId}.`);
+      const workflows = await needTemporal(temporal);
+      await change(
+        { action: 'account_difference.mend', subject: `account_difference:${id}`, reason },
+        async () => ({ before: { state: difference.state }, after: { kind, payment: paymentId } }),
+      );
+      await needTemporal(() => {
+        if (kind === 'refund_unknown')
+          return workflows.recheck({ ...payment, refundId: refundId([gateway, subject]) });
+        return isTerminal(payment.status)
+          ? workflows.startLatePayment(paymentId)
+          : workflows.recheck(payment);
+      });
+    },
+
+    /** The lines of a CSV file with the movements of some days, and the gateways whose days are not all closed. */
+    async exportMovements(range: DayRange & { application: string | null }): Promise<{
+      lines: AsyncGenerator<string>;
+      open: { gateway: string; lastClosedDay: string | null }[];
+    }> {
+      const all = (await createGateways(sql).list()).map(({ slug }) => slug);
+      const gateways = range.gateway === null ? all : [range.gateway];
+      const last = await days.lastClosed();
+      const open = gateways.flatMap((gateway) => {
+        const lastClosedDay = last.get(gateway) ?? null;
+        return lastClosedDay === null || lastClosedDay < range.to
+          ? [{ gateway, lastClosedDay }]
+          : [];
+      });
+      const pages = gateways.map((gateway) => movements.export({ ...range, gateway }));
+      return { lines: csvOf(pages), open };
+    },
+
+    /** Calculates the hash of each closed day again, the oldest of each gateway first. */
+    verify: () => days.verify(),
+  };
+};
+
+async function* csvOf(
+  ofGateways: readonly AsyncGenerator<ExportedMovement[]>[],
+): AsyncGenerator<string> {
+  yield csvLine(columnNames);
+  for (const pages of ofGateways)
+    for await (const page of pages) yield page.map((each) => csvLine(cellsOf(each))).join('');
+}
+
+const cells = {
+  movement_id: ({ id }) => id,
+  kind: ({ kind }) => kind,
+  day: ({ day }) => day,
+  earlier_day: ({ earlierDay }) => earlierDay,
+  occurred_at: ({ localTime }) => localTime,
+  payment_id: ({ paymentId }) => paymentId,
+  refund_id: ({ refundId: id }) => id,
+  order_id: ({ orderId }) => orderId,
+  application: ({ application }) => application,
+  gateway: ({ gateway }) => gateway,
+  reference: ({ reference }) => reference,
+  currency: ({ currency }) => currency,
+  amount_minor: ({ amount }) => amount,
+  // Numbers, so that no apostrophe comes before a minus sign.
+  amount: ({ amount, currency }) => {
+    const exponent = currencyExponents.get(currency) ?? 0;
+    return Number((amount / 10 ** exponent).toFixed(exponent));
+  },
+  test: ({ test }) => (test ? 'yes' : 'no'),
+} satisfies Record<string, (movement: ExportedMovement) => string | number | null>;
+const columnNames = Object.keys(cells);
+const cellsOf = (movement: ExportedMovement) => Object.values(cells).map((cell) => cell(movement));

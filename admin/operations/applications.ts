@@ -1,0 +1,181 @@
+import { slugPattern } from '../../contract/ids.ts';
+import { createAdminRefunds } from '../../postgres/admin-refunds.ts';
+import type { Application, ApplicationSettings } from '../../postgres/applications.ts';
+import { createApplications } from '../../postgres/applications.ts';
+import type { AuditFacts } from '../../postgres/audit-log.ts';
+import type { Queries, Sql } from '../../postgres/driver/sql.ts';
+import { createGateways } from '../../postgres/gateways.ts';
+import { createWebhookSecrets } from '../../postgres/webhook-secrets.ts';
+import type { TargetRule } from '../../webhooks/address.ts';
+import {
+  hostOf,
+  isAddress,
+  isAllowedAddress,
+  isLocalhost,
+  webhookUrlProblem,
+} from '../../webhooks/address.ts';
+import { NotFound, Refusal } from './change.ts';
+import { hideQuery } from './webhook-url.ts';
+import type { Deps } from './deps.ts';
+
+export type NewApplication = Pick<Application, 'slug' | 'defaultGateway' | 'callbackUrls'> & {
+  webhookUrl: string | null;
+};
+
+const maxRequestsPerMinute = 1_000_000;
+
+/** @throws Refusal */
+export const checkSlug = (slug: string): void => {
+  if (!slugPattern.test(slug))
+    throw new Refusal(
+      `"${slug}" is not a slug: use 1 to 50 lower-case letters, digits and hyphens, with no hyphen at the ends.`,
+    );
+};
+
+const noApplication = (slug: string) => new NotFound(`There is no application "${slug}".`);
+
+/** Locks the row until the transaction ends. @throws Refusal if there is no such application */
+export const lockApplication = async (tx: Queries, slug: string): Promise<Application> => {
+  const application = await createApplications(tx).lock(slug);
+  if (application) return application;
+  throw noApplication(slug);
+};
+
+/** @throws Refusal, so that a mistyped name does not look like an application without data */
+export const findApplication = async (sql: Sql, slug: string): Promise<Application> => {
+  const application = await createApplications(sql).get(slug);
+  if (application) return application;
+  throw noApplication(slug);
+};
+
+const toAuditFacts = (application: Application): AuditFacts => ({
+  status: application.status,
+  default_gateway: application.defaultGateway,
+  callback_urls: application.callbackUrls,
+  webhook_url: application.webhookUrl && hideQuery(application.webhookUrl),
+  requests_per_minute: application.requestsPerMinute,
+  refund_events: application.refundEvents,
+});
+
+export const createApplicationOperations = ({
+  sql,
+  change,
+  targetRule,
+  resolve,
+  webhookBox,
+}: Pick<Deps, 'sql' | 'change' | 'targetRule' | 'resolve' | 'webhookBox'>) => {
+  const checkUrls = async ({
+    callbackUrls,
+    webhookUrl,
+  }: Partial<Pick<NewApplication, 'callbackUrls' | 'webhookUrl'>>) => {
+    for (const url of callbackUrls ?? []) {
+      const problem = callbackUrlProblem(url, targetRule);
+      if (problem) throw new Refusal(`The callback URL ${url} ${problem}.`);
+    }
+    // An empty text is an invalid URL, not a missing one.
+    if (webhookUrl === undefined || webhookUrl === null) return;
+    const problem = webhookUrlProblem(webhookUrl, targetRule);
+    // Not the URL: its query may be a key.
+    if (problem) throw new Refusal(`The webhook URL ${problem}.`);
+    await checkHost(hostOf(new URL(webhookUrl).hostname));
+  };
+
+  const checkHost = async (host: string) => {
+    if (isAddress(host) || isLocalhost(host)) return;
+    // A name without an address is accepted. Every attempt checks the addresses again.
+    const addresses = await resolve(host).catch((): string[] => []);
+    if (addresses.some((address) => !isAllowedAddress(address, targetRule)))
+      throw new Refusal('The host of the webhook URL has a private, reserved or internal address.');
+  };
+
+  const checkGateway = async (tx: Queries, slug: string) => {
+    if (!(await createGateways(tx).get(slug)))
+      throw new Refusal(`There is no gateway "${slug}". Add it first.`);
+  };
+
+  return {
+    /** @returns the application with its first webhook secret, which cannot be read again */
+    async create(
+      application: NewApplication,
+      reason: string | null,
+    ): Promise<{ application: Application; secret: string }> {
+      const { slug, defaultGateway, callbackUrls } = application;
+      checkSlug(slug);
+      if (callbackUrls.length === 0)
+        throw new Refusal('An application needs at least one callback URL.');
+      await checkUrls(application);
+      const box = webhookBox();
+      const subject = `application:${slug}`;
+      return change({ action: 'application.create', subject, reason }, async (tx) => {
+        await checkGateway(tx, defaultGateway);
+        if (!(await createApplications(tx).insert(application)))
+          throw new Refusal(`The application "${slug}" already exists.`);
+        const created = await lockApplication(tx, slug);
+        const secret = await createWebhookSecrets(tx).issue(slug, box);
+        const result = { application: created, secret };
+        return { result, before: null, after: toAuditFacts(created) };
+      });
+    },
+
+    get: (slug: string): Promise<Application> => findApplication(sql, slug),
+
+    list: (limit: number): Promise<Application[]> => createApplications(sql).list(limit),
+
+    /** The next attempt uses a new webhook URL. */
+    async update(
+      slug: string,
+      settings: Partial<Omit<ApplicationSettings, 'status'>>,
+      reason: string | null,
+    ): Promise<Application> {
+      await checkUrls(settings);
+      const { requestsPerMinute: budget } = settings;
+      if (settings.callbackUrls?.length === 0)
+        throw new Refusal('An application needs at least one callback URL.');
+      if (budget !== undefined && !(budget >= 1 && budget <= maxRequestsPerMinute))
+        throw new Refusal(
+          `The budget must be from 1 to ${maxRequestsPerMinute} requests a minute.`,
+        );
+      const subject = `application:${slug}`;
+      return change({ action: 'application.update', subject, reason }, async (tx) => {
+        if (settings.defaultGateway !== undefined) await checkGateway(tx, settings.defaultGateway);
+        return write(tx, slug, settings);
+      });
+    },
+
+    /**
+     * The API rejects the next call of a disabled application. Its webhooks are still delivered, and its refunds that no
+     * gateway was told of wait until it is enabled again.
+     */
+    async setStatus(
+      slug: string,
+      status: Application['status'],
+      reason: string | null,
+    ): Promise<Application> {
+      const action = status === 'active' ? 'application.enable' : 'application.disable';
+      return change({ action, subject: `application:${slug}`, reason }, async (tx) => {
+        const written = await write(tx, slug, { status });
+        if (status === 'active') await createAdminRefunds(tx).resume(slug);
+        return written;
+      });
+    },
+  };
+};
+
+const write = async (tx: Queries, slug: string, settings: Partial<ApplicationSettings>) => {
+  const before = await lockApplication(tx, slug);
+  const after = { ...before, ...settings };
+  if (JSON.stringify(after) === JSON.stringify(before))
+    throw new Refusal(`The application "${slug}" already has these settings.`);
+  await createApplications(tx).update(slug, after);
+  return { result: after, before: toAuditFacts(before), after: toAuditFacts(after) };
+};
+
+/** Checks the form only: the payer's browser opens the URL, not the service. */
+const callbackUrlProblem = (text: string, { allowLoopback }: TargetRule): string | undefined => {
+  const url = URL.parse(text);
+  if (!url || /\s/.test(text)) return 'is not a URL';
+  if (url.username !== '' || url.password !== '') return 'must not hold a user name or password';
+  if (url.protocol === 'https:') return undefined;
+  if (url.protocol === 'http:' && allowLoopback) return undefined;
+  return 'must be an https URL';
+};

@@ -1,0 +1,26 @@
+import { NotConfirmed } from '../../postgres/confirmations.ts';
+import { Refusal } from './change.ts';
+
+/**
+ * Says why a confirmation of a second admin is not accepted.
+ * @param askedBy the first admin
+ * @throws Refusal
+ */
+export const orRefusal = async (
+  confirming: Promise<void>,
+  subject: string,
+  askedBy: string | null,
+): Promise<void> => {
+  try {
+    await confirming;
+  } catch (error) {
+    if (!(error instanceof NotConfirmed)) throw error;
+    throw new Refusal(
+      {
+        'nothing waits': `${subject} does not wait for a second admin.`,
+        'the same person': `Another admin than ${askedBy} must confirm ${subject}.`,
+        'an unknown name': `${subject} was asked for in the console and is confirmed on the command line, or the other way round: the name on the command line must be that of an admin of the console, so that it is known to be another person.`,
+      }[error.why],
+    );
+  }
+};

@@ -1,0 +1,125 @@
+import { describeDifference } from '../../contract/account-difference.ts';
+import { formatMoney } from '../../contract/money.ts';
+import { isTerminal } from '../../contract/status.ts';
+import type { AccountDifference } from '../../postgres/account-days.ts';
+import type { RefundRecord, ReservedRefunds } from '../../postgres/admin-refunds.ts';
+import type { PaymentRecord } from '../../postgres/admin-payments.ts';
+import type { TokenSummary } from '../../postgres/admin-tokens.ts';
+import type { Application } from '../../postgres/applications.ts';
+import { mendOf } from './accounts.ts';
+import { hideQuery } from './webhook-url.ts';
+
+/*
+ * What the console and the command line say about a record, under the same labels in the same order. The console makes
+ * links and marks of some values.
+ */
+
+const dots = (parts: readonly (string | null)[]): string | null =>
+  parts.filter(Boolean).join(' · ') || null;
+
+export const paymentFacts = (payment: PaymentRecord) => {
+  const part = (amount: number) => (amount > 0 ? formatMoney({ ...payment, amount }) : null);
+  return {
+    Application: payment.application,
+    Created: payment.createdAt,
+    Description: payment.description,
+    Gateway: payment.gateway,
+    'Gateway reference': payment.gatewayReference,
+    'Tracking code': payment.trackingCode,
+    Card: payment.cardPanMasked,
+    'Cancelled by': payment.cancelledBy,
+    'Cancellation reason': payment.cancellationReason,
+    Refunded: part(payment.amountRefunded),
+    'Refund pending': part(payment.amountRefundPending),
+    'Failure code': isTerminal(payment.status) ? payment.failureCode : null,
+    'The gateway says': dots([payment.gatewayCode, payment.gatewayMessage]),
+    'Duplicate of': payment.duplicateOf,
+  };
+};
+
+/** What a refund waits for; empty: nothing. */
+export const waitsOf = ({ status, stage, isHeld, toConfirm, cancelRequested }: RefundRecord) =>
+  [
+    stage?.replaceAll('_', ' '),
+    isHeld && !cancelRequested && 'its application is disabled',
+    status === 'pending' && toConfirm && 'waits for another admin',
+    status === 'pending' && cancelRequested && 'called off',
+  ]
+    .filter(Boolean)
+    .join(', ');
+
+export const refundFacts = (refund: RefundRecord) => ({
+  Refund: refund.id,
+  Payment: refund.paymentId,
+  Application: refund.application,
+  Order: refund.orderId,
+  Status: refund.status,
+  Stage: waitsOf(refund) || null,
+  Amount: formatMoney(refund),
+  'Failure code': refund.failureCode,
+  Told: refund.timesTold,
+  'First told': refund.toldAt,
+  'At the gateway':
+    refund.method === 'recorded'
+      ? 'not told: given back elsewhere'
+      : dots([
+          refund.gatewayReference,
+          refund.gatewayCode,
+          refund.gatewayMessage,
+          refund.bankReference,
+        ]),
+  'Asked by': refund.askedBy ?? (refund.token && `token ${refund.token}`) ?? refund.requestedBy,
+  'To confirm': refund.toConfirm,
+  Created: refund.createdAt,
+});
+
+/** Says how many refunds no gateway was told of, and their money. */
+export const reservedText = (reserved: readonly ReservedRefunds[]): string => {
+  const made = reserved.reduce((sum, { refunds }) => sum + refunds, 0);
+  const money = reserved.map(formatMoney).join(' and ');
+  return made === 1 ? `1 refund (${money})` : `${made} refunds (${money})`;
+};
+
+const money = (amount: number | null, currency: string | null) =>
+  amount === null || currency === null ? null : formatMoney({ amount, currency });
+
+export const differenceFacts = (difference: AccountDifference) => ({
+  Number: difference.id,
+  Gateway: difference.gateway,
+  Day: difference.day,
+  Difference: describeDifference(difference),
+  About: difference.subject,
+  Payment: difference.paymentId,
+  Ours: money(difference.ourAmount, difference.ourCurrency),
+  Theirs: money(difference.theirAmount, difference.theirCurrency),
+  'Our time': difference.ourTime,
+  'Their time': difference.theirTime,
+  'Workflow runs': difference.workflowRuns,
+  'Mend does': mendOf(difference),
+  State: difference.state,
+  Reason: difference.reason,
+});
+
+export const tokenFacts = (token: TokenSummary) => ({
+  Id: token.id,
+  Prefix: token.prefix,
+  Mode: token.mode,
+  Scopes: token.scopes.join(', '),
+  Name: token.name,
+  Issued: token.createdAt,
+  'Last used': token.lastUsedAt,
+  Expires: token.expiresAt,
+  Revoked: token.revokedAt,
+  'Issued by': token.issuedBy,
+  'To confirm': token.toConfirm,
+});
+
+export const applicationFacts = (application: Application) => ({
+  Status: application.status,
+  'Default gateway': application.defaultGateway,
+  'Webhook URL': application.webhookUrl === null ? 'none' : hideQuery(application.webhookUrl),
+  'Callback URLs': application.callbackUrls.join(', '),
+  'Requests a minute': application.requestsPerMinute,
+  'Events of refunds': application.refundEvents ? 'on' : 'off',
+  Created: application.createdAt,
+});

@@ -1,0 +1,126 @@
+import type { GatewayKind, SealedCredentials } from '../../contract/gateway-account.ts';
+import { problemWithAccount } from '../../gateways/adapters.ts';
+import { sealCredentials } from '../../gateways/registry.ts';
+import type { AccountTerms, ListedGateway } from '../../postgres/gateways.ts';
+import { createGateways } from '../../postgres/gateways.ts';
+import { checkSlug } from './applications.ts';
+import { NotFound, Refusal } from './change.ts';
+import type { Deps } from './deps.ts';
+
+export interface NewGateway {
+  slug: string;
+  driver: string;
+  kind: GatewayKind;
+  /** A JSON object in the driver's format; null for a driver without credentials. */
+  credentials: string | null;
+}
+
+const noCredentials: SealedCredentials = {
+  credentials: null,
+  notificationSecrets: null,
+  canRefund: true,
+};
+
+export const createGatewayOperations = ({
+  sql,
+  change,
+  targetRule,
+  secretBox,
+  notificationBox,
+}: Pick<Deps, 'sql' | 'change' | 'targetRule' | 'secretBox' | 'notificationBox'>) => ({
+  async add({ slug, driver, kind, credentials }: NewGateway, reason: string | null): Promise<void> {
+    checkSlug(slug);
+    const parsed = credentials === null ? {} : parseCredentials(credentials);
+    const problem = problemWithAccount(driver, { slug, kind, credentials: parsed }, targetRule);
+    if (problem !== undefined) throw new Refusal(`${problem}.`);
+    const sealed =
+      credentials === null
+        ? noCredentials
+        : sealCredentials({ slug, driver, credentials: parsed }, { secretBox, notificationBox });
+    await change({ action: 'gateway.add', subject: `gateway:${slug}`, reason }, async (tx) => {
+      const added = await createGateways(tx).insert({ slug, driver, kind, ...sealed });
+      if (!added) throw new Refusal(`The gateway "${slug}" already exists.`);
+      const after = { driver, kind, enabled: true, has_credentials: credentials !== null };
+      return { before: null, after };
+    });
+  },
+
+  /**
+   * Replaces the credentials. The next call for any payment uses them. Secrets of notifications stay unless new
+   * ones are given, or none (`[]`).
+   */
+  async setCredentials(slug: string, credentials: string, reason: string | null): Promise<void> {
+    const parsed = parseCredentials(credentials);
+    const subject = `gateway:${slug}`;
+    await change({ action: 'gateway.credentials', subject, reason }, async (tx) => {
+      const gateways = createGateways(tx);
+      const account = (await gateways.list()).find((each) => each.slug === slug);
+      if (!account) throw new NotFound(`There is no gateway "${slug}".`);
+      const { driver, kind, hasCredentials } = account;
+      const problem = problemWithAccount(driver, { slug, kind, credentials: parsed }, targetRule);
+      if (problem !== undefined) throw new Refusal(`${problem}.`);
+      const sealed = sealCredentials(
+        { slug, driver, credentials: parsed },
+        { secretBox, notificationBox },
+      );
+      await gateways.setCredentials(slug, sealed);
+      return {
+        before: { has_credentials: hasCredentials },
+        after: {
+          has_credentials: true,
+          replaced: true,
+          ...(sealed.notificationSecrets !== null && { notification_secrets_replaced: true }),
+        },
+      };
+    });
+  },
+
+  list: (): Promise<ListedGateway[]> => createGateways(sql).list(),
+
+  /**
+   * Sets where the days of the account begin, and the agreed fee of a payment. Closed days stay as they are.
+   * @param terms undefined: as before
+   */
+  async setAccount(
+    slug: string,
+    terms: Partial<AccountTerms>,
+    reason: string | null,
+  ): Promise<void> {
+    await change({ action: 'gateway.account', subject: `gateway:${slug}`, reason }, async (tx) => {
+      const gateways = createGateways(tx);
+      const before = await gateways.getTerms(slug);
+      if (!before) throw new NotFound(`There is no gateway "${slug}".`);
+      const after = { ...before, ...terms };
+      if (!(await gateways.setTerms(slug, after)))
+        throw new Refusal(`There is no time zone "${after.timeZone}".`);
+      return { before: { ...before }, after: { ...after } };
+    });
+  },
+
+  /** A disabled gateway takes no new payments. Open payments continue. */
+  async setEnabled(slug: string, enabled: boolean, reason: string | null): Promise<void> {
+    const action = enabled ? 'gateway.enable' : 'gateway.disable';
+    await change({ action, subject: `gateway:${slug}`, reason }, async (tx) => {
+      const gateways = createGateways(tx);
+      if (!(await gateways.setEnabled(slug, enabled)))
+        throw new Refusal(
+          (await gateways.get(slug))
+            ? `The gateway "${slug}" is already ${enabled ? 'enabled' : 'disabled'}.`
+            : `There is no gateway "${slug}".`,
+        );
+      return { before: { enabled: !enabled }, after: { enabled } };
+    });
+  },
+});
+
+/** @throws Refusal without the text, which is secret */
+const parseCredentials = (text: string): object => {
+  const refusal = new Refusal('The credentials are not a JSON object.');
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw refusal;
+    return parsed;
+  } catch {
+    throw refusal;
+  }
+};

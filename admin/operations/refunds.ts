@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { refundId } from '../../contract/ids.ts';
+import type { ListPage } from '../../contract/list.ts';
+import { refundableAmount } from '../../contract/payment-fields.ts';
+import type { Refund } from '../../contract/refund.ts';
+import { findRefundProblem } from '../../gateways/refundable.ts';
+import { findDriver } from '../../gateways/registry.ts';
+import { createAdminRefunds, type RefundRecord } from '../../postgres/admin-refunds.ts';
+import { createConfirmations } from '../../postgres/confirmations.ts';
+import type { RefundFilter } from '../../postgres/refund-filter.ts';
+import type { RefundEnd } from '../../postgres/refund-outcomes.ts';
+import { createRefunds } from '../../postgres/refunds.ts';
+import { findApplication } from './applications.ts';
+import { NotFound, Refusal } from './change.ts';
+import { orRefusal } from './confirmation.ts';
+import type { Deps } from './deps.ts';
+import { createRefundRules } from './refund-rules.ts';
+import { createRefundStops } from './refund-stops.ts';
+import { createRefundWorkflows } from './refund-workflows.ts';
+
+export interface AdminRefund {
+  amount: number | null;
+  reason: string;
+  recorded: boolean;
+}
+
+export const createRefundOperations = (
+  deps: Pick<Deps, 'sql' | 'change' | 'temporal' | 'actor' | 'via' | 'now'>,
+) => {
+  const { sql, change, actor, via, now } = deps;
+  const { start, end } = createRefundWorkflows(deps);
+  return {
+    ...createRefundStops(deps),
+    ...createRefundRules(deps),
+
+    async list(filter: RefundFilter, page: ListPage): Promise<RefundRecord[]> {
+      if (filter.application !== null) await findApplication(sql, filter.application);
+      return createAdminRefunds(sql).list(filter, page);
+    },
+
+    /**
+     * Gives money of a paid payment back.
+     * @param options.amount in minor units; null: everything that is left
+     * @param options.recorded a person has given it back outside of the gateway, which is not asked
+     * @throws Refusal if the payment or its gateway cannot do it
+     */
+    async create(
+      paymentId: string,
+      { amount: wanted, reason, recorded }: AdminRefund,
+    ): Promise<{ refund: Refund; toConfirm: boolean }> {
+      const id = refundId(['admin', randomUUID()]);
+      const made = await change(
+        { action: 'refund.create', subject: `refund:${id}`, reason },
+        async (tx) => {
+          const refunds = createRefunds(tx);
+          const payment = await refunds.getPayment(paymentId);
+          if (!payment) throw new NotFound(`There is no payment ${paymentId}.`);
+          const { application, test, currency, driver } = payment;
+          const left = refundableAmount({ ...payment, refundableUntil: null }, now());
+          const amount = wanted ?? left;
+          const problem = findRefundProblem(payment, { amount, recorded }, now());
+          if (problem) throw new Refusal(`${paymentId}: ${problem.message}`);
+          const method = recorded ? 'recorded' : 'refund';
+          const refund = await refunds.insert({
+            ...{ id, paymentId, application, test, amount, method },
+            ...{ requestedBy: 'admin', askedBy: { actor, via }, createdAt: now() },
+            ...{ reason: null, reference: null, metadata: '{}' },
+            ...{ fingerprint: null, refundableAmount: null },
+            oneAtATime:
+              !recorded && findDriver(driver)?.capabilities.refund?.several !== 'parallel',
+          });
+          if (typeof refund !== 'object')
+            throw new Refusal('The payment has just changed: try again.');
+          const { toConfirm = false } = (await createAdminRefunds(tx).get(id)) ?? {};
+          const facts = { payment: paymentId, amount, currency, method };
+          const after = { ...facts, ...(toConfirm && { to_confirm: true }) };
+          return { result: { refund, toConfirm }, before: null, after };
+        },
+      );
+      if (!made.toConfirm) await start(made.refund);
+      return made;
+    },
+
+    /** A refund with what only admins see. @throws NotFound */
+    async get(id: string): Promise<RefundRecord> {
+      const refund = await createAdminRefunds(sql).get(id);
+      if (!refund) throw new NotFound(`There is no refund ${id}.`);
+      return refund;
+    },
+
+    /** Confirms a refund that another admin has asked for. @throws Refusal */
+    async confirm(id: string, reason: string | null): Promise<void> {
+      const refund = await createAdminRefunds(sql).get(id);
+      if (!refund?.toConfirm)
+        throw new Refusal(`${id} is no refund that waits for a second admin.`);
+      const { askedBy } = refund;
+      await change({ action: 'refund.confirm', subject: `refund:${id}`, reason }, async (tx) => {
+        await orRefusal(createConfirmations(tx).confirmRefund(id, { actor, via }), id, askedBy);
+        return { before: { asked_by: askedBy }, after: { confirmed_by: actor } };
+      });
+      await start(refund);
+    },
+
+    /**
+     * Ends a refund that only a person can know about, as the gateway's own books say.
+     * @returns `later` if Temporal is not available: the sweeper has it ended
+     * @throws Refusal if the refund is not by hand
+     */
+    async settle(id: string, as: RefundEnd['status'], reason: string): Promise<'now' | 'later'> {
+      const settled = await change(
+        { action: 'refund.settle', subject: `refund:${id}`, reason },
+        async (tx) => {
+          const refund = await createAdminRefunds(tx).settle(id, as);
+          if (!refund)
+            throw new Refusal(
+              `${id} is no refund that waits for a decision: see refunds list --by-hand.`,
+            );
+          const { paymentId: payment, amount, currency, stage } = refund;
+          const facts = { payment, amount, currency };
+          return { result: refund, before: { stage }, after: { ...facts, settled_as: as } };
+        },
+      );
+      return end(settled);
+    },
+  };
+};

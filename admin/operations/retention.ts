@@ -1,0 +1,42 @@
+import { dayMs, isoTime } from '../../contract/time.ts';
+import { createRetention } from '../../postgres/retention.ts';
+import type { Deps } from './deps.ts';
+
+export interface Purged {
+  attemptBodies: number;
+  payments: number;
+}
+
+const batchSize = 1_000;
+
+/** Deletes data that is older than the policy allows, at most `limit` of each kind. Safe to interrupt. */
+export const createPurge =
+  ({ sql, change, retention, now }: Pick<Deps, 'sql' | 'change' | 'retention' | 'now'>) =>
+  async (limit: number, reason: string | null): Promise<Purged> => {
+    const queries = createRetention(sql);
+    const ago = (days: number) => new Date(now().getTime() - days * dayMs);
+    const bodiesBefore = ago(retention.attemptBodyDays);
+    const paymentsBefore = retention.paymentDays === null ? null : ago(retention.paymentDays);
+    await change({ action: 'retention.purge', subject: 'retention', reason }, async () => ({
+      before: null,
+      after: {
+        attempt_bodies_before: isoTime(bodiesBefore),
+        payments_before: paymentsBefore && isoTime(paymentsBefore),
+      },
+    }));
+    const deleteAll = async (deleteBatch: (size: number) => Promise<number>): Promise<number> => {
+      for (let deleted = 0; ;) {
+        const size = Math.min(batchSize, limit - deleted);
+        const count = size > 0 ? await deleteBatch(size) : 0;
+        // A smaller batch may not be the last: it skips payments that an admin is just replaying.
+        if (count === 0) return deleted;
+        deleted += count;
+      }
+    };
+    return {
+      attemptBodies: await deleteAll((size) => queries.deleteResponseBodies(bodiesBefore, size)),
+      payments: paymentsBefore
+        ? await deleteAll((size) => queries.deletePayments(paymentsBefore, size))
+        : 0,
+    };
+  };

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { type RunLine, runLine, words } from '../../../support/service/admin-line.ts';
+import { operationsOn } from '../../../support/service/admin-operations.ts';
+import { startRecords } from '../../../support/data/records.ts';
+import { forFile } from '../../../support/for-file.ts';
+
+const records = await forFile(startRecords());
+
+const run: RunLine = (line, options) => runLine(() => operationsOn(records.sql), line, options);
+
+it('reads a webhook URL from a prompt or a pipe, and never prints its query', async () => {
+  const secret = 'https://shop.example/hook?key=hidden';
+  const create = 'applications create keyed --gateway sandbox --callback-url https://a.example/';
+  const created = await run(words(`${create} --webhook-url -`), { secret });
+  const changed = await run(words('applications update shop --webhook-url -'), { secret });
+  for (const { code, out, notes } of [created, changed]) {
+    expect([code, notes]).toEqual([0, '']);
+    expect(out).toContain('https://shop.example/hook?…');
+  }
+  const urls = await records.sql`
+    select webhook_url from applications where slug in ('keyed', 'shop')`;
+  expect(urls).toEqual([{ webhook_url: secret }, { webhook_url: secret }]);
+  expect(await run(words('applications update shop --webhook-url -'))).toMatchObject({
+    code: 1,
+    notes: 'Standard input has no webhook URL.',
+  });
+});

@@ -1,0 +1,79 @@
+import { expect, it } from 'vitest';
+import { createConsoleLoginQueries } from '../../../../postgres/console-logins.ts';
+import { runLine, words } from '../../../support/service/admin-line.ts';
+import { aDatabase } from '../../../support/data/database.ts';
+import { operationsOn } from '../../../support/service/admin-operations.ts';
+import { forFile } from '../../../support/for-file.ts';
+
+const database = await forFile(aDatabase());
+
+const run = (line: string) =>
+  runLine((actor = 'ops') => operationsOn(database.sql, { actor }), words(line));
+
+it('prints a link that opens one session, and records who made it for whom', async () => {
+  const { code, out } = await run('console login ada --role operator --reason new --as bob');
+  expect(code).toBe(0);
+  expect(out).toContain('Log in as ada (operator), once and within 15 minutes');
+  const [, secret = ''] = /http:\/\/console\.localhost:3002\/login\/([\w-]{43})$/.exec(out) ?? [];
+  const logins = createConsoleLoginQueries(database.sql);
+  const session = await logins.openSession(secret);
+  expect(await logins.getSession(session ?? '')).toMatchObject({ name: 'ada', role: 'operator' });
+  expect(await logins.openSession(secret)).toBeUndefined();
+  const records = await database.sql`
+    select actor, action, subject, after, reason, via from audit_log`;
+  expect(records).toEqual([
+    {
+      actor: 'bob',
+      action: 'console.link',
+      subject: 'person:ada',
+      after: { role: 'operator', applications: null },
+      reason: 'new',
+      via: 'cli',
+    },
+  ]);
+});
+
+it('makes the link for the caller, an admin, unless it is told otherwise', async () => {
+  expect((await run('console login')).out).toContain('Log in as ops (admin)');
+});
+
+it.each(['service', '<b>', ' ', '\u202eada'])('refuses the name %j', async (name) => {
+  const line = ['console', 'login', name];
+  const { code, notes } = await runLine(() => operationsOn(database.sql), line);
+  expect([code, notes]).toEqual([1, expect.stringContaining('The name needs')]);
+});
+
+it('lists logins, and ends those of a person', async () => {
+  expect((await run('console logins')).out).toMatch(/ada +operator +link .* yes$/m);
+  expect((await run('console logout ada')).out).toBe(
+    'Ended the sessions of ada: 1; unused links: 0.',
+  );
+  expect((await run('console logins')).out).toMatch(/ada +operator .* no$/m);
+  const { code, notes } = await run('console logout ada');
+  expect([code, notes]).toEqual([1, '"ada" has no open session and no unused link.']);
+});
+
+it('keeps the role of a known person unless it gets another one', async () => {
+  expect((await run('console login grace --role viewer')).out).toContain('grace (viewer)');
+  expect((await run('console login grace')).out).toContain('grace (viewer)');
+  expect((await run('console login grace --role operator')).out).toContain('grace (operator)');
+});
+
+it('adds a person for the identity provider, lists and removes them', async () => {
+  await run('console add iris --role operator --email Iris@Example.com');
+  expect((await run('console people')).out).toMatch(/iris +operator +iris@example\.com +no +0/);
+  const { code, notes } = await run('console add jo --role viewer --email iris@example.com');
+  expect([code, notes]).toEqual([1, 'The address is that of "iris".']);
+  expect((await run('console remove iris --yes')).code).toBe(0);
+  expect((await run('console people')).out).not.toContain('iris');
+  expect((await run('console remove iris --yes')).notes).toContain('There is no person "iris"');
+});
+
+it.each(['ada', 'ada@', '@example.com', 'a b@example.com', 'a@b@c'])(
+  'refuses the address %j',
+  async (email) => {
+    const line = ['console', 'add', 'kay', '--role', 'viewer', '--email', email];
+    const { code, notes } = await runLine(() => operationsOn(database.sql), line);
+    expect([code, notes]).toEqual([1, expect.stringContaining('e-mail address is not valid')]);
+  },
+);

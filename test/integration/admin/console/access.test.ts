@@ -1,0 +1,345 @@
+import { describe, expect, it } from 'vitest';
+import { createRoutes } from '../../../../admin/console/routes.ts';
+import { consoleRoles } from '../../../../postgres/console-logins.ts';
+import { awayProvider, call, startConsole } from '../../../support/service/console.ts';
+import { operationsOn } from '../../../support/service/admin-operations.ts';
+import { forFile } from '../../../support/for-file.ts';
+
+const console = await forFile(startConsole({ identityProviderOf: awayProvider }));
+
+const loginFor = (path: string) => `/login?back=${encodeURIComponent(path)}`;
+
+const cookieOf = (setCookie: string[] | undefined) => setCookie?.[0]?.split(';')[0];
+
+describe('every route', () => {
+  it('answers nobody without a login, and each role only from its rank on', async () => {
+    const seen: string[] = [];
+    for (const route of createRoutes(console.deps)) {
+      if (route.role === 'anyone') continue;
+      const path = route.path.replace(/:\w+/g, 'none');
+      const name = `${route.method} ${route.path}`;
+      const anonymous = await console.call(path, {
+        method: route.method,
+        ...(route.method === 'POST' && { form: {} }),
+      });
+      const login = route.method === 'POST' || path === '/' ? '/login' : loginFor(path);
+      expect([anonymous.status, anonymous.headers.location], name).toEqual([303, login]);
+      for (const role of consoleRoles) {
+        // Each route has a login of its own, because one of them ends it.
+        const { cookie, csrf } = await console.logIn(role);
+        const { status, text } = await console.call(path, {
+          method: route.method,
+          cookie,
+          ...(route.method === 'POST' && { form: { csrf } }),
+        });
+        const isAllowed = consoleRoles.indexOf(role) >= consoleRoles.indexOf(route.role);
+        expect(text.includes('Not allowed'), `${name} as ${role}: ${text}`).toBe(!isAllowed);
+        if (isAllowed) expect(status, `${name} as ${role}: ${text}`).toBeLessThan(500);
+        else expect(status, `${name} as ${role}`).toBe(403);
+        if (isAllowed) expect(status, `${name} as ${role}`).not.toBe(403);
+      }
+      seen.push(name);
+    }
+    expect(seen.length).toBeGreaterThan(5);
+  });
+
+  it('is without the one that skips time, unless npm start has switched it on', () => {
+    const pathsWith = (skipsTime: boolean) =>
+      createRoutes({ ...console.deps, skipsTime }).map(({ path }) => path);
+    expect(pathsWith(false)).not.toContain('/payments/:id/skip');
+    expect(pathsWith(true)).toContain('/payments/:id/skip');
+  });
+
+  it('of anyone shows no data', async () => {
+    const open = createRoutes(console.deps).filter(({ role }) => role === 'anyone');
+    expect(open.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'POST /login/passkey/options',
+      'POST /login/passkey',
+      'GET /login/provider',
+      'GET /login/provider/callback',
+      'GET /login',
+      'GET /login/:code',
+      'POST /login/:code',
+      'GET /logout',
+    ]);
+  });
+});
+
+describe('a login link', () => {
+  it('opens one session: a GET spends nothing, and a second POST finds it spent', async () => {
+    const code = await console.links.issueLink('ada', { role: 'admin', applications: null });
+    for (const status of [200, 200])
+      expect((await console.call(`/login/${code}`)).status).toBe(status);
+    const first = await console.call(`/login/${code}`, { method: 'POST', form: {} });
+    expect([first.status, first.headers.location]).toEqual([303, '/']);
+    expect(first.headers['set-cookie']?.[0]).toMatch(
+      /^console=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=43200$/,
+    );
+    const second = await console.call(`/login/${code}`, { method: 'POST', form: {} });
+    expect([second.status, second.headers['set-cookie']]).toEqual([410, undefined]);
+    expect((await console.call(`/login/${code}`)).status).toBe(410);
+  });
+
+  it('opens one session when two browsers use it at once', async () => {
+    const code = await console.links.issueLink('ada', { role: 'admin', applications: null });
+    const answers = await Promise.all(
+      [1, 2, 3, 4].map(() => console.call(`/login/${code}`, { method: 'POST', form: {} })),
+    );
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 410)).toHaveLength(3);
+  });
+
+  it('is refused after 15 minutes', async () => {
+    const code = await console.links.issueLink('late', { role: 'admin', applications: null });
+    await console.sql`
+      update console_links set expires_at = expires_at - interval '15 minutes' where name = 'late'`;
+    const { status } = await console.call(`/login/${code}`, { method: 'POST', form: {} });
+    expect(status).toBe(410);
+  });
+
+  it('stands in no log line, and neither it nor the session stands in Postgres', async () => {
+    const code = await console.links.issueLink('ada', { role: 'admin', applications: null });
+    const { headers } = await console.call(`/login/${code}`, { method: 'POST', form: {} });
+    const session = cookieOf(headers['set-cookie'])?.split('=')[1] ?? '';
+    expect(JSON.stringify(console.lines)).toContain('/login/:code');
+    const rows = await console.sql`
+      select l::text as link, s::text as session from console_links l, console_sessions s`;
+    for (const secret of [code, session]) {
+      expect(JSON.stringify(console.lines)).not.toContain(secret);
+      expect(JSON.stringify(rows)).not.toContain(secret);
+    }
+  });
+});
+
+describe('an admin who ends the sessions of a person', () => {
+  it('voids unused links of the person, and nobody else’s', async () => {
+    const [code, other] = [
+      await console.links.issueLink('leaver', { role: 'admin', applications: null }),
+      await console.links.issueLink('stayer', { role: 'admin', applications: null }),
+    ];
+    await operationsOn(console.sql).console.logOut('leaver', null);
+    expect((await console.call(`/login/${code}`)).status).toBe(410);
+    const open = (link: string) => console.call(`/login/${link}`, { method: 'POST', form: {} });
+    expect([(await open(code)).status, (await open(other)).status]).toEqual([410, 303]);
+  });
+
+  it('leaves no session of a link that is opened at the same moment', async () => {
+    const code = await console.links.issueLink('racer', { role: 'admin', applications: null });
+    const [opened] = await Promise.all([
+      console.call(`/login/${code}`, { method: 'POST', form: {} }),
+      operationsOn(console.sql).console.logOut('racer', null),
+    ]);
+    const cookie = cookieOf(opened.headers['set-cookie']);
+    expect((await console.call('/payments', { cookie })).status).toBe(303);
+  });
+});
+
+describe('a person', () => {
+  it('has one role, which the next request of an open session sees', async () => {
+    const { cookie } = await console.logIn('admin', 'demoted');
+    const path = '/applications/shop/disable';
+    expect((await console.call(path, { cookie })).status).not.toBe(403);
+    await console.links.issueLink('demoted', { role: 'viewer', applications: null });
+    expect((await console.call(path, { cookie })).status).toBe(403);
+  });
+
+  it('who is removed has no session, no link and no passkey', async () => {
+    const { cookie } = await console.logIn('admin', 'removed');
+    const code = await console.links.issueLink('removed', { role: 'admin', applications: null });
+    await console.sql`
+      insert into console_passkeys (id, name, label, public_key, counter)
+      values ('\\x00', 'removed', 'a', '\\x00', 0)`;
+    await operationsOn(console.sql).console.remove('removed', null);
+    expect((await console.call('/payments', { cookie })).status).toBe(303);
+    expect((await console.call(`/login/${code}`)).status).toBe(410);
+    expect(await console.sql`select from console_passkeys`).toHaveLength(0);
+  });
+});
+
+describe('a session', () => {
+  const statusWith = async (cookie: string) => (await console.call('/payments', { cookie })).status;
+
+  it('ends at logout', async () => {
+    const { cookie, csrf } = await console.logIn('viewer');
+    expect(await statusWith(cookie)).toBe(200);
+    const out = await console.call('/logout', { method: 'POST', cookie, form: { csrf } });
+    expect(out.headers['set-cookie']?.[0]).toMatch(/^console=; .*Max-Age=0$/);
+    expect(await statusWith(cookie)).toBe(303);
+  });
+
+  it.each([
+    ['an idle hour', 'seen_at', '61 minutes'],
+    ['12 hours', 'created_at', '721 minutes'],
+  ])('ends after %s', async (_, column, age) => {
+    const name = `aged-${column}`;
+    const { cookie } = await console.logIn('viewer', name);
+    expect(await statusWith(cookie)).toBe(200);
+    await console.sql`
+      update console_sessions s set ${console.sql(column)} = now() - ${age}::interval
+      from console_links l where l.hash = s.link and l.name = ${name}`;
+    expect(await statusWith(cookie)).toBe(303);
+  });
+
+  it('stays alive by asking for a page, and not by a page that refreshes itself', async () => {
+    const { cookie } = await console.logIn('viewer', 'idle');
+    const age = async () => {
+      await console.sql`
+        update console_sessions s set seen_at = now() - interval '59 minutes'
+        from console_links l where l.hash = s.link and l.name = 'idle'`;
+    };
+    const isRecent = async () => {
+      const [row] = await console.sql<{ recent: boolean }[]>`
+        select s.seen_at > now() - interval '1 minute' as recent
+        from console_sessions s join console_links l on l.hash = s.link where l.name = 'idle'`;
+      return row?.recent;
+    };
+    await age();
+    expect((await console.call('/overview', { cookie })).status).toBe(200);
+    expect(await isRecent()).toBe(false);
+    await console.call('/payments', { cookie });
+    expect(await isRecent()).toBe(true);
+  });
+
+  it('of before ends when its browser opens another link', async () => {
+    const { cookie, csrf } = await console.logIn('viewer');
+    const code = await console.links.issueLink('viewer-person', {
+      role: 'viewer',
+      applications: null,
+    });
+    await console.call(`/login/${code}`, { method: 'POST', cookie, form: { csrf } });
+    expect(await statusWith(cookie)).toBe(303);
+  });
+});
+
+describe('a request', () => {
+  it.each([
+    ['another site', { 'sec-fetch-site': 'cross-site' }],
+    ['another port of this machine', { 'sec-fetch-site': 'same-site' }],
+    ['the address bar', { 'sec-fetch-site': 'none' }],
+    [
+      'another origin, in an old browser',
+      { 'sec-fetch-site': '', origin: 'http://127.0.0.1:3001' },
+    ],
+    ['nowhere, in an old browser', { 'sec-fetch-site': '' }],
+  ])('that posts from %s is refused', async (_, headers) => {
+    const { cookie, csrf } = await console.logIn('viewer');
+    const form = { csrf, zone: 'Asia/Tehran' };
+    const refused = await console.call('/settings', { method: 'POST', cookie, form, headers });
+    expect([refused.status, refused.headers['set-cookie']]).toEqual([403, undefined]);
+  });
+
+  it('that posts from our origin in an old browser is served', async () => {
+    const { cookie, csrf } = await console.logIn('viewer');
+    const { status } = await console.call('/settings', {
+      method: 'POST',
+      cookie,
+      form: { csrf, zone: 'Asia/Tehran' },
+      headers: { 'sec-fetch-site': '', origin: console.baseUrl },
+    });
+    expect(status).toBe(303);
+  });
+
+  it.each([
+    ['without the token', {}],
+    ['with another', { csrf: 'x'.repeat(43) }],
+  ])('that posts a form %s is refused', async (_, form) => {
+    const { cookie } = await console.logIn('viewer');
+    const { status } = await console.call('/settings', { method: 'POST', cookie, form });
+    expect(status).toBe(403);
+  });
+
+  it('that posts the token of another session is refused', async () => {
+    const { cookie } = await console.logIn('viewer');
+    const { csrf } = await console.logIn('viewer');
+    const { status } = await console.call('/settings', { method: 'POST', cookie, form: { csrf } });
+    expect(status).toBe(403);
+  });
+
+  it.each(['attacker.example', '127.0.0.1', 'localhost', 'console.localhost:1'])(
+    'to the name %s is refused, so that no other name can be bound to the console',
+    async (name) => {
+      const { cookie } = await console.logIn('viewer');
+      const host = name.includes(':') ? name : `${name}:${console.port}`;
+      const { status, text } = await console.call('/payments', { cookie, headers: { host } });
+      expect([status, text]).toEqual([421, `The console answers at ${console.baseUrl} only.\n`]);
+    },
+  );
+
+  it('gets the headers that keep a page to itself', async () => {
+    const { cookie } = await console.logIn('viewer');
+    for (const path of ['/', '/login', '/payments', '/none', '/payments/none']) {
+      const { headers } = await console.call(path, { cookie });
+      expect(headers, path).toMatchObject({
+        'cache-control': 'no-store',
+        'cross-origin-opener-policy': 'same-origin',
+        'referrer-policy': 'same-origin',
+        'x-content-type-options': 'nosniff',
+      });
+      const policy = headers['content-security-policy'];
+      expect(policy, path).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
+      expect(policy, path).not.toContain('unsafe');
+      expect(policy, path).toMatch(/frame-ancestors 'none'/);
+    }
+  });
+
+  it('with a form of more than 32 KB, or none, is refused', async () => {
+    const { cookie, csrf } = await console.logIn('viewer');
+    const form = { csrf, zone: 'x'.repeat(40_000) };
+    expect((await console.call('/settings', { method: 'POST', cookie, form })).status).toBe(413);
+    const none = { method: 'POST', cookie, headers: { 'content-type': 'text/plain' } };
+    expect((await console.call('/settings', none)).status).toBe(413);
+  });
+});
+
+it('the cookie is bound to the one name over https', async () => {
+  const port = await console.serveAt('https://console.example');
+  const code = await console.links.issueLink('ada', { role: 'admin', applications: null });
+  const { headers } = await call(port, `/login/${code}`, {
+    method: 'POST',
+    form: {},
+    headers: { host: 'console.example' },
+  });
+  expect(headers['set-cookie']?.[0]).toMatch(
+    /^__Host-console=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=43200; Secure$/,
+  );
+});
+
+it.each([
+  '/payments/%zz',
+  '/payments/%00',
+  '/events/%00/replay',
+  '/applications/%00',
+  '/applications/..%2f..%2fetc',
+  '/audit?subject=%00',
+  '/audit?after=99999999999999999999',
+  '/payments?after=999999999999999.PAY_',
+  "/payments?after=1.PAY_&application='&status=%F0%9F%98%80&period=never",
+  '/deliveries?after=1.none&status=exhausted',
+  '/people/%F0%9F%98%80/end',
+  '//attacker.example/',
+])('answers a strange path without a failure: %s', async (path) => {
+  const { cookie } = await console.logIn('admin');
+  const { status, headers } = await console.call(path, { cookie });
+  expect(status).toBeLessThan(500);
+  expect(headers.location).toBeUndefined();
+});
+
+it.each(['%', '%zz', 'Mars/Phobos', '__proto__', '"><script>'])(
+  'shows times in UTC for the unknown zone %s',
+  async (zone) => {
+    const { cookie } = await console.logIn('viewer');
+    const { status, text } = await console.call('/settings', {
+      cookie: `${cookie}; console-zone=${zone}`,
+    });
+    expect([status, text.includes('Times in UTC')]).toEqual([200, true]);
+  },
+);
+
+it('says in the end, when the database is unavailable, that payments are not lost', async () => {
+  const { cookie } = await console.logIn('viewer');
+  await console.stopPostgres();
+  for (const path of ['/', '/payments']) {
+    const { status, text } = await console.call(path, { cookie });
+    expect([status, text.includes('The database is unavailable')]).toEqual([503, true]);
+  }
+});

@@ -1,0 +1,313 @@
+import { describe, expect, it } from 'vitest';
+import { addDays, addMonths, isDay, lastDayOf } from '../../../../admin/console/calendar.ts';
+import { fillConsole } from '../../../support/data/fill-console.ts';
+import { holdLock } from '../../../support/data/hold-lock.ts';
+import { forFile } from '../../../support/for-file.ts';
+import { startConsole } from '../../../support/service/console.ts';
+
+const compared: object[] = [];
+const console = await forFile(
+  startConsole({ temporal: { compareAccountDay: async (day) => void compared.push(day) } }),
+);
+const { accounts: filled } = await fillConsole(console.sql);
+const { sql } = console;
+
+const admin = await console.logIn('admin', 'accountant');
+const viewer = await console.logIn('viewer');
+const shop = await console.logIn('operator', 'of-shop', ['shop']);
+
+const read = async (path: string, person = viewer) => {
+  const { status, text } = await console.call(path, person);
+  expect(status, path).toBe(200);
+  return text.replaceAll(/\s+/g, ' ');
+};
+const monthOf = (day: string) => `/accounts?month=${day.slice(0, 7)}`;
+const pageOf = (day: string, gateway = 'zarinpal') => `/accounts/${gateway}/${day}`;
+
+/** What the calendar says of a day, and where it leads. */
+const cellOf = async (path: string, address: string, person = viewer): Promise<string> => {
+  const text = await read(path, person);
+  const [, cell = ''] = text.split(`href="${address}">`);
+  return cell
+    .slice(0, cell.indexOf('</a>'))
+    .replaceAll(/<[^>]+>/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+};
+
+const byText = (one: string, other: string) => one.localeCompare(other);
+
+const numberOf = (day: string) => Number(day.slice(8));
+
+const act = async (path: string, { cookie, csrf }: typeof admin, fields = {}) => {
+  const question = await console.call(path, { cookie });
+  const form = { csrf, reason: 'receipt 4711', ...fields };
+  const answer = await console.call(path, { method: 'POST', cookie, form });
+  return { question, answer };
+};
+
+const post = (path: string, { cookie, csrf }: typeof admin) =>
+  console.call(path, { method: 'POST', cookie, form: { csrf } });
+
+describe('the calendar', () => {
+  it.each([
+    ['that is closed', filled.greenDay, '✓ closed'],
+    ['with open differences', filled.openDay, '▲ 2 open differences'],
+    ['that is not closed', filled.youngDay, 'not closed'],
+  ])('says it of a day %s, and leads to its page', async (_, day, words) => {
+    expect(await cellOf(monthOf(day), pageOf(day))).toBe(`${numberOf(day)} ${words}`);
+  });
+
+  it('shows this month by default, and leads to the one before', async () => {
+    const now = new Date().toISOString().slice(0, 7);
+    const text = await read('/accounts');
+    expect(text).toContain(`datetime="${now}-01"`);
+    expect(text).toContain(`/accounts?month=${addMonths(now, -1)}`);
+    expect(text).not.toContain(addMonths(now, 1));
+  });
+
+  it('leads to the page of a day that has begun, compared or not, and not to one of the future', async () => {
+    const today = new Date().toISOString().slice(0, 10);
+    const text = await read('/accounts');
+    expect(text).toContain(`href="${pageOf(today)}"`);
+    expect(text).not.toContain(`href="${pageOf(addDays(today, 2))}"`);
+    expect(await read('/accounts?month=2999-12')).toContain('<span class="soft"><time');
+  });
+
+  it.each(['2026-13', '1999-12', 'none', '', '2026-11-01'])(
+    'shows this month for the month "%s"',
+    async (month) => {
+      const now = new Date().toISOString().slice(0, 7);
+      expect(await read(`/accounts?month=${month}`)).toContain(`datetime="${now}-01"`);
+    },
+  );
+
+  it('keeps to the gateways of a mode, with their differences', async () => {
+    const [live, test] = [await read('/accounts?mode=live'), await read('/accounts?mode=test')];
+    expect(live).toContain('Days of zarinpal');
+    expect(live).not.toContain('Days of sandbox');
+    expect(live).toContain('another amount at the gateway');
+    expect(test).not.toContain('another amount at the gateway');
+    expect(test).toContain('captured at the gateway, unknown here');
+  });
+
+  it('says that there are too many movements when their sums take too long', async () => {
+    const held = await holdLock(sql, (tx) => tx`lock table movements`);
+    const asked = read('/accounts?mode=live');
+    await held.blocked('the sum of a month', { by: 'tests-console' });
+    await sql`
+      select pg_cancel_backend(pid) from pg_stat_activity
+      where datname = current_database() and application_name = 'tests-console' and wait_event_type = 'Lock'`;
+    expect(await asked).toContain('There are too many movements');
+    await held.release();
+  });
+});
+
+it.each([
+  ['2024-02-29', true],
+  ['2026-02-29', false],
+  ['2026-11-31', false],
+  ['1999-12-31', false],
+  ['2026-1-1', false],
+  ['none', false],
+])('whether %s is a day is %s', (text, expected) => {
+  expect(isDay(text)).toBe(expected);
+});
+
+it('months and days go on over the end of a year', () => {
+  expect([addMonths('2026-12', 1), addMonths('2026-01', -1), addDays('2026-12-31', 1)]).toEqual([
+    '2027-01',
+    '2025-12',
+    '2027-01-01',
+  ]);
+  expect([lastDayOf('2024-02'), lastDayOf('2026-12')]).toEqual(['2024-02-29', '2026-12-31']);
+});
+
+describe('the page of a day', () => {
+  it('says how it was compared, what moved and what differs', async () => {
+    const text = await read(pageOf(filled.openDay));
+    expect(text).toContain('by asking the gateway about each movement');
+    expect(text).toContain('10.20 EUR');
+    expect(text).toContain('-1.00 EUR');
+    expect(text).toContain('captured at the gateway, not paid here');
+    expect(text).toContain('does not run');
+    expect(text).toMatch(/<code>[0-9a-f]{64}<\/code>/);
+    expect(await read(pageOf(filled.youngDay, 'sandbox'))).toContain(
+      'with the list of the gateway',
+    );
+    expect(await read(pageOf('2020-02-29'))).toContain('not compared');
+  });
+
+  it.each([
+    '/accounts/none/2026-11-20',
+    '/accounts/zarinpal/2026-02-30',
+    '/accounts/zarinpal/none/file',
+    '/accounts/differences/99999/explain',
+    '/accounts/differences/none/explain',
+  ])('%s is not there', async (path) => {
+    expect((await console.call(path, admin)).status).toBe(404);
+  });
+
+  it('lists its differences by their state, and goes on after 50', async () => {
+    const day = '2020-03-01';
+    await sql`
+      insert into account_differences (gateway, day, kind, subject, state)
+      select 'zarinpal', ${day}, 'not_answered', 'many:' || n, case when n > 10 then 'mended' else 'open' end
+      from generate_series(1, 70) n`;
+    const subjects = (text: string) => [...text.matchAll(/>(many:\d+)</g)].map(([, name]) => name);
+    const first = await read(pageOf(day));
+    const next = /href="([^"]+)" rel="next"/.exec(first)?.[1] ?? '';
+    const second = await read(next);
+    expect([subjects(first).length, subjects(second).length]).toEqual([50, 20]);
+    expect(new Set([...subjects(first), ...subjects(second)]).size).toBe(70);
+    expect(subjects(await read(`${pageOf(day)}?state=open`))).toHaveLength(10);
+    await sql`delete from account_differences where day = ${day}`;
+  });
+
+  it('has a worker compare the day again, which leaves no record', async () => {
+    const { status, headers } = await post(`${pageOf(filled.youngDay)}/compare`, admin);
+    expect([status, headers.location]).toEqual([303, pageOf(filled.youngDay)]);
+    expect(compared).toEqual([{ gateway: 'zarinpal', day: filled.youngDay }]);
+    const records = await sql`select action from audit_log where actor = 'accountant'`;
+    expect(records.map(({ action }) => String(action))).not.toContain('account_day.compare');
+  });
+
+  it('compares no day of the future', async () => {
+    const day = addDays(new Date().toISOString().slice(0, 10), 2);
+    expect((await post(`${pageOf(day)}/compare`, admin)).status).toBe(409);
+    expect(await read(pageOf(day), admin)).not.toContain('/compare');
+  });
+});
+
+describe('a person of an application', () => {
+  it('sees its differences and its sums alone, and nothing of the whole service', async () => {
+    const day = filled.openDay;
+    const own = `${pageOf(day)}?application=shop`;
+    expect(await cellOf(`${monthOf(day)}&application=shop`, own, shop)).toBe(
+      `${numberOf(day)} ▲ 1 open difference`,
+    );
+    const month = await read(`${monthOf(day)}&application=shop`, shop);
+    const text = await read(own, shop);
+    for (const each of [month, text]) {
+      expect(each).toContain('captured at the gateway, not paid here');
+      expect(each).not.toContain('tickets');
+      expect(each).not.toContain('another amount at the gateway');
+      expect(each).not.toContain('>none<');
+    }
+    expect(month).toContain('href="/accounts" aria-current="page"');
+    expect(text).toContain('10.20 EUR');
+    expect(text).not.toMatch(/Hash|[0-9a-f]{64}|\/compare/);
+  });
+
+  it('sees no gateway that its application has nothing to do with', async () => {
+    await sql`insert into gateways (slug, driver, kind) values ('of-others', 'sandbox', 'sandbox')`;
+    expect(await read('/accounts')).toContain('Days of of-others');
+    const path = `${monthOf(filled.openDay)}&application=shop`;
+    expect(await read(path, shop)).not.toContain('of-others');
+    expect(await read(path, shop)).toContain('Days of zarinpal');
+  });
+
+  it('mends a difference of its application, and explains none', async () => {
+    const at = `/accounts/differences/${filled.mendable}`;
+    const text = await read(`${pageOf(filled.openDay)}?application=shop`, shop);
+    expect(text).toContain(`${at}/mend`);
+    expect(text).not.toContain('/explain');
+    const { answer } = await act(`${at}/mend`, shop);
+    expect(answer.headers.location).toBe(`${pageOf(filled.openDay)}?application=shop`);
+    expect((await act(`${at}/explain`, shop)).answer.status).toBe(404);
+    expect((await act(`/accounts/differences/${filled.open}/mend`, shop)).answer.status).toBe(404);
+  });
+});
+
+describe('a difference', () => {
+  const stateOf = async (id: number) => {
+    const [row] = await sql`select state, reason from account_differences where id = ${id}`;
+    return row;
+  };
+
+  it('is explained and opened again, with a record of each', async () => {
+    const id = filled.open;
+    const at = `/accounts/differences/${id}`;
+    expect(await read(pageOf(filled.openDay), admin)).toContain(`${at}/explain`);
+    const { answer } = await act(`${at}/explain`, admin);
+    expect([answer.status, answer.headers.location]).toEqual([303, pageOf(filled.openDay)]);
+    expect(await stateOf(id)).toEqual({ state: 'explained', reason: 'receipt 4711' });
+    expect(await read(pageOf(filled.openDay))).toContain('receipt 4711');
+    expect((await act(`${at}/explain`, admin)).answer.status).toBe(409);
+    await act(`${at}/reopen`, admin, { reason: 'another receipt' });
+    expect(await stateOf(id)).toEqual({ state: 'open', reason: 'another receipt' });
+    expect(
+      await sql`
+        select action, actor, via, reason from audit_log where subject = ${`account_difference:${id}`} order by id`,
+    ).toEqual([
+      {
+        action: 'account_difference.explain',
+        actor: 'accountant',
+        via: 'console',
+        reason: 'receipt 4711',
+      },
+      {
+        action: 'account_difference.reopen',
+        actor: 'accountant',
+        via: 'console',
+        reason: 'another receipt',
+      },
+    ]);
+  });
+
+  it('says what would mend it, and one that no routine can mend is refused', async () => {
+    const { text } = await console.call(`/accounts/differences/${filled.mendable}/mend`, admin);
+    expect(text).toContain('ask the gateway about the payment');
+    const { answer } = await act(`/accounts/differences/${filled.unknown}/mend`, admin);
+    expect([answer.status, answer.text.includes('No routine can mend it')]).toEqual([409, true]);
+  });
+});
+
+describe('the movements as CSV', () => {
+  const download = async (path: string, person = admin) => {
+    const { status, headers, text } = await console.call(path, person);
+    const [heading = '', ...rows] = text.trimEnd().split('\r\n');
+    const column = heading.split(',').indexOf('application');
+    return {
+      status,
+      type: headers['content-type'],
+      name: /filename="([^"]+)"/.exec(headers['content-disposition'] ?? '')?.[1],
+      heading,
+      applications: rows.map((row) => row.split(',')[column] ?? '').toSorted(byText),
+    };
+  };
+
+  it('are those of the day', async () => {
+    const day = filled.greenDay;
+    expect(await download(`${pageOf(day)}/file`)).toEqual({
+      status: 200,
+      type: 'text/csv; charset=utf-8',
+      name: `movements-zarinpal-${day}.csv`,
+      heading: expect.stringMatching(/^movement_id,kind,day,/),
+      applications: ['', 'shop', 'shop', 'tickets', 'tickets'],
+    });
+  });
+
+  it('are those of a month of all gateways', async () => {
+    const month = filled.greenDay.slice(0, 7);
+    const [row] = await sql<{ count: number }[]>`
+      select count(*)::int from movements where to_char(day, 'YYYY-MM') = ${month}`;
+    const file = await download(`/accounts/file?month=${month}`);
+    expect([file.name, file.applications.length]).toEqual([`movements-${month}.csv`, row?.count]);
+  });
+
+  it('are those of the own application alone', async () => {
+    const day = filled.greenDay;
+    const file = await download(`${pageOf(day)}/file?application=shop`, shop);
+    expect(file.applications).toEqual(['shop', 'shop']);
+    const month = await download(`/accounts/file?month=${day.slice(0, 7)}&application=shop`, shop);
+    expect(new Set(month.applications)).toEqual(new Set(['shop']));
+    const others = `${pageOf(day)}/file?application=tickets`;
+    expect((await console.call(others, shop)).status).toBe(404);
+  });
+
+  it('are for operators', async () => {
+    expect((await console.call(`${pageOf(filled.greenDay)}/file`, viewer)).status).toBe(403);
+    expect(await read(pageOf(filled.greenDay))).not.toContain('/file');
+  });
+});

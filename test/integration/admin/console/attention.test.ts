@@ -1,0 +1,97 @@
+import { expect, it } from 'vitest';
+import { startConsole } from '../../../support/service/console.ts';
+import { fillConsole } from '../../../support/data/fill-console.ts';
+import { forFile } from '../../../support/for-file.ts';
+
+const console = await forFile(startConsole({ temporal: {} }));
+const ids = await fillConsole(console.sql);
+const { sql } = console;
+// One payment of the list is open long after its deadline, and the gateway does not answer about it.
+await sql`
+  update payments set expires_at = now() + interval '10 minutes'
+  where status = 'pending' and id <> ${ids.open}`;
+await sql`update payments set expires_at = now() - interval '1 hour' where id = ${ids.open}`;
+await sql`
+  insert into gateway_exchanges (payment_id, at, operation, result, duration_ms)
+  select id, '2026-11-25T10:00:00Z', 'verify', 'no_answer', 9 from payments
+  where id = ${ids.open} or gateway = 'zarinpal' and status = 'pending'`;
+await sql`update refunds set test = not test where id = ${ids.toConfirm[0] ?? ''}`;
+await sql`update refunds set cancel_requested = true where id = ${ids.toConfirm[1] ?? ''}`;
+const viewer = await console.logIn('viewer');
+const read = async (path: string) => {
+  const { status, text } = await console.call(path, viewer);
+  expect(status, path).toBe(200);
+  return text.replaceAll(/\s+/g, ' ');
+};
+/** What the page says needs attention: each count, its words and where its list is. */
+const linesOf = async (path = '/attention') => {
+  const text = await read(path);
+  const found = text.matchAll(/<strong>([\d,]+)<\/strong> <span>(.*?)<\/span> <a href="([^"]+)"/g);
+  return [...found].map(([, count = '', what = '', href = '']) => ({
+    count: Number(count),
+    what,
+    href: href.replaceAll('&amp;', '&'),
+  }));
+};
+/** Of the last table of the page, which is its list. */
+const rowsOf = async (path: string): Promise<number> => {
+  const text = await read(path);
+  return text.slice(text.lastIndexOf('<table')).match(/<tr>/g)?.slice(1).length ?? 0;
+};
+
+it('counts what waits for a person, and every count leads to a list of as many', async () => {
+  const lines = await linesOf();
+  expect(lines.map(({ what }) => what.replaceAll(/ \d{4}-.*/g, ''))).toEqual([
+    'the gateway may hold money of a payment that is not paid',
+    'refunds wait for a decision',
+    'refunds wait for a second admin',
+    'differences from the books of gateways',
+    'webhooks of tickets exhausted: http_status',
+    'webhooks of shop exhausted: http_status',
+    'webhooks of shop failing: timeout',
+    'payments: zarinpal has not answered since',
+    'payments: sandbox has not answered since',
+    'payments are open for too long after their deadline',
+  ]);
+  for (const { what, href, count } of lines) expect(await rowsOf(href), what).toBe(count);
+  expect(await linesOf('/')).toEqual(lines);
+});
+
+it('keeps to the mode that is asked for', async () => {
+  const all = await linesOf();
+  const sumOf = (lines: typeof all) => lines.reduce((sum, { count }) => sum + count, 0);
+  const [live, test] = [
+    await linesOf('/attention?mode=live'),
+    await linesOf('/attention?mode=test'),
+  ];
+  expect(sumOf(live) + sumOf(test)).toBe(sumOf(all));
+  expect(test.length).toBeGreaterThan(0);
+  for (const { what, href, count } of [...live, ...test])
+    expect(await rowsOf(href), what).toBe(count);
+});
+
+it('no longer lists money that somebody has checked, and the record says who and why', async () => {
+  const { cookie, csrf } = await console.logIn('operator', 'checks');
+  const form = { csrf, reason: 'it went back on Monday' };
+  const path = `/payments/${ids.toCheck}/checked`;
+  expect(await read(`/payments/${ids.toCheck}`)).toContain('may still hold money');
+  const answer = await console.call(path, { method: 'POST', cookie, form });
+  expect([answer.status, answer.headers.location]).toEqual([303, `/payments/${ids.toCheck}`]);
+  expect((await linesOf())[0]?.what).toBe('refunds wait for a decision');
+  expect(await read(`/payments/${ids.toCheck}`)).not.toContain('may still hold money');
+  expect(await sql`select actor, reason from audit_log where action = 'payment.checked'`).toEqual([
+    { actor: 'checks', reason: 'it went back on Monday' },
+  ]);
+  const again = await console.call(path, { method: 'POST', cookie, form });
+  expect(again.status).toBe(409);
+});
+
+it('says that nothing waits when nothing does', async () => {
+  await sql`update deliveries set status = 'delivered', next_attempt_at = null, error_class = null`;
+  await sql`delete from late_payments`;
+  await sql`delete from refunds`;
+  await sql`update account_differences set state = 'mended'`;
+  await sql`update payments set expires_at = now() + interval '1 hour'`;
+  await sql`delete from gateway_exchanges`;
+  expect(await read('/attention')).toContain('Nothing waits for a person.');
+});

@@ -1,0 +1,102 @@
+import { expect, it } from 'vitest';
+import { pageSize } from '../../../../admin/console/filters.ts';
+import { newPaymentId } from '../../../../contract/ids.ts';
+import { startConsole } from '../../../support/service/console.ts';
+import { fillConsole } from '../../../support/data/fill-console.ts';
+import { forFile } from '../../../support/for-file.ts';
+import { manyPayments, writePayments } from '../../../support/data/payments.ts';
+
+const console = await forFile(startConsole());
+await fillConsole(console.sql);
+const { cookie } = await console.logIn('viewer');
+
+const list = async (path: string, zone = 'UTC') => {
+  const { text } = await console.call(path, { cookie: `${cookie}; console-zone=${zone}` });
+  const next = /<a href="([^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+  const ids = path.includes('/events')
+    ? [...text.matchAll(/href="\/events\/([^"]+)"/g)]
+    : [...text.matchAll(/class="id" href="\/payments\/([^"]+)"/g)];
+  return { text, next, ids: ids.map(([, id]) => id ?? '') };
+};
+
+const all = async (path: string) => {
+  const ids: string[] = [];
+  for (let address: string | undefined = path; address !== undefined;) {
+    const page = await list(address);
+    ids.push(...page.ids);
+    address = page.next;
+  }
+  return ids;
+};
+
+it.each([
+  ['/payments?gateway=zarinpal', `gateway = 'zarinpal'`],
+  ['/payments?failure=card_declined&mode=live', `failure_code = 'card_declined' and not test`],
+  ['/payments?order=order-11', `order_id like 'order-11%'`],
+  ['/payments?least=1300&most=2000', 'amount between 1300 and 2000'],
+  ['/payments?gateway=sandbox&status=paid', `gateway = 'sandbox' and status = 'paid'`],
+  [
+    '/payments?gateway=zarinpal&application=shop&mode=live',
+    `gateway = 'zarinpal' and application = 'shop' and not test`,
+  ],
+])('%s lists exactly its payments, newest first', async (path, condition) => {
+  const rows = await console.sql<{ id: string }[]>`
+    select id from payments where ${console.sql.unsafe(condition)} order by created_at desc, id desc`;
+  expect(rows.length).toBeGreaterThan(10);
+  expect(await all(path)).toEqual(rows.map(({ id }) => id));
+});
+
+it('a gateway with one old payment is found over several pages, each of which says how far it looked', async () => {
+  const id = newPaymentId();
+  const { sql } = console;
+  await sql`insert into gateways (slug, driver, kind) values ('rare', 'sandbox', 'sandbox')`;
+  await writePayments(
+    sql,
+    manyPayments(2_500, (n) => ({
+      ...(n === 2_500 && { id, gateway: 'rare' }),
+      test: false,
+      createdAt: new Date(Date.now() - n * 60_000),
+    })),
+  );
+  const first = await list('/payments?gateway=rare');
+  expect(first.ids).toEqual([]);
+  expect(first.text).toContain('The list has searched back to');
+  expect(await all('/payments?gateway=rare')).toEqual([id]);
+});
+
+it('exact times are those of the zone in the address, whatever zone their reader has', async () => {
+  const [newest, ...others] = (await list('/payments?mode=live')).ids;
+  const [row] = await console.sql<{ at: Date }[]>`
+    select created_at as at from payments where id = ${others[0] ?? ''}`;
+  // Tehran is three hours and a half ahead of UTC.
+  const at = new Date((row?.at.getTime() ?? 0) + 1_000 + 3.5 * 3_600_000);
+  const path = `/payments?mode=live&to=${at.toISOString().slice(0, 19)}&zone=Asia/Tehran`;
+  for (const zone of ['Asia/Tehran', 'UTC', 'America/New_York']) {
+    const { ids, text } = await list(path, zone);
+    expect(ids, zone).not.toContain(newest);
+    expect(ids[0], zone).toBe(others[0]);
+    expect(text).toContain(`name="zone" value="${zone}"`);
+  }
+});
+
+it('the events of an application are listed with a cursor, and each has a page', async () => {
+  const rows = await console.sql<{ id: string }[]>`
+    select event_id as id from deliveries where application = 'shop'
+    order by created_at desc, event_id desc`;
+  expect(rows.length).toBeGreaterThan(pageSize);
+  expect(await all('/applications/shop/events')).toEqual(rows.map(({ id }) => id));
+  const failed = await list('/applications/shop/events?kind=payment.failed&status=exhausted');
+  expect(failed.ids.length).toBeGreaterThan(0);
+  const { text } = await console.call(`/events/${failed.ids[0]}`, { cookie });
+  expect(text).toContain('payment.failed');
+  expect(text).not.toContain('upstream is away');
+});
+
+it.each([
+  '/events/none',
+  '/events/00000000-0000-0000-0000-000000000000',
+  '/applications/none/events',
+])('answers that there is no %s', async (path) => {
+  const { status } = await console.call(path, { cookie });
+  expect([404, 409]).toContain(status);
+});

@@ -1,0 +1,161 @@
+import { expect, it } from 'vitest';
+import type { Route } from '../../../../admin/console/request.ts';
+import { createRoutes } from '../../../../admin/console/routes.ts';
+import { eventId } from '../../../../contract/ids.ts';
+import { fillConsole } from '../../../support/data/fill-console.ts';
+import { forFile } from '../../../support/for-file.ts';
+import { operationsOn } from '../../../support/service/admin-operations.ts';
+import { startConsole } from '../../../support/service/console.ts';
+
+const console = await forFile(
+  startConsole({
+    skipsTime: true,
+    temporal: {
+      cancel: async () => ({ kind: 'ended', status: 'cancelled' }),
+      testWebhook: async (id) => {
+        await console.sql`
+          update webhook_tests set completed_at = now(), sent = '{}', duration_ms = 7,
+            response_status = 204 where id = ${id}::uuid`;
+      },
+    },
+  }),
+);
+const { accounts } = await fillConsole(console.sql);
+
+const paymentsOf = async (application: string) => {
+  const [row] = await console.sql<{ delivered: string; open: string }[]>`
+    select
+      (select payment_id from deliveries where application = ${application} and status = 'delivered' limit 1)
+        as delivered,
+      (select id from payments where application = ${application} and status = 'pending' limit 1) as open`;
+  if (!row) throw new Error(`No payments of ${application}`);
+  return row;
+};
+const objects = {
+  shop: { ...(await paymentsOf('shop')), difference: accounts.mendable },
+  tickets: { ...(await paymentsOf('tickets')), difference: accounts.open },
+};
+
+const developer = await console.logIn('operator', 'developer', ['shop']);
+const reader = await console.logIn('viewer', 'reader', ['shop']);
+
+type Owner = keyof typeof objects;
+
+const addressOf = ({ path, owner }: Route & { owner?: unknown }, application: Owner): string => {
+  const { delivered, open, difference } = objects[application];
+  const address = path
+    .replace(':slug', application)
+    .replace(':number', String(difference))
+    .replace(':gateway/:day', `zarinpal/${accounts.openDay}`)
+    .replace(':event', eventId(delivered))
+    .replace(':id', /verify|cancel|skip/.test(path) ? open : delivered)
+    .replaceAll(/:\w+/g, '1');
+  return owner === 'list' ? `${address}?application=${application}` : address;
+};
+
+const isOfPeople = (route: Route) => route.role !== 'anyone' && route.path !== '/logout';
+const routes = createRoutes(console.deps).filter(isOfPeople);
+const ownerOf = (route: Route) => ('owner' in route ? route.owner : undefined);
+
+const ask = (route: Route, application: Owner, { cookie, csrf } = developer) =>
+  console.call(addressOf(route, application), {
+    cookie,
+    method: route.method,
+    ...(route.method === 'POST' && { form: { csrf, reason: 'a walk' } }),
+  });
+
+it.each(routes)('$method $path of another application is not there', async (route) => {
+  const owner = ownerOf(route);
+  const { status, text } = await ask(route, 'tickets');
+  if (owner !== 'person') return expect(status).toBe(404);
+  expect([200, 303, 400, 404, 409]).toContain(status);
+  return expect(text).not.toContain('tickets');
+});
+
+it.each(routes.filter((route) => !['person', undefined].includes(ownerOf(route) as string)))(
+  '$method $path of the own application is there',
+  async (route) => {
+    const { status } = await ask(route, 'shop');
+    // 409: the state of the payment does not allow it.
+    expect([200, 303, 409]).toContain(status);
+  },
+);
+
+it.each(routes.filter((route) => ownerOf(route) && route.role === 'operator'))(
+  '$method $path needs more than a viewer',
+  async (route) => expect((await ask(route, 'shop', reader)).status).toBe(403),
+);
+
+it.each([
+  '/payments',
+  '/refunds',
+  '/accounts',
+  `/accounts/zarinpal/${accounts.openDay}`,
+  '/deliveries',
+  '/payments?application=&status=paid',
+])('the list %s shows the own application alone', async (path) => {
+  const { status, headers } = await console.call(path, reader);
+  expect(status).toBe(303);
+  expect(headers.location).toContain('application=shop');
+  const shown = await console.call(headers.location ?? '', reader);
+  expect(shown.status).toBe(200);
+  expect(shown.text).not.toContain('tickets');
+  const twice = '/payments?application=shop&application=tickets';
+  expect((await console.call(twice, reader)).text).not.toContain('>tickets<');
+});
+
+it('the overview leads to the own application', async () => {
+  expect((await console.call('/', reader)).headers.location).toBe('/applications/shop');
+});
+
+it('the search finds what is of the own application alone', async () => {
+  const search = async (text: string) => {
+    const form = { csrf: developer.csrf, text };
+    return console.call('/search', { ...developer, method: 'POST', form });
+  };
+  const { delivered: theirs } = objects.tickets;
+  const { delivered: own } = objects.shop;
+  expect((await search(eventId(own))).headers.location).toBe(`/events/${eventId(own)}`);
+  expect((await search(eventId(theirs))).status).toBe(404);
+  expect((await search('tickets')).status).toBe(404);
+  const [found] = await console.sql<{ order: string }[]>`
+    select order_id as order from payments where id = ${theirs}`;
+  expect((await search(found?.order ?? '')).status).toBe(404);
+  const { token } = await operationsOn(console.sql).tokens.issue(
+    { application: 'tickets', mode: 'live', name: 'of the others', expiresAt: null },
+    'a test',
+  );
+  expect((await search(token)).text).not.toContain('of the others');
+});
+
+it('the search finds a refused request of the own application by its id', async () => {
+  const search = (text: string, person: typeof developer) =>
+    console.call('/search', {
+      ...person,
+      method: 'POST',
+      form: { csrf: person.csrf, text },
+    });
+  const id = 'req_00000000000000000000000001';
+  const found = await search(id, developer);
+  expect(found.headers.location).toBe(`/applications/shop/requests?id=${id}`);
+  expect((await console.call(found.headers.location ?? '', developer)).text).toContain(
+    'VALIDATION_FAILED',
+  );
+  const stranger = await console.logIn('viewer', 'stranger', ['tickets']);
+  expect((await search(id, stranger)).status).toBe(404);
+});
+
+it('the command line gives a role for applications that exist, and never to an admin', async () => {
+  const { console: people } = operationsOn(console.sql);
+  const letIn = (rights: object) => people.issueLink(rights, { name: 'ada' });
+  await expect(letIn({ role: 'operator', applications: ['none'] })).rejects.toThrow(
+    'There is no application "none".',
+  );
+  await expect(letIn({ role: 'admin', applications: ['shop'] })).rejects.toThrow('whole service');
+  await letIn({ role: 'operator', applications: ['shop'] });
+  // A new link alone changes nothing.
+  expect(await letIn({})).toMatchObject({ role: 'operator', applications: ['shop'] });
+  await expect(letIn({ role: 'admin' })).rejects.toThrow('whole service');
+  const account = { name: 'ada', role: 'viewer', email: 'ada@shop.example' } as const;
+  expect(await people.add(account, null)).toEqual({ role: 'viewer', applications: ['shop'] });
+});

@@ -1,0 +1,357 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventId } from '../../../../contract/ids.ts';
+import { createReplays } from '../../../../postgres/replays.ts';
+import { TemporalUnavailable } from '../../../../temporal/workflow-calls.ts';
+import { forFile } from '../../../support/for-file.ts';
+import { startConsole } from '../../../support/service/console.ts';
+import { recordReplayResult } from '../../../support/data/replay-result.ts';
+import { fillConsole } from '../../../support/data/fill-console.ts';
+
+let isTemporalAway = false;
+const started: [id: string, application: string | null][] = [];
+const console = await forFile(
+  startConsole({
+    temporal: {
+      async startReplayMany(id, application) {
+        if (isTemporalAway) throw new TemporalUnavailable('away');
+        started.push([id, application]);
+      },
+    },
+  }),
+);
+const ids = await fillConsole(console.sql);
+afterEach(async () => {
+  isTemporalAway = false;
+  await console.sql`delete from replays`;
+});
+
+const fieldOf = (text: string, name: string) =>
+  new RegExp(`name="${name}" value="([^"]+)"`).exec(text)?.[1] ?? '';
+
+const ask = async (query: string, to = new Date()) => {
+  const person = await console.logIn('operator');
+  const path = `/deliveries/replay?${query}&to=${to.toISOString()}`;
+  const { status, text } = await console.call(path, { cookie: person.cookie });
+  const form = {
+    csrf: person.csrf,
+    form_id: fieldOf(text, 'form_id'),
+    rate: '20',
+    reason: 'the receiver is back',
+  };
+  const send = () => console.call(path, { method: 'POST', cookie: person.cookie, form });
+  return { ...person, status, text, send };
+};
+
+const rows = () => console.sql`
+  select id, application, test, trigger, delivery, matched, per_second,
+    event_ids::text[] from replays`;
+
+const exhausted = async (condition = console.sql`true`) => {
+  const [row] = await console.sql<{ many: number }[]>`
+    select count(*) as many from deliveries where status = 'exhausted' and ${condition}`;
+  return row?.many ?? 0;
+};
+
+describe('a replay of all that match', () => {
+  it('names their number, and starts one workflow for all of them', async () => {
+    const { text, send } = await ask('status=exhausted&scope=all');
+    const many = await exhausted();
+    expect(text).toContain(`Replay ${many} webhooks`);
+    const { status, headers } = await send();
+    const [row] = await rows();
+    expect([status, headers.location]).toEqual([303, `/deliveries/replays/${row?.['id']}`]);
+    expect(row).toMatchObject({
+      application: null,
+      test: null,
+      trigger: 'admin',
+      delivery: 'exhausted',
+      matched: many,
+      per_second: 20,
+      event_ids: null,
+    });
+    expect(started.at(-1)).toEqual([row?.['id'], null]);
+  });
+
+  it('takes those of one error alone, if the list shows these', async () => {
+    await console.sql`
+      update deliveries set error_class = 'tls' where payment_id = ${ids.exhausted}`;
+    const { text, send } = await ask('status=exhausted&scope=all&error=tls');
+    expect(text).toContain('Replay one webhook');
+    await send();
+    const [row] = await console.sql<{ id: string }[]>`
+      select id, error_class from replays where error_class = 'tls' and matched = 1`;
+    const replays = createReplays(console.sql);
+    const replay = await replays.getForWorker(row?.id ?? '');
+    const found = replay ? await replays.listNext(replay, 50) : [];
+    expect(found.map(({ id }) => id)).toEqual([eventId(ids.exhausted)]);
+    const [record] = await console.sql<{ after: object }[]>`
+      select after from audit_log where subject = ${`replay:${row?.id}`}`;
+    expect(record?.after).toMatchObject({ error: 'tls', events: 1 });
+    await console.sql`
+      update deliveries set error_class = 'http_status' where payment_id = ${ids.exhausted}`;
+  });
+
+  it('takes the deliveries that the list showed, and none that came later', async () => {
+    const to = new Date();
+    await console.sql`
+      update deliveries set created_at = now() + interval '1 second'
+      where payment_id = ${ids.exhausted}`;
+    const { send, text } = await ask('status=exhausted&scope=all', to);
+    const many = (await exhausted()) - 1;
+    expect(text).toContain(`Replay ${many} webhooks`);
+    await send();
+    expect(await console.sql`select from_at, to_at, matched from replays`).toEqual([
+      { from_at: null, to_at: to, matched: many },
+    ]);
+    await console.sql`
+      update deliveries d set created_at = e.created_at from events e
+      where e.id = d.event_id and d.payment_id = ${ids.exhausted}`;
+  });
+
+  it('leaves out applications without a webhook URL', async () => {
+    await console.sql`update applications set webhook_url = null where slug = 'tickets'`;
+    const { text } = await ask('status=exhausted&scope=all');
+    expect(text).toContain(`Replay ${await exhausted(console.sql`application = 'shop'`)} webhooks`);
+    const none = await ask('status=exhausted&scope=all&application=tickets');
+    expect([none.status, none.text.includes('has no webhook URL')]).toEqual([409, true]);
+    await console.sql`
+      update applications set webhook_url = 'https://shop.example/webhook' where slug = 'tickets'`;
+  });
+
+  it('runs once for a filter, and says which one runs', async () => {
+    const first = await ask('status=exhausted&scope=all&application=shop');
+    const second = await ask('status=exhausted&scope=all&application=shop');
+    const { headers } = await first.send();
+    const refused = await second.send();
+    expect(refused.status).toBe(409);
+    expect(refused.text).toContain(headers.location?.split('/').at(-1));
+    const other = await ask('status=exhausted&scope=all&application=tickets');
+    expect((await other.send()).status).toBe(303);
+    expect(await rows()).toHaveLength(2);
+  });
+
+  it('starts nothing while Temporal is unavailable, and says so', async () => {
+    const { send } = await ask('status=exhausted&scope=all');
+    isTemporalAway = true;
+    const { status, text } = await send();
+    expect([status, text.includes('Temporal is unavailable')]).toEqual([409, true]);
+    expect(await rows()).toEqual([]);
+  });
+
+  it('is one record in the audit log, with who, why, through what and how many', async () => {
+    const { send } = await ask('scope=all&status=delivered&application=shop&mode=live');
+    const { headers } = await send();
+    const id = headers.location?.split('/').at(-1);
+    const records = await console.sql`
+      select actor, action, via, reason, after from audit_log where subject = ${`replay:${id}`}`;
+    expect(records).toMatchObject([
+      {
+        actor: 'operator-person',
+        action: 'delivery.replay_many',
+        via: 'console',
+        reason: 'the receiver is back',
+        after: { delivery: 'delivered', application: 'shop', mode: 'live', per_second: 20 },
+      },
+    ]);
+  });
+});
+
+describe('a replay of the selected', () => {
+  it('takes these and no others', async () => {
+    const selected = [ids.exhausted, ids.hostile].map((id) => eventId(id));
+    const query = selected.map((id) => `event=${id}`).join('&');
+    const { text, send } = await ask(`scope=selected&status=exhausted&${query}`);
+    expect(text).toContain('Replay 2 webhooks');
+    expect((await send()).status).toBe(303);
+    const [row] = await rows();
+    expect(row).toMatchObject({ matched: 2, event_ids: selected });
+    const replays = createReplays(console.sql);
+    const replay = await replays.getForWorker(String(row?.['id']));
+    const found = replay ? await replays.listNext(replay, 50) : [];
+    expect(new Set(found.map(({ id }) => id))).toEqual(new Set(selected));
+  });
+
+  it('asks to select one first', async () => {
+    const { status, text } = await ask('scope=selected&status=exhausted');
+    expect([status, text.includes('Select a delivery first')]).toEqual([409, true]);
+  });
+});
+
+describe('the list, the question and the replay agree', () => {
+  beforeAll(async () => {
+    const classes = ['tls', 'timeout', 'dns'];
+    await console.sql`
+      update deliveries set error_class = (${classes}::text[])[1 + abs(hashtext(payment_id)) % 3]
+      where status = 'exhausted'`;
+  });
+
+  afterAll(
+    () => console.sql`
+      update deliveries set error_class = 'http_status' where status = 'exhausted'`,
+  );
+
+  /** The rows of a list, over all its pages, and the form that leads to the question. */
+  const read = async (address: string, cookie: string) => {
+    const events: string[] = [];
+    let form = '';
+    for (let next: string | undefined = address; next !== undefined;) {
+      const { text } = await console.call(next, { cookie });
+      form ||= /<form method="get" action="\/deliveries\/replay">[^]*?<div/.exec(text)?.[0] ?? '';
+      events.push(...[...text.matchAll(/name="event" value="([^"]+)"/g)].map(([, id]) => id ?? ''));
+      next = /href="([^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+    }
+    const hidden = [...form.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)];
+    const fields = hidden.map(([, name = '', value = '']): [string, string] => [name, value]);
+    return { events, fields: new URLSearchParams(fields) };
+  };
+
+  it.each([
+    'status=exhausted',
+    'status=delivered',
+    'application=shop',
+    'mode=live',
+    'mode=test',
+    'kind=payment.paid',
+    'error=tls',
+    'period=6+hours',
+    'from=2020-01-01T00:00&zone=Europe/Berlin',
+    'period=7+days&status=delivered&application=shop&mode=live&kind=payment.paid',
+    'status=exhausted&application=tickets&error=timeout&from=2020-01-01T00:00&zone=UTC',
+    'status=exhausted&status=delivered&application=Shop&mode=both&scope=all&event=1&unknown=1',
+  ])('on %s', async (query) => {
+    const { cookie, csrf } = await console.logIn('operator');
+    const { events, fields } = await read(`/deliveries?${query}`, cookie);
+    expect(events.length).toBeGreaterThan(0);
+    const path = `/deliveries/replay?${String(fields)}&scope=all`;
+    const question = await console.call(path, { cookie });
+    const many = events.length === 1 ? 'one webhook' : `${events.length} webhooks`;
+    expect(question.text).toContain(`Replay ${many}`);
+    const formId = fieldOf(question.text, 'form_id');
+    const form = { csrf, form_id: formId, rate: '1', reason: 'a walk' };
+    const begun = await console.call(path, { method: 'POST', cookie, form });
+    const replays = createReplays(console.sql);
+    const replay = await replays.getForWorker(begun.headers.location?.split('/').at(-1) ?? '');
+    const taken = await replays.listNext(replay!, 1_000);
+    expect(taken.map(({ id }) => id)).toEqual(events.toReversed());
+    // The page of the replay leads back to the same list.
+    const page = await console.call(begun.headers.location ?? '', { cookie });
+    const [, back = ''] = /href="(\/deliveries\?[^"]+)"/.exec(page.text) ?? [];
+    expect(await read(back.replaceAll('&amp;', '&'), cookie)).toEqual({ events, fields });
+  });
+});
+
+describe('the result of a replay', () => {
+  it('is a file with a line for each delivery, in order', async () => {
+    const { send, cookie } = await ask('status=exhausted&scope=all');
+    const path = (await send()).headers.location ?? '';
+    const id = path.split('/').at(-1) ?? '';
+    const page = await console.call(path, { cookie });
+    expect(page.text).not.toContain('/result"');
+    await recordReplayResult(console.sql, id, { paymentId: ids.exhausted, begun: true });
+    await recordReplayResult(console.sql, id, { paymentId: ids.open, begun: true });
+    await recordReplayResult(console.sql, id, { paymentId: ids.hostile, begun: false });
+    await console.sql`
+      update deliveries set order_id = '=HYPERLINK("x",1)' where payment_id = ${ids.exhausted}`;
+    const { text } = await console.call(path, { cookie });
+    const href = /href="([^"]+\/result)"/.exec(text)?.[1] ?? '';
+    const file = await console.call(href, { cookie });
+    expect(file.status).toBe(200);
+    expect(file.headers['content-type']).toBe('text/csv; charset=utf-8');
+    expect(file.headers['content-disposition']).toBe(`attachment; filename="${id}.csv"`);
+    const [headings, first, third] = file.text.split('\r\n');
+    expect(headings).toBe(
+      'number,result,payment_id,event_id,event,application,mode,order_id,delivery,attempts,response_status,error',
+    );
+    expect(first).toMatch(
+      new RegExp(
+        `^1,begun,${ids.exhausted},${eventId(ids.exhausted)},payment\\.\\w+,\\w+,\\w+,"'=HYPERLINK\\(""x"",1\\)",exhausted,6,503,http_status$`,
+      ),
+    );
+    // The second payment has no event: its records were deleted meanwhile.
+    expect(third).toMatch(new RegExp(`^3,left out,${ids.hostile},`));
+    await console.sql`
+      update deliveries set order_id = 'order-1' where payment_id = ${ids.exhausted}`;
+  });
+
+  it('breaks off if its lines cannot be read, so that nobody takes it for whole', async () => {
+    const { send, cookie } = await ask('status=exhausted&scope=all');
+    const path = (await send()).headers.location ?? '';
+    await console.sql`revoke select on replay_results from payments_console`;
+    await expect(console.call(`${path}/result`, { cookie })).rejects.toThrow('aborted');
+    await console.sql`grant select on replay_results to payments_console`;
+    expect((await console.call(`${path}/result`, { cookie })).status).toBe(200);
+  });
+
+  it('has more lines than one read of it', async () => {
+    const { send, cookie } = await ask('status=exhausted&scope=all');
+    const path = (await send()).headers.location ?? '';
+    const id = path.split('/').at(-1) ?? '';
+    await console.sql`
+      insert into replay_results (replay_id, number, event_id, begun)
+      select ${id}, n, ${eventId(ids.exhausted)}::uuid, true from generate_series(1, 2500) as n`;
+    const { text } = await console.call(`${path}/result`, { cookie });
+    const numbers = text
+      .trimEnd()
+      .split('\r\n')
+      .slice(1)
+      .map((line) => Number(line.split(',')[0]));
+    expect(numbers).toEqual(Array.from({ length: 2500 }, (_, n) => n + 1));
+  });
+});
+
+describe('the page of a replay', () => {
+  it('shows how far it is, and polls only while it runs', async () => {
+    const { send, cookie } = await ask('status=exhausted&scope=all');
+    const { headers } = await send();
+    const path = headers.location ?? '';
+    const id = path.split('/').at(-1) ?? '';
+    const many = await exhausted();
+    const before = await console.call(path, { cookie });
+    expect(before.text).toContain(`0 of ${many}`);
+    const address = /hx-get="([^"]+)"/.exec(before.text)?.[1] ?? '';
+    expect((await console.call(address, { cookie })).status).toBe(204);
+    await recordReplayResult(console.sql, id, { paymentId: ids.exhausted, begun: true });
+    await recordReplayResult(console.sql, id, { paymentId: ids.hostile, begun: false });
+    const { text } = await console.call(address, { cookie });
+    expect(text).toContain(`2 of ${many}`);
+    expect(text).toContain('1, had another status');
+    await createReplays(console.sql).end(id, 'done');
+    const after = await console.call(path, { cookie });
+    expect(after.text).not.toContain('hx-get');
+    expect(after.text).not.toContain('/stop"');
+    const list = await console.call('/deliveries/replays', { cookie });
+    expect(list.text).toContain(id);
+  });
+
+  it('shows a running one beside the deliveries, with who stops it and why', async () => {
+    const { send, cookie, csrf } = await ask('status=exhausted&scope=all');
+    const { headers } = await send();
+    const path = headers.location ?? '';
+    const deliveries = await console.call('/deliveries', { cookie });
+    expect(deliveries.text).toContain(`A replay is running: 0 of ${await exhausted()}`);
+    const form = { csrf, form_id: 'stop', reason: 'the wrong application' };
+    const stopped = await console.call(`${path}/stop`, { method: 'POST', cookie, form });
+    expect([stopped.status, stopped.headers.location]).toEqual([303, path]);
+    const { text } = await console.call(path, { cookie });
+    expect(text).toContain('stopping');
+    expect(text).toContain('operator-person: the wrong application');
+    const again = { ...form, form_id: 'again' };
+    const { status } = await console.call(`${path}/stop`, { method: 'POST', cookie, form: again });
+    expect(status).toBe(409);
+  });
+
+  it('answers that there is none for another id', async () => {
+    const { cookie } = await console.logIn('viewer');
+    for (const id of ['none', 'RPL_01K9Z5W6X7Y8ZABCDEFGHJKMNP', '%00']) {
+      const { status } = await console.call(`/deliveries/replays/${id}`, { cookie });
+      expect([404, 409], id).toContain(status);
+    }
+  });
+});
+
+it('a viewer can select nothing', async () => {
+  const { cookie } = await console.logIn('viewer');
+  const { text } = await console.call('/deliveries', { cookie });
+  expect(text).not.toContain('type="checkbox"');
+  expect(text).not.toContain('/deliveries/replay"');
+});

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { anApplicationOn, operationsOn } from '../../../support/service/admin-operations.ts';
+import { startRecords } from '../../../support/data/records.ts';
+import { forFile } from '../../../support/for-file.ts';
+
+const records = await forFile(startRecords());
+
+const strict = { targetRule: { allowLoopback: false } };
+const anApplication = () => anApplicationOn(records.sql);
+const logOf = (subject: string) => operationsOn(records.sql).auditLog({ subject, limit: 100 });
+
+describe('applications', () => {
+  it('are created, updated, disabled and enabled, each with an audit record', async () => {
+    const { applications } = operationsOn(records.sql);
+    const slug = await anApplication();
+    await applications.update(
+      slug,
+      { webhookUrl: 'https://app.example/new', requestsPerMinute: 600 },
+      'moved',
+    );
+    await applications.setStatus(slug, 'disabled', 'unpaid');
+    await applications.setStatus(slug, 'active', null);
+
+    expect(await applications.get(slug)).toMatchObject({
+      status: 'active',
+      webhookUrl: 'https://app.example/new',
+      requestsPerMinute: 600,
+      defaultGateway: 'sandbox',
+    });
+    const log = await logOf(`application:${slug}`);
+    expect(log.map(({ action }) => action)).toEqual([
+      'application.enable',
+      'application.disable',
+      'application.update',
+      'application.create',
+    ]);
+    expect(log[2]).toMatchObject({
+      actor: 'ada',
+      reason: 'moved',
+      before: { webhook_url: 'https://app.example/webhook', requests_per_minute: 120 },
+      after: { webhook_url: 'https://app.example/new', requests_per_minute: 600 },
+    });
+    expect(log[3]).toMatchObject({ before: null, after: { status: 'active' } });
+  });
+
+  it('show a hash instead of the webhook URL’s query in the audit log', async () => {
+    const { applications } = operationsOn(records.sql);
+    const slug = await anApplication();
+    const urls = ['?key=one', '?key=two', '#?key=two', '?key=two'].map(
+      (query) => `https://app.example/hook${query}`,
+    );
+    for (const webhookUrl of urls) await applications.update(slug, { webhookUrl }, null);
+    const log = (await logOf(`application:${slug}`)).slice(0, urls.length);
+    const [last, fragment, second, first] = log.map(({ after }) => after?.['webhook_url']);
+    for (const url of [first, second, fragment])
+      expect(url).toMatch(/^https:\/\/app\.example\/hook\?…[0-9a-f]{8}$/);
+    expect(new Set([first, second, fragment]).size).toBe(3);
+    expect([last, log[1]?.before?.['webhook_url']]).toEqual([second, second]);
+    expect((await applications.get(slug)).webhookUrl).toBe(urls.at(-1));
+  });
+
+  it('refuse a change that changes nothing, and an unknown application', async () => {
+    const { applications } = operationsOn(records.sql);
+    const slug = await anApplication();
+    await expect(applications.setStatus(slug, 'active', null)).rejects.toThrow(
+      'already has these settings',
+    );
+    await expect(applications.setStatus('unknown', 'active', null)).rejects.toThrow(
+      'There is no application "unknown"',
+    );
+    expect(await logOf(`application:${slug}`)).toHaveLength(1);
+    expect(await logOf('application:unknown')).toEqual([]);
+  });
+
+  it.each([
+    ['https://10.0.0.1/hook', 'private, reserved or internal'],
+    ['https://[::ffff:7f00:1]/', 'private, reserved or internal'],
+    ['https://2130706433/', 'this machine'],
+    ['http://app.example/', 'https'],
+    ['', 'is not a URL'],
+    ['https://user:pass@app.example/', 'user name or password'],
+  ])('refuse the webhook URL %s', async (webhookUrl, why) => {
+    const { applications } = operationsOn(records.sql, strict);
+    const slug = await anApplication();
+    await expect(applications.update(slug, { webhookUrl }, null)).rejects.toThrow(why);
+    const fresh = {
+      slug: 'fresh',
+      defaultGateway: 'sandbox',
+      callbackUrls: ['https://a.example/'],
+      webhookUrl,
+    };
+    await expect(applications.create(fresh, null)).rejects.toThrow(why);
+    expect((await applications.get(slug)).webhookUrl).toBe('https://app.example/webhook');
+  });
+
+  it('refuse a host name with an internal address, and accept one without an address', async () => {
+    const slug = await anApplication();
+    const save = (resolve: () => Promise<string[]>) =>
+      operationsOn(records.sql, { ...strict, resolve }).applications.update(
+        slug,
+        { webhookUrl: 'https://inside.example/hook' },
+        null,
+      );
+    const inside = async () => ['93.184.216.34', '10.1.2.3'];
+    await expect(save(inside)).rejects.toThrow('has a private, reserved or internal address');
+    const unknown = () => Promise.reject(new Error('no such name'));
+    expect(await save(unknown)).toMatchObject({ webhookUrl: 'https://inside.example/hook' });
+  });
+
+  it.each([
+    [{ slug: 'Not A Slug' }, 'is not a slug'],
+    [{ slug: 'shop' }, 'The application "shop" already exists'],
+    [{ defaultGateway: 'nowhere' }, 'There is no gateway "nowhere"'],
+    [{ callbackUrls: [] }, 'at least one callback URL'],
+    [{ callbackUrls: ['javascript:alert(1)'] }, 'must be an https URL'],
+    [{ callbackUrls: ['http://app.example/'] }, 'must be an https URL'],
+  ])('refuse %j: %s', async (fields, why) => {
+    const application = {
+      slug: 'unmade',
+      defaultGateway: 'sandbox',
+      callbackUrls: ['https://app.example/return'],
+      webhookUrl: null,
+      ...fields,
+    };
+    const { applications } = operationsOn(records.sql, strict);
+    await expect(applications.create(application, null)).rejects.toThrow(why);
+    expect(await logOf('application:unmade')).toEqual([]);
+  });
+});

@@ -1,0 +1,194 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { Refusal } from '../../../../admin/operations/change.ts';
+import { createNotificationReader } from '../../../../gateways/registry.ts';
+import { createGateways } from '../../../../postgres/gateways.ts';
+import { createSecretBox } from '../../../../postgres/secret-box.ts';
+import { aKeyRing, operationsOn } from '../../../support/service/admin-operations.ts';
+import { startRecords } from '../../../support/data/records.ts';
+import { forFile } from '../../../support/for-file.ts';
+
+const records = await forFile(startRecords());
+
+const logOf = (subject: string) => operationsOn(records.sql).auditLog({ subject, limit: 100 });
+
+describe('gateways', () => {
+  it('are added with encrypted credentials, disabled and enabled', async () => {
+    const keyRing = aKeyRing();
+    const { gateways } = operationsOn(records.sql, { keyRing });
+    const merchantId = '7b0f7a5e-0000-4000-8000-00005ec2e700';
+    const credentials = JSON.stringify({ merchantId });
+    const gateway = { slug: 'acme', driver: 'zarinpal', kind: 'live', credentials } as const;
+    await gateways.add(gateway, null);
+    const [row] = await records.sql<{ credentials: string }[]>`
+      select credentials from gateways where slug = 'acme'`;
+    const box = createSecretBox(keyRing);
+    expect(box.open(row?.credentials ?? '', 'gateway:acme')).toBe(credentials);
+    expect(() => box.open(row?.credentials ?? '', 'acme')).toThrow('unable to authenticate');
+    await expect(gateways.add(gateway, null)).rejects.toThrow('already exists');
+
+    await gateways.setEnabled('acme', false, 'maintenance');
+    await expect(gateways.setEnabled('acme', false, null)).rejects.toThrow('is already disabled');
+    await expect(gateways.setEnabled('none', true, null)).rejects.toThrow('There is no gateway');
+    const listed = (await gateways.list()).find(({ slug }) => slug === 'acme');
+    expect(listed).toEqual({
+      slug: 'acme',
+      driver: 'zarinpal',
+      kind: 'live',
+      enabled: false,
+      hasCredentials: true,
+      createdAt: expect.any(Date),
+    });
+    expect(JSON.stringify(await logOf('gateway:acme'))).not.toContain(merchantId);
+  });
+
+  it('seal what checks notifications by a key of its own, which opens no other credential', async () => {
+    const [keyRing, notificationKeyRing] = [aKeyRing(), aKeyRing()];
+    const { gateways } = operationsOn(records.sql, { keyRing, notificationKeyRing });
+    const account = { slug: 'both', driver: 'stripe', kind: 'live' } as const;
+    const parts = { secretKey: 'sk_live_1234', webhookSecrets: ['whsec_1234'] };
+    const sealed = async () => {
+      const [row] = await records.sql<{ credentials: string; notifications: string | null }[]>`
+        select credentials, notification_secrets as notifications from gateways where slug = 'both'`;
+      return row ?? expect.unreachable();
+    };
+    const [own, theirs] = [createSecretBox(keyRing), createSecretBox(notificationKeyRing)];
+    await gateways.add({ ...account, credentials: JSON.stringify(parts) }, null);
+    const { credentials, notifications } = await sealed();
+    expect(JSON.parse(own.open(credentials, 'gateway:both'))).toEqual({
+      secretKey: 'sk_live_1234',
+    });
+    expect(JSON.parse(theirs.open(notifications ?? '', 'notifications:both'))).toEqual({
+      webhookSecrets: ['whsec_1234'],
+    });
+    for (const owner of ['gateway:both', 'notifications:both'])
+      expect(() => theirs.open(credentials, owner)).toThrow('unable to authenticate');
+    await gateways.setCredentials('both', '{"secretKey":"sk_live_5678"}', null);
+    expect(await sealed()).not.toMatchObject({ credentials });
+    expect(await sealed()).toMatchObject({ notifications });
+  });
+
+  it('drop the secrets of notifications only if a replacement says that there are none', async () => {
+    const notificationKeyRing = aKeyRing();
+    const { gateways } = operationsOn(records.sql, { notificationKeyRing });
+    const read = createNotificationReader({
+      notificationBox: createSecretBox(notificationKeyRing),
+      now: () => new Date(),
+    });
+    const secret = 'whsec_abcdefgh';
+    const body = Buffer.from(
+      JSON.stringify({
+        livemode: true,
+        type: 'checkout.session.completed',
+        data: { object: { id: 'cs_live_a1', client_reference_id: 'PAY_1' } },
+      }),
+    );
+    const resultOfNotification = async () => {
+      const at = Math.floor(Date.now() / 1000);
+      const digest = createHmac('sha256', secret).update(`${at}.`).update(body).digest('hex');
+      const account = await createGateways(records.sql).getNotificationAccount('notified');
+      return read({ header: () => `t=${at},v1=${digest}`, body }, account!)?.result;
+    };
+    const replace = (credentials: object) =>
+      gateways.setCredentials('notified', JSON.stringify(credentials), null);
+    const credentials = JSON.stringify({ secretKey: 'sk_live_1234', webhookSecrets: [secret] });
+    await gateways.add({ slug: 'notified', driver: 'stripe', kind: 'live', credentials }, null);
+    expect(await resultOfNotification()).toBe('changed');
+    await replace({ secretKey: 'sk_live_5678' });
+    expect(await resultOfNotification()).toBe('changed');
+    await replace({ secretKey: 'sk_live_5678', webhookSecrets: [] });
+    expect(await resultOfNotification()).toBe('rejected');
+  });
+
+  it('need NOTIFICATIONS_KEY only where something checks notifications', async () => {
+    const notificationBox = () => {
+      throw new Error('NOTIFICATIONS_KEY is missing');
+    };
+    const { gateways } = operationsOn(records.sql, { notificationBox });
+    const add = (slug: string, credentials: object) =>
+      gateways.add(
+        { slug, driver: 'stripe', kind: 'live', credentials: JSON.stringify(credentials) },
+        null,
+      );
+    await add('silent', { secretKey: 'sk_live_1234' });
+    const told = add('told', { secretKey: 'sk_live_1234', webhookSecrets: ['whsec_1234'] });
+    await expect(told).rejects.toThrow('NOTIFICATIONS_KEY is missing');
+  });
+
+  it('accept new credentials only if they fit the account', async () => {
+    const keyRing = aKeyRing();
+    const { gateways } = operationsOn(records.sql, { keyRing });
+    const [old, other] = ['first', 'second'].map((merchant) => JSON.stringify({ merchant }));
+    await gateways.add({ slug: 'rolled', driver: 'zibal', kind: 'live', credentials: old! }, null);
+    await gateways.setCredentials('rolled', other!, 'rotated');
+    const sealed = async () =>
+      (await createGateways(records.sql).getAccount('rolled'))?.credentials;
+    expect(createSecretBox(keyRing).open((await sealed()) ?? '', 'gateway:rolled')).toBe(other);
+    const unfit = gateways.setCredentials('rolled', '{"merchant":"zibal"}', null);
+    await expect(unfit).rejects.toThrow('The merchant does not belong to a live account.');
+    await expect(gateways.setCredentials('none', other!, null)).rejects.toThrow(
+      'There is no gateway',
+    );
+    expect(createSecretBox(keyRing).open((await sealed()) ?? '', 'gateway:rolled')).toBe(other);
+    const log = await logOf('gateway:rolled');
+    expect(log.map(({ action }) => action)).toEqual(['gateway.credentials', 'gateway.add']);
+    expect(JSON.stringify(log)).not.toMatch(/first|second/);
+  });
+
+  it('refuse an unknown driver', async () => {
+    const { gateways } = operationsOn(records.sql);
+    const gateway = { slug: 'unmade', driver: 'acne', kind: 'live', credentials: '{}' } as const;
+    await expect(gateways.add(gateway, null)).rejects.toThrow('no gateway driver named "acne"');
+  });
+
+  it.each(['not json', '[]', '"text"', 'null'])('refuse the credentials %s', async (text) => {
+    const { gateways } = operationsOn(records.sql);
+    const gateway = {
+      slug: 'unmade',
+      driver: 'stripe',
+      kind: 'live',
+      credentials: text,
+    } as const;
+    const refused = gateways.add(gateway, null);
+    await expect(refused).rejects.toThrow('The credentials are not a JSON object.');
+    await expect(refused).rejects.toBeInstanceOf(Refusal);
+  });
+});
+
+describe('gateways with credentials that do not fit the driver', () => {
+  const hidden = 'sk_test_hidden';
+  it.each([
+    ['zarinpal', 'live', { merchantId: hidden }, 'fit the driver: merchantId is missing or wrong.'],
+    ['zarinpal', 'live', {}, 'fit the driver: merchantId is missing or wrong.'],
+    [
+      'stripe',
+      'live',
+      { secretKey: hidden, webhookSecrets: [hidden] },
+      ': webhookSecrets.0 is missing or wrong.',
+    ],
+    ['stripe', 'live', { secretKey: hidden, [hidden]: 1 }, ': there is an unknown field.'],
+    ['stripe', 'live', { secretKey: hidden }, 'The key does not belong to a live account.'],
+    [
+      'zibal',
+      'sandbox',
+      { merchant: hidden },
+      'The merchant does not belong to a sandbox account.',
+    ],
+    ['payping', 'live', { testToken: hidden }, 'The token is not named as one of a live account.'],
+    ['zibal', 'live', { merchant: 'm', baseUrl: `https://${hidden}/` }, 'on loopback only.'],
+    ['sandbox', 'live', {}, 'The sandbox driver moves no real money, so it cannot be live.'],
+  ] as const)(
+    'are not saved, and the message shows no value: %s, %s, %j',
+    async (driver, kind, fields, why) => {
+      const credentials = JSON.stringify(fields);
+      const { gateways } = operationsOn(records.sql);
+      const refusal: unknown = await gateways
+        .add({ slug: 'unfit', driver, kind, credentials }, null)
+        .catch((error: unknown) => error);
+      expect(refusal).toBeInstanceOf(Refusal);
+      expect(String(refusal)).toContain(why);
+      expect(String(refusal)).not.toContain(hidden);
+      expect((await gateways.list()).map(({ slug }) => slug)).not.toContain('unfit');
+    },
+  );
+});

@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { eventId } from '../../../../contract/ids.ts';
+import type { PaymentFilter } from '../../../../postgres/admin-payments.ts';
+import { createLatePayments } from '../../../../postgres/late-payments.ts';
+import { emptyTemporal, operationsOn } from '../../../support/service/admin-operations.ts';
+import { withOutcome, noAnswer, startRecords } from '../../../support/data/records.ts';
+import { everyPayment } from '../../../support/data/filters.ts';
+import { forFile } from '../../../support/for-file.ts';
+
+const records = await forFile(startRecords());
+const page = { after: null, limit: 10 };
+
+describe('payments', () => {
+  it('are found by id, order, application and status', async () => {
+    const { payments } = operationsOn(records.sql);
+    const idsOf = async (filter: Partial<PaymentFilter>) =>
+      (await payments.list({ ...everyPayment, ...filter }, page)).rows.map((each) => each.id);
+    const { id } = await records.ended('failed', { orderId: 'order-find' });
+    await records.ended('failed');
+    for (const filter of [{ id }, { orderId: 'order-find' }, { id, status: 'failed' as const }])
+      expect(await idsOf(filter)).toEqual([id]);
+    expect(await idsOf({ id, status: 'paid' })).toEqual([]);
+    expect((await idsOf({ application: 'shop' })).length).toBeGreaterThan(1);
+  });
+
+  it('have a timeline with every attempt, its status and its body', async () => {
+    const workflowUrl = (id: string) => `http://127.0.0.1:8233/workflows/${id}`;
+    const { payments } = operationsOn(records.sql, { workflowUrl });
+    const { id } = await records.ended('failed', { orderId: 'order-timeline' });
+    await records.sql`
+      insert into attempts (event_id, number, round, trigger, scheduled_at, started_at,
+        completed_at, duration_ms, response_status, error_class, error, response_body,
+        response_truncated)
+      values (${eventId(id)}, 1, 1, 'schedule', now(), now() + interval '1 s', now() + interval '2 s', 1000,
+        500, 'http_status', 'The receiver answered 500', 'out of order', false)`;
+    const { payment, timeline, workflowUrl: url } = await payments.get(id);
+    expect(url).toBe(`http://127.0.0.1:8233/workflows/${id}`);
+    expect(timeline.map(({ what }) => what)).toEqual([
+      'created',
+      'payer sent to the gateway',
+      'failed',
+      'attempt 2',
+      'attempt 1 (schedule)',
+    ]);
+    expect(timeline.at(-1)?.details).toBe(
+      'http_status: The receiver answered 500, 1000 ms: out of order',
+    );
+    expect(payment.attempts).toMatchObject([{ number: 1, responseStatus: 500 }]);
+    await records.sql`update attempts set response_body = ${'x'.repeat(201)} where event_id = ${eventId(id)}`;
+    const { timeline: shortened } = await payments.get(id);
+    expect(shortened.at(-1)?.details).toMatch(/: x{200}…$/);
+    await expect(payments.get('PAY_none')).rejects.toThrow('There is no payment PAY_none');
+  });
+
+  it('are marked as duplicates when their order was paid before', async () => {
+    const { payments } = operationsOn(records.sql);
+    const orderId = 'order-twice';
+    const failed = await records.ended('failed', { orderId });
+    const duplicate = await records.sent({ orderId });
+    const first = await records.ended('paid', { orderId });
+    const later = { createdAt: new Date(Date.now() + 1_000) };
+    const second = await records.created({ orderId, ...later });
+    await records.ended('paid', { orderId, application: 'quiet' });
+    const marks = async () => {
+      const filter = { ...everyPayment, application: 'shop', orderId };
+      const { rows } = await payments.list(filter, page);
+      return new Map(rows.map(({ id, duplicateOf }) => [id, duplicateOf]));
+    };
+    expect(await marks()).toEqual(
+      new Map([
+        [failed.id, null],
+        [duplicate.id, null],
+        [first.id, null],
+        [second.id, first.id],
+      ]),
+    );
+    const { ended, event } = withOutcome(duplicate, 'paid', new Date(Date.now() + 2_000));
+    await records.paymentOutcomes.finalize(ended, event, noAnswer);
+    expect((await marks()).get(duplicate.id)).toBe(first.id);
+    const { timeline } = await payments.get(duplicate.id);
+    expect(timeline).toContainEqual(
+      expect.objectContaining({
+        what: 'duplicate: another payment of the order was paid before',
+        details: first.id,
+      }),
+    );
+  });
+
+  const lateMoney = 'money that came after the end';
+  it.each([
+    ['returns', 'the gateway returns it by itself'],
+    ['reversed', 'reversed'],
+    ['by_hand', 'check there'],
+  ] as const)('show late money in the timeline: %s', async (outcome, text) => {
+    const { payments } = operationsOn(records.sql);
+    const { id } = await records.ended('expired');
+    const latePayments = createLatePayments(records.sql);
+    for (const result of [null, outcome])
+      await latePayments.record(id, { result, facts: {}, now: new Date() });
+    const { timeline, payment } = await payments.get(id);
+    expect(payment.latePaymentResult).toBe(outcome);
+    expect(timeline.map(({ what }) => what)).toContain('money found after the end');
+    const details = expect.stringContaining(text);
+    expect(timeline).toContainEqual(expect.objectContaining({ what: lateMoney, details }));
+  });
+
+  it('are verified by their workflow, with a record, while they are open at their gateway', async () => {
+    const asked: unknown[] = [];
+    const { payments } = operationsOn(records.sql, {
+      temporal: async () => ({
+        ...emptyTemporal,
+        verify: async ({ id }, request) => {
+          asked.push([id, request]);
+          return { kind: 'waiting' };
+        },
+      }),
+    });
+    const { id } = await records.sent();
+    expect(await payments.verify(id, null)).toEqual({ status: 'pending', isAnswered: true });
+    expect(asked).toEqual([[id, { returned: false }]]);
+    expect(
+      await records.sql`select action from audit_log where subject = ${`payment:${id}`}`,
+    ).toEqual([{ action: 'payment.verify' }]);
+    const { id: created } = await records.created();
+    await expect(payments.verify(created, null)).rejects.toThrow('is not open at its gateway yet');
+    const { id: paid } = await records.ended('paid');
+    await expect(payments.verify(paid, null)).rejects.toThrow(`${paid} is paid.`);
+    const { payments: without } = operationsOn(records.sql);
+    await expect(without.verify(id, null)).rejects.toThrow('Temporal');
+    expect(asked).toHaveLength(1);
+  });
+
+  it('are called off by their workflow, with the reason in the audit log', async () => {
+    const asked: unknown[] = [];
+    const { payments } = operationsOn(records.sql, {
+      temporal: async () => ({
+        ...emptyTemporal,
+        cancel: async ({ id }, request) => {
+          asked.push([id, request]);
+          return { kind: 'unknown' };
+        },
+      }),
+    });
+    const { id } = await records.sent();
+    expect(await payments.cancel(id, 'ordered twice')).toEqual({
+      status: 'pending',
+      isAnswered: false,
+    });
+    expect(asked).toEqual([[id, { by: 'admin', reason: null }]]);
+    const audited = await records.sql`
+      select action, reason from audit_log where subject = ${`payment:${id}`}`;
+    expect(audited).toEqual([{ action: 'payment.cancel', reason: 'ordered twice' }]);
+    const { id: paid } = await records.ended('paid');
+    await expect(payments.cancel(paid, 'too late')).rejects.toThrow(`${paid} is paid.`);
+    await expect(payments.cancel('PAY_1', 'unknown')).rejects.toThrow('There is no payment PAY_1.');
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { createTokens } from '../../../../postgres/tokens.ts';
+import { anApplicationOn, operationsOn } from '../../../support/service/admin-operations.ts';
+import { startRecords } from '../../../support/data/records.ts';
+import { forFile } from '../../../support/for-file.ts';
+
+const records = await forFile(startRecords());
+
+const anApplication = () => anApplicationOn(records.sql);
+const logOf = (subject: string) => operationsOn(records.sql).auditLog({ subject, limit: 100 });
+
+describe('tokens', () => {
+  it('are listed without the secret part, and rejected once revoked', async () => {
+    const { tokens } = operationsOn(records.sql);
+    const application = await anApplication();
+    const expiresAt = new Date(Date.now() + 60_000);
+    const name = 'staging';
+    const { token: text } = await tokens.issue(
+      { application, mode: 'live', name, expiresAt },
+      null,
+    );
+    expect(text).toMatch(/^svc_live_[0-9A-Za-z]{43}$/);
+    const { authenticate } = createTokens(records.sql);
+    const scopes = ['read', 'create', 'replay'];
+    expect(await authenticate(text)).toMatchObject({ application, mode: 'live', scopes });
+
+    const [listed] = await tokens.list(application, 100);
+    expect(listed).toMatchObject({ prefix: text.slice(0, 13), mode: 'live', name, expiresAt });
+    expect(listed?.lastUsedAt).toBeInstanceOf(Date);
+    expect(JSON.stringify(listed)).not.toContain(text.slice(13));
+
+    await tokens.revoke({ application, id: listed?.id ?? '' }, 'leaked');
+    expect(await authenticate(text)).toBeUndefined();
+    const again = tokens.revoke({ application, id: listed?.id ?? '' }, null);
+    await expect(again).rejects.toThrow('is already revoked');
+    const log = await logOf(`application:${application}`);
+    expect(log.map(({ action }) => action).slice(0, 2)).toEqual(['token.revoke', 'token.issue']);
+    expect(JSON.stringify(log)).not.toContain(text.slice(13));
+  });
+
+  it('may have some scopes only', async () => {
+    const { tokens } = operationsOn(records.sql);
+    const application = await anApplication();
+    const token = { application, mode: 'test', name: 'reports', expiresAt: null } as const;
+    const { token: text } = await tokens.issue({ ...token, scopes: ['read'] }, null);
+    expect((await createTokens(records.sql).authenticate(text))?.scopes).toEqual(['read']);
+    expect(await tokens.list(application, 100)).toMatchObject([{ scopes: ['read'] }]);
+    expect(await logOf(`application:${application}`)).toMatchObject([
+      { action: 'token.issue', after: { scopes: ['read'] } },
+      { action: 'application.create' },
+    ]);
+  });
+
+  it('are listed and revoked behind 1,000 newer ones', async () => {
+    const { tokens } = operationsOn(records.sql);
+    const application = await anApplication();
+    const token = { application, mode: 'test', name: 'old', expiresAt: null } as const;
+    const { token: old } = await tokens.issue(token, null);
+    await records.sql`
+      insert into tokens (hash, application, prefix, mode, name, created_at, revoked_at)
+      select sha256(n::text::bytea), ${application}, 'svc_test_0000', 'test', 'later',
+        now() + interval '1 hour', now()
+      from generate_series(1, 1000) as n`;
+    const [listed] = await tokens.list(application, 100);
+    expect(listed?.name).toBe('old');
+    await records.sql`update tokens set revoked_at = null where application = ${application}`;
+    await tokens.revoke({ application, id: listed?.id ?? '' }, null);
+    expect(await createTokens(records.sql).authenticate(old)).toBeUndefined();
+  });
+
+  it('a token of another application cannot be revoked', async () => {
+    const { tokens } = operationsOn(records.sql);
+    const [one, other] = [await anApplication(), await anApplication()];
+    const token = { application: one, mode: 'test', name: 'a', expiresAt: null } as const;
+    await tokens.issue(token, null);
+    const [listed] = await tokens.list(one, 100);
+    await expect(tokens.revoke({ application: other, id: listed?.id ?? '' }, null)).rejects.toThrow(
+      'has no token',
+    );
+  });
+});

@@ -1,0 +1,142 @@
+import { InvalidArgumentError, type Option } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { commands } from '../../../../admin/cli/program.ts';
+import type { Operations } from '../../../../admin/operations/operations.ts';
+import { runLine, words } from '../../../support/service/admin-line.ts';
+
+const specs = commands.flatMap((each) =>
+  'commands' in each
+    ? each.commands.map((spec) => ({ name: `${each.name} ${spec.usage}`, spec }))
+    : [{ name: each.usage, spec: each }],
+);
+const options = specs.flatMap(({ name, spec }) =>
+  (spec.options ?? []).map((option): [string, Option] => [`${name} ${option.flags}`, option]),
+);
+const parse = (option: Option, text: string): unknown => option.parseArg?.(text, undefined);
+const takes = (option: Option, text: string): boolean => {
+  try {
+    return parse(option, text) !== undefined;
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) return false;
+    throw error;
+  }
+};
+const numeric = options.filter(([, option]) => takes(option, '7'));
+
+it('finds the options that take numbers', () => {
+  expect(numeric.length).toBeGreaterThan(10);
+});
+
+it.each(numeric)('%s takes a number in digits alone', (_, option) => {
+  const wrong = '07 +7 -7 7e0 0x7 7,0 7_0 1e2 ٧ ７ 7.000 Infinity NaN'.split(' ');
+  for (const text of ['', ' 7', '7 ', '\t7', '7\n', ...wrong])
+    expect(takes(option, text), JSON.stringify(text)).toBe(false);
+});
+
+it.each(options.filter(([, option]) => option.required))(
+  '%s is required, or says what counts without it',
+  (_, option) => {
+    const hasDefault =
+      option.defaultValue !== undefined || /\(default: .+\)$/.test(option.description);
+    expect(option.mandatory || hasDefault).toBe(true);
+  },
+);
+
+describe('an amount', () => {
+  const payment = {
+    id: 'PAY_1',
+    status: 'paid',
+    currency: 'EUR',
+    amount: 1250,
+    amountRefunded: 0,
+    amountRefundPending: 250,
+  };
+  const made: unknown[] = [];
+  // The commands call nothing else.
+  const operations = {
+    payments: { get: async () => ({ payment }) },
+    refunds: {
+      create: async (_: string, wanted: { amount: number }) => {
+        made.push(wanted.amount);
+        return { refund: { id: 'REFUND_1', currency: 'EUR', ...wanted }, toConfirm: false };
+      },
+      setLimit: async (_: string, { perDay }: { perDay: number | null }) => void made.push(perDay),
+      setApprovalAbove: async (_: string, above: number | null) => void made.push(above),
+    },
+  } as unknown as Operations;
+  const run = (line: readonly string[], answer?: string) => {
+    made.length = 0;
+    return runLine(() => operations, line, { ...(answer !== undefined && { answer }) });
+  };
+  const create = (amount: string) => ['refunds', 'create', 'PAY_1', '--amount', amount];
+  const reason = ['--reason', 'a test'];
+
+  it.each([
+    ['600', 600],
+    ['6.00 EUR', 600],
+    ['6 EUR', 600],
+    ['0.06 EUR', 6],
+  ])('%s is refunded as it is meant, and the question names it', async (amount, minorUnits) => {
+    const { code, questions } = await run([...create(amount), ...reason], 'yes');
+    expect([code, made]).toEqual([0, [minorUnits]]);
+    expect(questions).toEqual([
+      expect.stringContaining(`${(minorUnits / 100).toFixed(2)} EUR of PAY_1 goes back`),
+    ]);
+  });
+
+  it.each([
+    ...['6.00', '6,00', '1e2', '0x10', ' 5', '+5', '-5', '05', '0', '', '1000000000000'],
+    ...['6.0 EUR', '6.000 EUR', '6.00 USD', '6.00 EURO', '6.00 eur', '6,00 EUR', '1,000.00 EUR'],
+    ...['06.00 EUR', '-6.00 EUR', '+6.00 EUR', '6.00EUR', '6.00  EUR', 'EUR 6.00', '6.00 XXX'],
+    ...['.50 EUR', '6. EUR', '6.00 EUR ', '0.00 EUR', '600.00 JPY'],
+  ])('%j is wrong usage, and nothing goes back', async (amount) => {
+    for (const line of [
+      create(amount),
+      ['refunds', 'limit', 'shop', 'EUR', '--amount', amount],
+      ['refunds', 'confirm-above', 'EUR', '--amount', amount],
+    ]) {
+      const ran = await run([...line, ...reason, ...(line[1] === 'create' ? ['--yes'] : [])]);
+      expect([ran.code, made], ran.notes).toEqual([2, []]);
+      expect(ran.notes).toContain('EUR');
+    }
+  });
+
+  it('counts decimals as the currency has them', async () => {
+    const above = (currency: string, amount: string) =>
+      run(['refunds', 'confirm-above', currency, '--amount', amount, ...reason]);
+    for (const [currency, amount, expected] of [
+      ['IRR', '500 IRR', 500],
+      ['KWD', '1.005 KWD', 1005],
+      ['KWD', '1 KWD', 1000],
+    ] as const) {
+      expect((await above(currency, amount)).code).toBe(0);
+      expect(made).toEqual([expected]);
+    }
+    for (const [currency, amount] of [
+      ['IRR', '500.00 IRR'],
+      ['KWD', '1.00 KWD'],
+    ] as const)
+      expect((await above(currency, amount)).code).toBe(2);
+  });
+
+  it('is what is left without the option, and the question names it', async () => {
+    const { code, questions } = await run(['refunds', 'create', 'PAY_1', ...reason], 'yes');
+    expect([code, made]).toEqual([0, [1000]]);
+    expect(questions).toEqual([
+      expect.stringContaining('10.00 EUR, everything that is left of PAY_1, goes back'),
+    ]);
+    expect((await run(['refunds', 'create', 'PAY_1', ...reason], 'no')).code).toBe(1);
+    expect(made).toEqual([]);
+  });
+});
+
+it.each(['accounts explain 07', 'accounts mend x', 'secrets retire shop 1e1'])(
+  '%s is wrong usage',
+  async (line) => {
+    const { code } = await runLine(
+      () => ({}) as Operations,
+      [...words(line), '--reason', 'a test', ...(line.startsWith('secrets') ? ['--yes'] : [])],
+    );
+    expect(code).toBe(2);
+  },
+);
