@@ -2,7 +2,7 @@ import { unpaidDifferences } from '../contract/account-difference.ts';
 import type { RecordedAccount } from '../contract/gateway-account.ts';
 import type { AccountDay } from '../contract/movement.ts';
 import { hashDay } from './account-hash.ts';
-import type { Queries, Sql } from './driver/sql.ts';
+import { first, type Queries, type Sql } from './driver/sql.ts';
 
 /** The account, and when its day begins and ends. */
 export interface DayOfAccount extends RecordedAccount {
@@ -47,14 +47,12 @@ export const createAccountComparison = (sql: Sql) => ({
   },
 
   /** Undefined if there is no such gateway. */
-  async getDay({ gateway, day }: AccountDay): Promise<DayOfAccount | undefined> {
-    const [row] = await sql<DayOfAccount[]>`
+  getDay: ({ gateway, day }: AccountDay) =>
+    first(sql<DayOfAccount[]>`
       select slug as gateway, driver, kind as "gatewayKind", credentials,
         ${day}::date::timestamp at time zone time_zone as "from",
         (${day}::date + 1)::timestamp at time zone time_zone as "to", clock_timestamp()::text as "askedAt"
-      from gateways where slug = ${gateway}`;
-    return row;
-  },
+      from gateways where slug = ${gateway}`),
 
   /** Names what differs on the day. A difference that is no longer found is mended. */
   async findDifferences(account: AccountDay): Promise<Findings> {

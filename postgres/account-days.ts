@@ -4,7 +4,7 @@ import type {
 } from '../contract/account-difference.ts';
 import type { AccountDay } from '../contract/movement.ts';
 import { hashDay } from './account-hash.ts';
-import type { Queries } from './driver/sql.ts';
+import { first, type Queries } from './driver/sql.ts';
 
 /** A day that was compared. */
 export interface ComparedDay extends AccountDay {
@@ -101,11 +101,9 @@ export const createAccountDays = (sql: Queries) => ({
       order by id limit ${limit}`;
   },
 
-  async getDifference(id: number): Promise<AccountDifference | undefined> {
-    const [row] = await sql<AccountDifference[]>`
-      select ${differenceColumns(sql)} from account_differences where id = ${id}`;
-    return row;
-  },
+  getDifference: (id: number) =>
+    first(sql<AccountDifference[]>`
+      select ${differenceColumns(sql)} from account_differences where id = ${id}`),
 
   async setState(id: number, state: AccountDifferenceState, reason: string): Promise<void> {
     await sql`

@@ -1,6 +1,6 @@
 import type { ListPage } from '../contract/list.ts';
 import type { Refund } from '../contract/refund.ts';
-import type { Queries } from './driver/sql.ts';
+import { first, type Queries } from './driver/sql.ts';
 import { matchingRefunds, type RefundFilter } from './refund-filter.ts';
 import { isHeld, type RefundEnd } from './refund-outcomes.ts';
 import { selectRefund } from './refunds.ts';
@@ -41,24 +41,20 @@ export const createAdminRefunds = (sql: Queries) => ({
     return sql<RefundRecord[]>`select ${columns(sql)} ${matchingRefunds(sql, filter, page)}`;
   },
 
-  async get(id: string): Promise<RefundRecord | undefined> {
-    const [row] = await sql<RefundRecord[]>`
-      select ${columns(sql)} from refunds r where r.id = ${id}`;
-    return row;
-  },
+  get: (id: string) =>
+    first(sql<RefundRecord[]>`
+      select ${columns(sql)} from refunds r where r.id = ${id}`),
 
   /**
    * Calls a refund off that the gateway was not told of, whoever asked for it. Its workflow ends it.
    * @param of `to_confirm`: only one that waits for a second admin
    * @returns undefined if it is none
    */
-  async cancel(id: string, of: 'any' | 'to_confirm'): Promise<RefundRecord | undefined> {
-    const [row] = await sql<RefundRecord[]>`
+  cancel: (id: string, of: 'any' | 'to_confirm') =>
+    first(sql<RefundRecord[]>`
       update refunds r set cancel_requested = true, due_at = now()
       where r.id = ${id} and r.stage = 'reserved' and (r.to_confirm or ${of === 'any'})
-      returning ${columns(sql)}`;
-    return row;
-  },
+      returning ${columns(sql)}`),
 
   /** Calls off what no gateway was told of for the application. The sweeper has the workflows end them. */
   async cancelOf(application: string, limit: number): Promise<RefundRecord[]> {
@@ -96,13 +92,11 @@ export const createAdminRefunds = (sql: Queries) => ({
   },
 
   /** Has one go on whose application is disabled. @returns undefined if it does not wait for that */
-  async release(id: string): Promise<RefundRecord | undefined> {
-    const [row] = await sql<RefundRecord[]>`
+  release: (id: string) =>
+    first(sql<RefundRecord[]>`
       update refunds r set released = true, due_at = now()
       where r.id = ${id} and not r.cancel_requested and ${isHeld(sql)}
-      returning ${columns(sql)}`;
-    return row;
-  },
+      returning ${columns(sql)}`),
 
   /** Above which amount another admin must confirm a refund, in minor units; undefined: none. */
   async approvalAbove(currency: string): Promise<number | undefined> {
@@ -143,11 +137,9 @@ export const createAdminRefunds = (sql: Queries) => ({
    * Records an admin's decision about a refund that is by hand. Its workflow ends it.
    * @returns undefined if it is not by hand, or somebody has decided
    */
-  async settle(id: string, as: RefundEnd['status']): Promise<RefundRecord | undefined> {
-    const [row] = await sql<RefundRecord[]>`
+  settle: (id: string, as: RefundEnd['status']) =>
+    first(sql<RefundRecord[]>`
       update refunds r set settled_as = ${as}, due_at = now()
       where r.id = ${id} and r.stage = 'by_hand' and r.settled_as is null
-      returning ${columns(sql)}`;
-    return row;
-  },
+      returning ${columns(sql)}`),
 });

@@ -1,5 +1,5 @@
 import type { TokenMode, TokenScope } from '../contract/token.ts';
-import type { Queries } from './driver/sql.ts';
+import { first, type Queries } from './driver/sql.ts';
 import { selectTokenId } from './tokens.ts';
 
 /** A token without its secret. */
@@ -51,11 +51,9 @@ export const createAdminTokens = (sql: Queries) => {
         order by position limit ${limit}`;
     },
 
-    async get(application: string, tokenId: string): Promise<TokenSummary | undefined> {
-      const [token] = await sql<TokenSummary[]>`
-        select ${summary} from tokens where application = ${application} and ${id} = ${tokenId}`;
-      return token;
-    },
+    get: (application: string, tokenId: string) =>
+      first(sql<TokenSummary[]>`
+        select ${summary} from tokens where application = ${application} and ${id} = ${tokenId}`),
 
     /** False if the token is revoked already or does not exist. */
     async revoke(application: string, tokenId: string): Promise<boolean> {

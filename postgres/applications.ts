@@ -1,5 +1,5 @@
 import { limits } from '../contract/limits.ts';
-import type { Queries } from './driver/sql.ts';
+import { first, type Queries } from './driver/sql.ts';
 
 export interface NewApplication {
   slug: string;
@@ -52,19 +52,13 @@ export const createApplications = (sql: Queries) => {
         where slug = ${slug}`;
     },
 
-    async get(slug: string): Promise<Application | undefined> {
-      const [row] = await sql<
-        Application[]
-      >`select ${columns} from applications where slug = ${slug}`;
-      return row;
-    },
+    get: (slug: string) =>
+      first(sql<Application[]>`select ${columns} from applications where slug = ${slug}`),
 
     /** Locks the row: no other transaction changes the application or its secrets until this one ends. */
-    async lock(slug: string): Promise<Application | undefined> {
-      const [row] = await sql<Application[]>`
-        select ${columns} from applications where slug = ${slug} for no key update`;
-      return row;
-    },
+    lock: (slug: string) =>
+      first(sql<Application[]>`
+        select ${columns} from applications where slug = ${slug} for no key update`),
 
     async list(limit: number): Promise<Application[]> {
       return sql<Application[]>`select ${columns} from applications order by slug limit ${limit}`;

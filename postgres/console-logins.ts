@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Passkey } from './console-passkeys.ts';
 import type { ConsoleView } from './console-views.ts';
-import type { Queries } from './driver/sql.ts';
+import { first, type Queries } from './driver/sql.ts';
 
 /** An account at an identity provider. */
 export interface Account {
@@ -72,12 +72,10 @@ export const createConsoleLoginQueries = (sql: Queries) => {
     },
 
     /** The person of a link that can still be opened. */
-    async getLink(code: string): Promise<(ConsoleRights & { name: string }) | undefined> {
-      const [row] = await sql<(ConsoleRights & { name: string })[]>`
+    getLink: (code: string) =>
+      first(sql<(ConsoleRights & { name: string })[]>`
         select l.name, p.role, p.applications from console_links l join console_people p on p.name = l.name
-        where l.hash = ${hashOf(code)} and ${isOpenLink(sql)}`;
-      return row;
-    },
+        where l.hash = ${hashOf(code)} and ${isOpenLink(sql)}`),
 
     /**
      * Spends a link. The lock makes it wait for `endSessionsOf`, or be seen there.

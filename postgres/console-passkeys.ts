@@ -1,4 +1,4 @@
-import type { Queries } from './driver/sql.ts';
+import { first, type Queries } from './driver/sql.ts';
 
 export interface Passkey {
   id: Buffer;
@@ -30,11 +30,9 @@ export const createConsolePasskeyQueries = (sql: Queries) => ({
     return count === 1;
   },
 
-  async get(id: Buffer): Promise<Passkey | undefined> {
-    const [row] = await sql<Passkey[]>`
-      select id, name, public_key as "publicKey", counter from console_passkeys where id = ${id}`;
-    return row;
-  },
+  get: (id: Buffer) =>
+    first(sql<Passkey[]>`
+      select id, name, public_key as "publicKey", counter from console_passkeys where id = ${id}`),
 
   async list(name: string): Promise<ListedPasskey[]> {
     const rows = await sql<(Omit<ListedPasskey, 'id'> & { id: Buffer })[]>`

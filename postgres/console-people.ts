@@ -1,6 +1,6 @@
 import type { Account, ConsoleRights } from './console-logins.ts';
 import { isOpenLink, isOpenSession } from './console-logins.ts';
-import type { Queries } from './driver/sql.ts';
+import { first, type Queries } from './driver/sql.ts';
 
 export interface ConsolePerson extends ConsoleRights {
   name: string;
@@ -21,30 +21,22 @@ export interface ListedPerson extends ConsolePerson {
 export const createConsolePeopleQueries = (sql: Queries) => {
   const columns = sql`name, role, applications, email, subject`;
   return {
-    async get(name: string): Promise<ConsolePerson | undefined> {
-      const [row] = await sql<ConsolePerson[]>`
-        select ${columns} from console_people where name = ${name}`;
-      return row;
-    },
+    get: (name: string) =>
+      first(sql<ConsolePerson[]>`
+        select ${columns} from console_people where name = ${name}`),
 
-    async getByEmail(email: string): Promise<ConsolePerson | undefined> {
-      const [row] = await sql<ConsolePerson[]>`
-        select ${columns} from console_people where email = ${email}`;
-      return row;
-    },
+    getByEmail: (email: string) =>
+      first(sql<ConsolePerson[]>`
+        select ${columns} from console_people where email = ${email}`),
 
-    async getByAccount({ issuer, subject }: Account): Promise<ConsolePerson | undefined> {
-      const [row] = await sql<ConsolePerson[]>`
-        select ${columns} from console_people where issuer = ${issuer} and subject = ${subject}`;
-      return row;
-    },
+    getByAccount: ({ issuer, subject }: Account) =>
+      first(sql<ConsolePerson[]>`
+        select ${columns} from console_people where issuer = ${issuer} and subject = ${subject}`),
 
     /** The person who was added with this account, which has not logged in yet. */
-    async getBySubject(subject: string): Promise<ConsolePerson | undefined> {
-      const [row] = await sql<ConsolePerson[]>`
-        select ${columns} from console_people where subject = ${subject} and issuer is null`;
-      return row;
-    },
+    getBySubject: (subject: string) =>
+      first(sql<ConsolePerson[]>`
+        select ${columns} from console_people where subject = ${subject} and issuer is null`),
 
     /** The next account with the address or the subject becomes the person's. */
     async insert({ name, role, applications, email, subject }: ConsolePerson): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Status, statuses } from '../contract/status.ts';
 import { joinOwnDelivery, ownersOf, type PaymentRow, rowColumns } from './admin-payments.ts';
-import type { Queries } from './driver/sql.ts';
+import { first, type Queries } from './driver/sql.ts';
 
 /** Payments of one hour with one status. */
 export interface HourCount {
@@ -59,8 +59,8 @@ export const createConsoleQueries = (sql: Queries) => {
     },
 
     /** The payment that has been open for the longest time. */
-    async oldestOpen(test: boolean | null): Promise<{ id: string; createdAt: Date } | undefined> {
-      const [oldest] = await sql<{ id: string; createdAt: Date }[]>`
+    oldestOpen: (test: boolean | null) =>
+      first(sql<{ id: string; createdAt: Date }[]>`
         select p.id, p.created_at as "createdAt"
         from ${owners({ application: null, test })}
         cross join (values ('pending'), ('processing')) as s (status)
@@ -69,19 +69,13 @@ export const createConsoleQueries = (sql: Queries) => {
           where p.application = o.slug and p.test = o.test and p.status = s.status
           order by p.created_at, p.id limit 1
         ) as p
-        order by p.created_at limit 1`;
-      return oldest;
-    },
+        order by p.created_at limit 1`),
 
     /** The payment that an event is about. */
-    async findByEvent(
-      eventId: string,
-    ): Promise<{ paymentId: string; application: string } | undefined> {
-      const [event] = await sql<{ paymentId: string; application: string }[]>`
+    findByEvent: (eventId: string) =>
+      first(sql<{ paymentId: string; application: string }[]>`
         select e.payment_id as "paymentId", p.application
-        from events e join payments p on p.id = e.payment_id where e.id = ${eventId}`;
-      return event;
-    },
+        from events e join payments p on p.id = e.payment_id where e.id = ${eventId}`),
 
     /**
      * Payments whose order, gateway reference or tracking code is this text, with the kind of the match.

@@ -4,7 +4,7 @@ import type { Filters, ListPage } from '../contract/list.ts';
 import type { ListEvents } from '../contract/list-events.ts';
 import { type DeliveryStatus, deliveryStatuses } from '../contract/status.ts';
 import type { AttemptRecord } from './admin-events.ts';
-import type { Fragment, Queries } from './driver/sql.ts';
+import { first, type Fragment, type Queries } from './driver/sql.ts';
 import { conditionsOf, limitTo, rangeOf } from './list.ts';
 import type { Owner } from './payments.ts';
 
@@ -79,8 +79,8 @@ export const createEvents = (sql: Queries) => {
 
   return {
     /** @returns undefined if the event does not exist or has another owner */
-    async get(id: string, { application, test }: Owner): Promise<EventWithAttempts | undefined> {
-      const [row] = await sql<EventWithAttempts[]>`
+    get: (id: string, { application, test }: Owner) =>
+      first(sql<EventWithAttempts[]>`
         select ${columns(sql)}, e.body, coalesce((
           select json_agg(json_build_object('number', t.number, 'round', t.round, 'trigger', t.trigger,
             'startedAt', t.started_at, 'completedAt', t.completed_at, 'durationMs', t.duration_ms,
@@ -90,9 +90,7 @@ export const createEvents = (sql: Queries) => {
           from (select * from attempts where event_id = d.event_id order by number desc
             limit ${limits.attemptsShown}) as t), '[]') as attempts
         from deliveries d join events e on e.id = d.event_id
-        where d.event_id = ${id}::uuid and d.application = ${application} and d.test = ${test}`;
-      return row;
-    },
+        where d.event_id = ${id}::uuid and d.application = ${application} and d.test = ${test}`),
 
     /** Every list reads only the beginning of some ranges of one index, whatever its filters. */
     async list(

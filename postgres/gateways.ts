@@ -4,7 +4,7 @@ import type {
   RecordedAccount,
   SealedCredentials,
 } from '../contract/gateway-account.ts';
-import type { Queries } from './driver/sql.ts';
+import { first, type Queries } from './driver/sql.ts';
 
 /** A configured account at a payment provider. */
 export interface Gateway {
@@ -76,35 +76,27 @@ export const createGateways = (sql: Queries) => ({
     return count === 1;
   },
 
-  async get(slug: string): Promise<Gateway | undefined> {
-    const [row] = await sql<Gateway[]>`
-      select slug, driver, kind, enabled from gateways where slug = ${slug}`;
-    return row;
-  },
+  get: (slug: string) =>
+    first(sql<Gateway[]>`
+      select slug, driver, kind, enabled from gateways where slug = ${slug}`),
 
   /** The account that the gateway's adapter needs. */
-  async getAccount(slug: string): Promise<RecordedAccount | undefined> {
-    const [row] = await sql<RecordedAccount[]>`
+  getAccount: (slug: string) =>
+    first(sql<RecordedAccount[]>`
       select slug as gateway, driver, kind as "gatewayKind", credentials
-      from gateways where slug = ${slug}`;
-    return row;
-  },
+      from gateways where slug = ${slug}`),
 
   /** The part of the account that checks notifications. The API's login may read no more. */
-  async getNotificationAccount(slug: string): Promise<NotificationAccount | undefined> {
-    const [row] = await sql<NotificationAccount[]>`
+  getNotificationAccount: (slug: string) =>
+    first(sql<NotificationAccount[]>`
       select slug as gateway, driver, kind as "gatewayKind",
         notification_secrets as "notificationSecrets"
-      from gateways where slug = ${slug}`;
-    return row;
-  },
+      from gateways where slug = ${slug}`),
 
-  async getTerms(slug: string): Promise<AccountTerms | undefined> {
-    const [row] = await sql<AccountTerms[]>`
+  getTerms: (slug: string) =>
+    first(sql<AccountTerms[]>`
       select time_zone as "timeZone", fee_basis_points as "feeBasisPoints", fee_fixed as "feeFixed"
-      from gateways where slug = ${slug}`;
-    return row;
-  },
+      from gateways where slug = ${slug}`),
 
   /** False if there is no such time zone, or no such gateway. */
   async setTerms(slug: string, terms: AccountTerms): Promise<boolean> {

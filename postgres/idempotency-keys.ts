@@ -1,4 +1,4 @@
-import type { Queries } from './driver/sql.ts';
+import { first, type Queries } from './driver/sql.ts';
 import type { IdempotencyRecord, Owner } from './payments.ts';
 
 /** The response that a repeated create with the same body gets. */
@@ -6,17 +6,11 @@ export type StoredResponse = Pick<IdempotencyRecord, 'fingerprint' | 'location' 
 
 export const createIdempotencyKeys = (sql: Queries) => ({
   /** Undefined if the key is unknown or has expired. */
-  async get(
-    { application, test }: Owner,
-    route: string,
-    key: string,
-  ): Promise<StoredResponse | undefined> {
-    const [row] = await sql<StoredResponse[]>`
+  get: ({ application, test }: Owner, route: string, key: string) =>
+    first(sql<StoredResponse[]>`
       select fingerprint, location, body from idempotency_keys
       where application = ${application} and test = ${test} and route = ${route} and key = ${key}
-        and expires_at > now()`;
-    return row;
-  },
+        and expires_at > now()`),
 
   /** Deletes expired records. @returns how many, at most `limit` */
   async deleteExpired(limit: number): Promise<number> {

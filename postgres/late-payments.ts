@@ -1,6 +1,6 @@
 import type { AuditFacts } from './audit-log.ts';
 import { createAuditLog } from './audit-log.ts';
-import type { Queries, Sql } from './driver/sql.ts';
+import { first, type Queries, type Sql } from './driver/sql.ts';
 
 /**
  * `returns`: the gateway returns the money without a call. `reversed`: it was returned after a call.
@@ -29,11 +29,9 @@ export interface LatePaymentChange {
 
 /** Money that arrived after its payment had ended without it. Every change is in the audit log. */
 export const createLatePayments = (sql: Sql) => ({
-  async get(paymentId: string): Promise<LatePayment | undefined> {
-    const [row] = await sql<LatePayment[]>`
-      select reversals, result from late_payments where payment_id = ${paymentId}`;
-    return row;
-  },
+  get: (paymentId: string) =>
+    first(sql<LatePayment[]>`
+      select reversals, result from late_payments where payment_id = ${paymentId}`),
 
   /**
    * False if the payment has this or a later state already; then nothing is written. `returns` is not final: the

@@ -5,7 +5,7 @@ import { eventId } from '../contract/ids.ts';
 import type { Payment, Redirect } from '../contract/payment.ts';
 import type { DeliveryStatus, WaitingAnswer } from '../contract/status.ts';
 import { createAuditLog } from './audit-log.ts';
-import type { Queries } from './driver/sql.ts';
+import { first, type Queries } from './driver/sql.ts';
 import { eventInserts } from './event-inserts.ts';
 import { exchangeInserts } from './gateway-exchanges.ts';
 import { selectPayment } from './payment-columns.ts';
@@ -48,17 +48,15 @@ export type EndedPayment = Payment & Partial<Pick<RecordedAccount, 'gatewayKind'
 
 /** The changes of a payment's state. Only the workflow's activities write them. */
 export const createPaymentOutcomes = (sql: Queries) => ({
-  async get(id: string): Promise<PaymentWithAccount | undefined> {
-    const [row] = await sql<PaymentWithAccount[]>`
+  get: (id: string) =>
+    first(sql<PaymentWithAccount[]>`
       select ${selectPayment(sql)}, g.driver, g.kind as "gatewayKind", g.credentials,
         p.gateway_reference as reference, p.checkout_at is not null as "payerSent",
         p.payer_returns_at as "payerReturnsAt", d.status as delivery, d.round
       from payments p
       join gateways g on g.slug = p.gateway
       left join deliveries d on d.event_id = ${eventId(id)}
-      where p.id = ${id}`;
-    return row;
-  },
+      where p.id = ${id}`),
 
   /**
    * Records that the payment was opened at its gateway. The payer of a plan is there at once.

@@ -3,7 +3,7 @@ import type { Filters, ListPage } from '../contract/list.ts';
 import type { ListPayments } from '../contract/list-payments.ts';
 import type { Payment, Redirect, WorkflowStart } from '../contract/payment.ts';
 import { workflowStartFields } from '../contract/payment.ts';
-import type { Queries } from './driver/sql.ts';
+import { first, type Queries } from './driver/sql.ts';
 import { conditionsOf, limitTo, rangeOf } from './list.ts';
 import { insertColumns, insertValues, selectPayment } from './payment-columns.ts';
 import { insertPlanned } from './sandbox-payments.ts';
@@ -106,12 +106,10 @@ export const createPayments = (sql: Queries) => ({
   },
 
   /** @returns undefined if the payment does not exist or has another owner */
-  async get(id: string, { application, test }: Owner): Promise<StoredPayment | undefined> {
-    const [row] = await sql<StoredPayment[]>`
+  get: (id: string, { application, test }: Owner) =>
+    first(sql<StoredPayment[]>`
       select ${selectPayment(sql)}, ${progress(sql)} from payments p
-      where p.id = ${id} and p.application = ${application} and p.test = ${test}`;
-    return row;
-  },
+      where p.id = ${id} and p.application = ${application} and p.test = ${test}`),
 
   /** Newest first: payments after a position, or from an offset on. */
   async list(
@@ -131,39 +129,33 @@ export const createPayments = (sql: Queries) => ({
   },
 
   /** For the payer's pages, which need no token: the id is unguessable. */
-  async getForPayer(id: string): Promise<PayerPayment | undefined> {
-    const [row] = await sql<PayerPayment[]>`
-      select ${payerColumns(sql)} ${fromPayers(sql)} where p.id = ${id}`;
-    return row;
-  },
+  getForPayer: (id: string) =>
+    first(sql<PayerPayment[]>`
+      select ${payerColumns(sql)} ${fromPayers(sql)} where p.id = ${id}`),
 
   /** Finds a payment by the gateway's reference for it. */
-  async getByReference(gateway: string, reference: string): Promise<PaymentRef | undefined> {
-    const [row] = await sql<PaymentRef[]>`
+  getByReference: (gateway: string, reference: string) =>
+    first(sql<PaymentRef[]>`
       select ${selectPayment(sql, workflowStartFields)}, p.status,
         p.checkout_at is not null as "payerSent"
       from payments p
-      where p.gateway = ${gateway} and p.gateway_reference = ${reference}`;
-    return row;
-  },
+      where p.gateway = ${gateway} and p.gateway_reference = ${reference}`),
 
   /** Finds a payment by the tracking code of its gateway. */
-  async getByTrackingCode(gateway: string, trackingCode: string): Promise<PaymentRef | undefined> {
-    const [row] = await sql<PaymentRef[]>`
+  getByTrackingCode: (gateway: string, trackingCode: string) =>
+    first(sql<PaymentRef[]>`
       select ${selectPayment(sql, workflowStartFields)}, p.status,
         p.checkout_at is not null as "payerSent"
       from payments p
       where p.gateway = ${gateway} and p.tracking_code = ${trackingCode}
-      limit 1`;
-    return row;
-  },
+      limit 1`),
 
   /**
    * Records that the payer goes to the gateway, and returns the payment as it was before.
    * @returns with a redirect if the payment is opened, `pending` and not past its deadline
    */
-  async sendToGateway(id: string, now: Date): Promise<CheckoutPayment | undefined> {
-    const [row] = await sql<CheckoutPayment[]>`
+  sendToGateway: (id: string, now: Date) =>
+    first(sql<CheckoutPayment[]>`
       with sent as (
         update payments set checkout_at = ${now}
         where id = ${id} and status = 'pending' and gateway_redirect is not null
@@ -171,9 +163,7 @@ export const createPayments = (sql: Queries) => ({
         returning id, gateway_redirect)
       select ${payerColumns(sql)}, sent.gateway_redirect as redirect
       ${fromPayers(sql)} left join sent on sent.id = p.id
-      where p.id = ${id}`;
-    return row;
-  },
+      where p.id = ${id}`),
 
   /**
    * Records that the payer must have been at the gateway although no checkout is recorded. A restore or a

@@ -6,7 +6,7 @@ import { createRefundEvent, type RefundEventKind } from '../contract/refund-even
 import type { RefundFailureCode } from '../contract/refund-failure-codes.ts';
 import type { Refund, RefundStage } from '../contract/refund.ts';
 import { createAuditLog } from './audit-log.ts';
-import type { Queries, Sql } from './driver/sql.ts';
+import { first, type Queries, type Sql } from './driver/sql.ts';
 import { eventInserts } from './event-inserts.ts';
 import { exchangeInserts } from './gateway-exchanges.ts';
 import { selectPayment } from './payment-columns.ts';
@@ -109,11 +109,9 @@ const writeEvent = async (tx: Queries, refund: Refund, event: Event): Promise<vo
 
 /** The changes of a refund's state. Only its workflow's activities write them. */
 export const createRefundOutcomes = (sql: Sql) => ({
-  async get(id: string): Promise<RefundProgress | undefined> {
-    const [row] = await sql<RefundProgress[]>`
-      select ${progressColumns(sql)} from refunds r where r.id = ${id}`;
-    return row;
-  },
+  get: (id: string) =>
+    first(sql<RefundProgress[]>`
+      select ${progressColumns(sql)} from refunds r where r.id = ${id}`),
 
   /** Every refund of the payment that Postgres has. */
   async listRecorded(paymentId: string): Promise<RecordedRefund[]> {

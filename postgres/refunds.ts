@@ -4,7 +4,7 @@ import type { RefundableFields } from '../contract/payment-fields.ts';
 import { type Refund, storedRefundFields } from '../contract/refund.ts';
 import type { SandboxRefundPlan } from '../contract/sandbox-refund-plan.ts';
 import type { Person } from './audit-log.ts';
-import type { Fragment, Queries } from './driver/sql.ts';
+import { first, type Fragment, type Queries } from './driver/sql.ts';
 import { columnName } from './payment-columns.ts';
 import type { Owner } from './payments.ts';
 import { matchingRefunds, type RefundFilter } from './refund-filter.ts';
@@ -119,33 +119,27 @@ export const createRefunds = (sql: Queries) => ({
     );
   },
 
-  async getLimit({ application, test }: Owner, currency: string): Promise<RefundLimit | undefined> {
-    const [row] = await sql<RefundLimit[]>`
+  getLimit: ({ application, test }: Owner, currency: string) =>
+    first(sql<RefundLimit[]>`
       select per_day as "perDay", case when day < (now() at time zone 'utc')::date then 0 else used end as used
       from refund_limits
-      where application = ${application} and test = ${test} and currency = ${currency}`;
-    return row;
-  },
+      where application = ${application} and test = ${test} and currency = ${currency}`),
 
   /** @param owner undefined: of every application */
-  async getPayment(id: string, owner?: Owner): Promise<RefundablePayment | undefined> {
-    const [row] = await sql<RefundablePayment[]>`
+  getPayment: (id: string, owner?: Owner) =>
+    first(sql<RefundablePayment[]>`
       select p.application, p.test, g.driver, g.kind as "gatewayKind", g.can_refund as "canRefund", p.status, p.currency, p.paid_at as "paidAt", p.amount,
         p.amount_refunded as "amountRefunded", p.amount_refund_pending as "amountRefundPending",
         p.refundable_until as "refundableUntil"
       from payments p join gateways g on g.slug = p.gateway
       where p.id = ${id}
-        ${owner ? sql`and p.application = ${owner.application} and p.test = ${owner.test}` : sql``}`;
-    return row;
-  },
+        ${owner ? sql`and p.application = ${owner.application} and p.test = ${owner.test}` : sql``}`),
 
   /** @returns undefined if the refund does not exist or has another owner */
-  async get(id: string, { application, test }: Owner): Promise<StoredRefund | undefined> {
-    const [row] = await sql<StoredRefund[]>`
+  get: (id: string, { application, test }: Owner) =>
+    first(sql<StoredRefund[]>`
       select ${selectRefund(sql)}, r.fingerprint from refunds r
-      where r.id = ${id} and r.application = ${application} and r.test = ${test}`;
-    return row;
-  },
+      where r.id = ${id} and r.application = ${application} and r.test = ${test}`),
 
   /** Newest first. */
   async list(filter: RefundFilter & Owner, page: ListPage): Promise<Refund[]> {

@@ -8,7 +8,7 @@ import {
   type ListedDelivery,
 } from './deliveries.ts';
 import { type DeliveryFilter, matchingDeliveries, statusesOf } from './delivery-filter.ts';
-import type { Queries, Sql } from './driver/sql.ts';
+import { first, type Queries, type Sql } from './driver/sql.ts';
 import type { Owner } from './payments.ts';
 
 export const replayStatuses = ['running', 'done', 'stopped'] as const;
@@ -80,17 +80,15 @@ export const createReplays = (sql: Queries) => {
 
   return {
     /** For an application. Undefined if another one of it and the mode is running; then nothing is written. */
-    async insert(
+    insert: (
       replay: Omit<NewReplay, 'trigger' | 'perSecond'> & Owner & Pick<OwnReplay, 'delivery'>,
-    ): Promise<OwnReplay | undefined> {
-      const [row] = await sql<OwnReplay[]>`
+    ) =>
+      first(sql<OwnReplay[]>`
         insert into replays as r (id, application, test, delivery, from_at, to_at, matched)
         values (${replay.id}, ${replay.application}, ${replay.test}, ${replay.delivery},
           ${replay.from}, ${replay.to}, ${replay.matched})
         on conflict do nothing
-        returning ${columns}`;
-      return row;
-    },
+        returning ${columns}`),
 
     /** For an operator. False if another operator's of the same owner is running; then nothing is written. */
     async insertOfOperator(replay: Omit<NewReplay, 'trigger'>): Promise<boolean> {
@@ -119,19 +117,14 @@ export const createReplays = (sql: Queries) => {
     },
 
     /** An application's own replay. */
-    async get(id: string, { application, test }: Owner): Promise<OwnReplay | undefined> {
-      const [row] = await sql<OwnReplay[]>`
+    get: (id: string, { application, test }: Owner) =>
+      first(sql<OwnReplay[]>`
         select ${columns} from replays r
         where r.id = ${id} and r.application = ${application} and r.test = ${test}
-          and r.trigger = 'application'`;
-      return row;
-    },
+          and r.trigger = 'application'`),
 
     /** For operators: of whatever owner. */
-    async find(id: string): Promise<Replay | undefined> {
-      const [row] = await sql<Replay[]>`select ${columns} from replays r where r.id = ${id}`;
-      return row;
-    },
+    find: (id: string) => first(sql<Replay[]>`select ${columns} from replays r where r.id = ${id}`),
 
     /** For operators: the newest first. */
     async list(limit: number): Promise<Replay[]> {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FailureCode } from '../contract/failure-codes.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { SandboxOutcome, SandboxPlan } from '../contract/sandbox-plan.ts';
-import type { Fragment, Queries } from './driver/sql.ts';
+import { first, type Fragment, type Queries } from './driver/sql.ts';
 
 /** `open`, then the payer's choice, then `verified` when the service confirms a paid payment. */
 export type SandboxState = 'open' | 'paid' | 'verified' | 'refused' | 'cancelled' | 'expired';
@@ -116,17 +116,13 @@ export const createSandboxPayments = (sql: Queries) => {
       return { reference, payer: isPlanned ? { returnsAt } : null };
     },
 
-    async get(reference: string): Promise<SandboxPayment | undefined> {
-      const [row] = await sql<SandboxPayment[]>`
-        select ${columns} from sandbox_payments where reference = ${reference}`;
-      return row;
-    },
+    get: (reference: string) =>
+      first(sql<SandboxPayment[]>`
+        select ${columns} from sandbox_payments where reference = ${reference}`),
 
-    async getByPayment(paymentId: string): Promise<SandboxPayment | undefined> {
-      const [row] = await sql<SandboxPayment[]>`
-        select ${columns} from sandbox_payments where payment_id = ${paymentId}`;
-      return row;
-    },
+    getByPayment: (paymentId: string) =>
+      first(sql<SandboxPayment[]>`
+        select ${columns} from sandbox_payments where payment_id = ${paymentId}`),
 
     /**
      * Records the payer's choice if the payment is still open.
@@ -150,17 +146,15 @@ export const createSandboxPayments = (sql: Queries) => {
     },
 
     /** Confirms a paid payment, as two-step gateways require. @returns the payment after that */
-    async verify(reference: string): Promise<SandboxPayment | undefined> {
-      const [row] = await sql<SandboxPayment[]>`
+    verify: (reference: string) =>
+      first(sql<SandboxPayment[]>`
         update sandbox_payments set verifications = verifications + 1,
           confirmations = confirmations
             + case when ${state} in ('paid', 'verified') and not ${isSilent} then 1 else 0 end,
           state = case when ${state} = 'paid' and not ${isSilent} then 'verified' else state end,
           verified_at = case when ${state} = 'paid' and not ${isSilent} then now() else verified_at end
         where reference = ${reference}
-        returning ${columns}`;
-      return row;
-    },
+        returning ${columns}`),
 
     /** Makes an open payment unpayable. False if the payment is no longer open. */
     async expire(reference: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 import type { EventKind } from '../contract/event.ts';
 import { limits } from '../contract/limits.ts';
-import type { Queries } from './driver/sql.ts';
+import { first, type Queries } from './driver/sql.ts';
 import { isActive } from './webhook-secrets.ts';
 
 /** What a receiver answered to a sample. */
@@ -56,8 +56,8 @@ export const createWebhookTests = (sql: Queries) => ({
     return undefined;
   },
 
-  async get(id: string): Promise<RequestedTest | undefined> {
-    const [row] = await sql<RequestedTest[]>`
+  get: (id: string) =>
+    first(sql<RequestedTest[]>`
       select t.application, t.kind, a.default_gateway as "defaultGateway", a.webhook_url as "webhookUrl",
         array(
           select s.ciphertext from webhook_secrets s
@@ -65,9 +65,7 @@ export const createWebhookTests = (sql: Queries) => ({
           order by s.id desc
         ) as secrets
       from webhook_tests t join applications a on a.slug = t.application
-      where t.id = ${id}::uuid and t.completed_at is null`;
-    return row;
-  },
+      where t.id = ${id}::uuid and t.completed_at is null`),
 
   async complete(id: string, result: WebhookTestResult): Promise<void> {
     await sql`
@@ -78,13 +76,11 @@ export const createWebhookTests = (sql: Queries) => ({
       where id = ${id}::uuid`;
   },
 
-  async getResult(id: string): Promise<WebhookTestResult | undefined> {
-    const [row] = await sql<WebhookTestResult[]>`
+  getResult: (id: string) =>
+    first(sql<WebhookTestResult[]>`
       select sent, duration_ms as "durationMs", response_status as "responseStatus",
         error_class as "errorClass", response_body as "responseBody",
         response_truncated as "responseTruncated"
-      from webhook_tests where id = ${id}::uuid and completed_at is not null`;
-    return row;
-  },
+      from webhook_tests where id = ${id}::uuid and completed_at is not null`),
 });
 export type WebhookTests = ReturnType<typeof createWebhookTests>;

@@ -27,3 +27,7 @@ export interface Sql extends Queries {
   reserve(): Promise<ReservedConnection>;
   end(options?: { timeout?: number }): Promise<void>;
 }
+
+/** @returns the query's first row; undefined if there is none */
+export const first = async <Row>(rows: PromiseLike<readonly Row[]>): Promise<Row | undefined> =>
+  (await rows)[0];
