@@ -3,7 +3,7 @@ import { EventBody } from './event-schema.ts';
 import { eventKinds } from './event.ts';
 import { limits } from './limits.ts';
 import { PaymentResponse } from './payment-responses.ts';
-import { openEnum, paginationFields, time } from './response-fields.ts';
+import { listOf, openEnum, paginationFields, time } from './response-fields.ts';
 import { deliveryStatuses, roundTriggers } from './status.ts';
 
 const DeliveryResponse = z
@@ -95,17 +95,12 @@ export const EventResponse = z
   .meta({ id: 'EventDetail' });
 export type EventResponse = z.infer<typeof EventResponse>;
 
-export const EventListResponse = z
-  .strictObject({
-    data: z.array(EventSummary).max(limits.perPage),
-    pagination: z
-      .strictObject(
-        paginationFields(
-          'Send it as `cursor` to get the next page. With `order=asc` it is there on the last page too: ' +
-            'keep it, and continue from it later. Null on the last page of `desc`, and for an empty feed.',
-        ),
-      )
-      .meta({ id: 'EventPagination' }),
-  })
-  .meta({ id: 'EventList' });
+export const EventListResponse = listOf(
+  'Event',
+  EventSummary,
+  paginationFields(
+    'Send it as `cursor` to get the next page. With `order=asc` it is there on the last page too: ' +
+      'keep it, and continue from it later. Null on the last page of `desc`, and for an empty feed.',
+  ),
+);
 export type EventListResponse = z.infer<typeof EventListResponse>;

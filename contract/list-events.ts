@@ -8,7 +8,7 @@ import { deliveryStatuses } from './status.ts';
 
 const invalidCursor = 'must be the next_cursor of an earlier response with the same filters';
 
-export const eventCursors = createCursors('e1', { id: eventIdPattern, error: invalidCursor });
+export const eventCursors = createCursors('e1', eventIdPattern, { error: invalidCursor });
 
 type Filters = {
   [Name in 'event' | 'delivery' | 'payment_id' | 'order_id' | 'order']?: string | undefined;
@@ -55,7 +55,7 @@ export const ListEvents = z
           'each event. It may change from page to page.',
       }),
     per_page: perPage,
-    cursor: eventCursors.parameter.optional().meta({
+    cursor: eventCursors.parameter.meta({
       description: 'The `next_cursor` of an earlier page. Send the same filters with it.',
     }),
   })

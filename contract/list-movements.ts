@@ -4,11 +4,7 @@ import { createCursors, laterThanFrom, perPage, timeRange } from './list.ts';
 import { oneOf } from './request-fields.ts';
 import { movementKinds } from './movement.ts';
 
-export const movementCursors = createCursors('m1', {
-  id: movementIdPattern,
-  error: 'must be the next_cursor of an earlier response',
-  separator: ' ',
-});
+export const movementCursors = createCursors('m1', movementIdPattern, { separator: ' ' });
 
 /** The query of a list of movements. Values out of range are rejected, not clamped. */
 export const ListMovements = z
@@ -21,9 +17,7 @@ export const ListMovements = z
       .meta({ description: 'The movements of one payment.' }),
     ...timeRange('Movements recorded'),
     per_page: perPage,
-    cursor: movementCursors.parameter.optional().meta({
-      description: 'The `next_cursor` of the previous page. Send the same filters with it.',
-    }),
+    cursor: movementCursors.parameter,
   })
   .refine(...laterThanFrom);
 export type ListMovements = z.output<typeof ListMovements>;

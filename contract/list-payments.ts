@@ -13,10 +13,7 @@ import {
 import { oneOf } from './request-fields.ts';
 import { statuses } from './status.ts';
 
-export const paymentCursors = createCursors('1', {
-  id: paymentIdPattern,
-  error: 'must be the next_cursor of an earlier response',
-});
+export const paymentCursors = createCursors('1', paymentIdPattern);
 
 /** Checks a rule even if another parameter is invalid, so that one response lists all problems. */
 const always = { when: () => true };
@@ -41,7 +38,7 @@ export const ListPayments = z
         override: asInteger({ maximum: limits.listDepth }),
         description: `From 1, the default; page × per_page is at most ${limits.listDepth}. Use \`cursor\` to go deeper.`,
       }),
-    cursor: paymentCursors.parameter.optional().meta({
+    cursor: paymentCursors.parameter.meta({
       description: `The \`next_cursor\` of the previous page, instead of \`page\`. ${sameWithCursor}`,
     }),
   })

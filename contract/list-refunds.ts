@@ -4,17 +4,12 @@ import { createCursors, laterThanFrom, orderIdFilter, perPage, timeRange } from 
 import { oneOf } from './request-fields.ts';
 import { refundStatuses } from './refund.ts';
 
-export const refundCursors = createCursors('r1', {
-  id: refundIdPattern,
-  error: 'must be the next_cursor of an earlier response',
-});
+export const refundCursors = createCursors('r1', refundIdPattern);
 
 /** The pages of a list. */
 const pages = {
   per_page: perPage,
-  cursor: refundCursors.parameter.optional().meta({
-    description: 'The `next_cursor` of the previous page. Send the same filters with it.',
-  }),
+  cursor: refundCursors.parameter,
 };
 
 /** The query of a list of refunds. Values out of range are rejected, not clamped. */

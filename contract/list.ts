@@ -137,7 +137,11 @@ interface Cursor extends ListPosition {
  */
 export const createCursors = (
   kind: string,
-  { id: idPattern, error, separator = ':' }: { id: RegExp; error: string; separator?: string },
+  idPattern: RegExp,
+  {
+    error = 'must be the next_cursor of an earlier response',
+    separator = ':',
+  }: { error?: string; separator?: string } = {},
 ) => {
   const format = ({ at, id, filters = '' }: ListPosition & { filters?: string }): string => {
     const parts = [kind, at.getTime(), id, ...(filters === '' ? [] : [filters])];
@@ -161,6 +165,10 @@ export const createCursors = (
       if (cursor) return cursor;
       ctx.addIssue({ code: 'custom', message: error, params: { rule: 'cursor' } });
       return z.NEVER;
+    })
+    .optional()
+    .meta({
+      description: 'The `next_cursor` of the previous page. Send the same filters with it.',
     });
   return { format, parameter };
 };

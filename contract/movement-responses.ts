@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { movementIdPattern } from './ids.ts';
-import { limits } from './limits.ts';
 import { type MovementField, movementKinds } from './movement.ts';
 import { PaymentResponse } from './payment-responses.ts';
 import { RefundId } from './refund-responses.ts';
-import { openEnum, paginationFields, time } from './response-fields.ts';
+import { listOf, openEnum, paginationFields, time } from './response-fields.ts';
 
 const payment = PaymentResponse.shape;
 
@@ -57,14 +56,5 @@ export const MovementResponse = z.strictObject(movementSchemas).meta({ id: 'Move
 export type MovementResponse = z.infer<typeof MovementResponse>;
 
 /** A list of movements, newest first. */
-export const MovementListResponse = z
-  .strictObject({
-    data: z.array(MovementResponse).max(limits.perPage),
-    pagination: z
-      .strictObject(
-        paginationFields('Send it as `cursor` to get the next page; null on the last page.'),
-      )
-      .meta({ id: 'MovementPagination' }),
-  })
-  .meta({ id: 'MovementList' });
+export const MovementListResponse = listOf('Movement', MovementResponse, paginationFields());
 export type MovementListResponse = z.infer<typeof MovementListResponse>;

@@ -6,7 +6,7 @@ import { limits } from './limits.ts';
 import { sameWithCursor } from './list-payments.ts';
 import { amountBounds, currencyExponents } from './money.ts';
 import type { PaymentField } from './payment-fields.ts';
-import { nullableText, openEnum, paginationFields, time } from './response-fields.ts';
+import { listOf, nullableText, openEnum, paginationFields, time } from './response-fields.ts';
 import { cancelledBy, statuses } from './status.ts';
 
 const failureCodes = Object.entries(failureReasons).map(
@@ -100,17 +100,10 @@ export const PaymentResponse = z.strictObject(paymentSchemas).meta({ id: 'Paymen
 export type PaymentResponse = z.infer<typeof PaymentResponse>;
 
 /** A list of payments, newest first. */
-export const PaymentListResponse = z
-  .strictObject({
-    data: z.array(PaymentResponse).max(limits.perPage),
-    pagination: z
-      .strictObject({
-        page: z.int().min(1).nullable().meta({ description: 'Null if a cursor was sent.' }),
-        ...paginationFields(
-          `Send it as \`cursor\` to get the next page; null on the last page. ${sameWithCursor}`,
-        ),
-      })
-      .meta({ id: 'PaymentPagination' }),
-  })
-  .meta({ id: 'PaymentList' });
+export const PaymentListResponse = listOf('Payment', PaymentResponse, {
+  page: z.int().min(1).nullable().meta({ description: 'Null if a cursor was sent.' }),
+  ...paginationFields(
+    `Send it as \`cursor\` to get the next page; null on the last page. ${sameWithCursor}`,
+  ),
+});
 export type PaymentListResponse = z.infer<typeof PaymentListResponse>;

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { limits } from './limits.ts';
 import { refundIdPattern } from './ids.ts';
 import { PaymentResponse } from './payment-responses.ts';
 import {
@@ -11,7 +10,7 @@ import {
   refundStatuses,
 } from './refund.ts';
 import { refundFailureReasons } from './refund-failure-codes.ts';
-import { openEnum, paginationFields, time } from './response-fields.ts';
+import { listOf, openEnum, paginationFields, time } from './response-fields.ts';
 
 const payment = PaymentResponse.shape;
 
@@ -82,14 +81,5 @@ export const RefundResponse = z.strictObject(refundSchemas).meta({ id: 'Refund' 
 export type RefundResponse = z.infer<typeof RefundResponse>;
 
 /** A list of refunds, newest first. */
-export const RefundListResponse = z
-  .strictObject({
-    data: z.array(RefundResponse).max(limits.perPage),
-    pagination: z
-      .strictObject(
-        paginationFields('Send it as `cursor` to get the next page; null on the last page.'),
-      )
-      .meta({ id: 'RefundPagination' }),
-  })
-  .meta({ id: 'RefundList' });
+export const RefundListResponse = listOf('Refund', RefundResponse, paginationFields());
 export type RefundListResponse = z.infer<typeof RefundListResponse>;

@@ -5,31 +5,27 @@ import { limits } from './limits.ts';
 import { laterThanFrom, timeBound, timeRule } from './list.ts';
 import { openEnum, time } from './response-fields.ts';
 import { dayMs } from './time.ts';
-import { oneOf } from './request-fields.ts';
+import { oneOf, requestObject } from './request-fields.ts';
 
 const mustBeText = { error: 'must be a string' };
 
 /** The request to deliver the events of a time again. */
-export const CreateReplay = z
-  .strictObject(
-    {
-      from: timeBound(0, mustBeText).meta({
-        description: `Events created at this time or later. ${timeRule}`,
-      }),
-      to: timeBound(dayMs, mustBeText).meta({
-        description: `Events created before this time; a date includes its whole day in UTC. At most ${limits.replayDays} days after \`from\`. ${timeRule}`,
-      }),
-      delivery: z
-        .enum(['exhausted', 'delivered'], { error: 'must be exhausted or delivered' })
-        .default('exhausted')
-        .meta({ description: 'The events whose delivery has this status.' }),
-      dry_run: z
-        .boolean({ error: 'must be true or false' })
-        .default(false)
-        .meta({ description: 'True only counts the events, and replays nothing.' }),
-    },
-    { error: 'must be an object' },
-  )
+export const CreateReplay = requestObject({
+  from: timeBound(0, mustBeText).meta({
+    description: `Events created at this time or later. ${timeRule}`,
+  }),
+  to: timeBound(dayMs, mustBeText).meta({
+    description: `Events created before this time; a date includes its whole day in UTC. At most ${limits.replayDays} days after \`from\`. ${timeRule}`,
+  }),
+  delivery: z
+    .enum(['exhausted', 'delivered'], { error: 'must be exhausted or delivered' })
+    .default('exhausted')
+    .meta({ description: 'The events whose delivery has this status.' }),
+  dry_run: z
+    .boolean({ error: 'must be true or false' })
+    .default(false)
+    .meta({ description: 'True only counts the events, and replays nothing.' }),
+})
   .refine(...laterThanFrom)
   .refine(({ from, to }) => to.getTime() - from.getTime() <= limits.replayDays * dayMs, {
     path: ['to'],
@@ -68,16 +64,9 @@ export const ReplayResponse = z
 export type ReplayResponse = z.infer<typeof ReplayResponse>;
 
 /** The request for a signed sample. */
-export const TestWebhook = z
-  .strictObject(
-    {
-      event: oneOf(eventKinds)
-        .default('payment.paid')
-        .meta({ description: 'The kind of the sample.' }),
-    },
-    { error: 'must be an object' },
-  )
-  .meta({ id: 'TestWebhook' });
+export const TestWebhook = requestObject({
+  event: oneOf(eventKinds).default('payment.paid').meta({ description: 'The kind of the sample.' }),
+}).meta({ id: 'TestWebhook' });
 
 export const WebhookTestResponse = z
   .strictObject({

@@ -1,5 +1,9 @@
 import { z } from 'zod';
 
+/** An object that an application sends. Unknown fields are rejected. */
+export const requestObject = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.strictObject(shape, { error: 'must be an object' });
+
 /** One of these words. */
 export const oneOf = <const Word extends string>(words: readonly Word[]) =>
   z.enum(words, { error: `must be one of ${words.join(', ')}` });

@@ -17,9 +17,24 @@ export const time = (meaning: string) =>
 
 export const nullableText = (description: string) => z.string().nullable().meta({ description });
 
+const untilLastPage = 'Send it as `cursor` to get the next page; null on the last page.';
+
 /** The members of `pagination` that every list has. */
-export const paginationFields = (nextCursor: string) => ({
+export const paginationFields = (nextCursor = untilLastPage) => ({
   per_page: z.int().min(1).max(limits.perPage),
   has_more: z.boolean(),
   next_cursor: nullableText(nextCursor),
 });
+
+/** A page of a list. @param name that of an entry in the document */
+export const listOf = <Entry extends z.ZodType, Pagination extends z.ZodRawShape>(
+  name: string,
+  entry: Entry,
+  pagination: Pagination,
+) =>
+  z
+    .strictObject({
+      data: z.array(entry).max(limits.perPage),
+      pagination: z.strictObject(pagination).meta({ id: `${name}Pagination` }),
+    })
+    .meta({ id: `${name}List` });

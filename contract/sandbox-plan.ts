@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { FieldError } from './errors.ts';
 import { failureReasons } from './failure-codes.ts';
-import { oneOf } from './request-fields.ts';
+import { oneOf, requestObject } from './request-fields.ts';
 
 export const sandboxOutcomes = [
   'paid',
@@ -25,53 +25,48 @@ export const PlanSeconds = z
   .max(secondsMax, { error: seconds });
 
 /** How the built-in sandbox gateway plays the payer of a test. */
-export const SandboxPlan = z
-  .strictObject(
-    {
-      outcome: oneOf(sandboxOutcomes).meta({
-        description:
-          '- `paid`: the payer pays and comes back.\n' +
-          '- `failed`: the payment is refused, with `failure_code`.\n' +
-          '- `cancelled`: the payer cancels at the gateway.\n' +
-          '- `abandoned`: the payer goes to the gateway and never comes back. The payment ends `expired` at ' +
-          'its `expires_at`; with `after_seconds` the gateway lets it expire earlier, and the service finds ' +
-          'that out within minutes.\n' +
-          '- `paid_late`: the payer pays after the payment has ended `expired`. The money goes back.\n' +
-          '- `other_amount`: the gateway confirms one unit more: `failed`, `amount_mismatch`.\n' +
-          '- `already_verified`: the first confirmation of the gateway is lost, and a later one says that it ' +
-          'was verified before: `processing`, then `paid` within three minutes.\n' +
-          '- `silent`: the payer pays, and the gateway does not answer for `after_seconds`: `processing`, ' +
-          'then `paid` within three minutes.',
-      }),
-      failure_code: z
-        .enum(Object.keys(failureReasons) as (keyof typeof failureReasons)[], {
-          error: 'must be a failure code',
-        })
-        .optional()
-        .meta({ description: 'Only with `failed`; by default `card_declined`.' }),
-      after_seconds: PlanSeconds.default(0).meta({
-        description:
-          'The payer acts this long after the create. Less than `expires_in`, except for `paid_late`. For ' +
-          '`silent` it is how long the gateway does not answer, and must be given.',
-      }),
-      returns: z
-        .boolean({ error: 'must be true or false' })
-        .default(true)
-        .meta({
-          description:
-            'False: the payer closes the browser instead of coming back. The service finds the payment within ' +
-            'three minutes. The payer of `paid_late` always comes back.',
-        }),
-    },
-    { error: 'must be an object' },
-  )
-  .meta({
-    id: 'SandboxPlan',
+export const SandboxPlan = requestObject({
+  outcome: oneOf(sandboxOutcomes).meta({
     description:
-      'Only where the gateway is the built-in sandbox (rule `sandbox_only`). The service plays the payer, so ' +
-      'that a test needs no browser: one create, and the webhook comes. The same request gives the same ' +
-      'result every time. Without it the page of the sandbox decides.',
-  });
+      '- `paid`: the payer pays and comes back.\n' +
+      '- `failed`: the payment is refused, with `failure_code`.\n' +
+      '- `cancelled`: the payer cancels at the gateway.\n' +
+      '- `abandoned`: the payer goes to the gateway and never comes back. The payment ends `expired` at ' +
+      'its `expires_at`; with `after_seconds` the gateway lets it expire earlier, and the service finds ' +
+      'that out within minutes.\n' +
+      '- `paid_late`: the payer pays after the payment has ended `expired`. The money goes back.\n' +
+      '- `other_amount`: the gateway confirms one unit more: `failed`, `amount_mismatch`.\n' +
+      '- `already_verified`: the first confirmation of the gateway is lost, and a later one says that it ' +
+      'was verified before: `processing`, then `paid` within three minutes.\n' +
+      '- `silent`: the payer pays, and the gateway does not answer for `after_seconds`: `processing`, ' +
+      'then `paid` within three minutes.',
+  }),
+  failure_code: z
+    .enum(Object.keys(failureReasons) as (keyof typeof failureReasons)[], {
+      error: 'must be a failure code',
+    })
+    .optional()
+    .meta({ description: 'Only with `failed`; by default `card_declined`.' }),
+  after_seconds: PlanSeconds.default(0).meta({
+    description:
+      'The payer acts this long after the create. Less than `expires_in`, except for `paid_late`. For ' +
+      '`silent` it is how long the gateway does not answer, and must be given.',
+  }),
+  returns: z
+    .boolean({ error: 'must be true or false' })
+    .default(true)
+    .meta({
+      description:
+        'False: the payer closes the browser instead of coming back. The service finds the payment within ' +
+        'three minutes. The payer of `paid_late` always comes back.',
+    }),
+}).meta({
+  id: 'SandboxPlan',
+  description:
+    'Only where the gateway is the built-in sandbox (rule `sandbox_only`). The service plays the payer, so ' +
+    'that a test needs no browser: one create, and the webhook comes. The same request gives the same ' +
+    'result every time. Without it the page of the sandbox decides.',
+});
 export type SandboxPlan = z.output<typeof SandboxPlan>;
 
 /** Checks the rules that concern more than one field. */
