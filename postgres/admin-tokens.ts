@@ -1,5 +1,5 @@
 import type { TokenMode, TokenScope } from '../contract/token.ts';
-import { first, type Queries } from './driver/sql.ts';
+import { changesOne, first, type Queries } from './driver/sql.ts';
 import { selectTokenId } from './tokens.ts';
 
 /** A token without its secret. */
@@ -56,11 +56,9 @@ export const createAdminTokens = (sql: Queries) => {
         select ${summary} from tokens where application = ${application} and ${id} = ${tokenId}`),
 
     /** False if the token is revoked already or does not exist. */
-    async revoke(application: string, tokenId: string): Promise<boolean> {
-      const { count } = await sql`
+    revoke: (application: string, tokenId: string) =>
+      changesOne(sql`
         update tokens set revoked_at = now()
-        where application = ${application} and ${id} = ${tokenId} and revoked_at is null`;
-      return count === 1;
-    },
+        where application = ${application} and ${id} = ${tokenId} and revoked_at is null`),
   };
 };

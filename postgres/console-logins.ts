@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Passkey } from './console-passkeys.ts';
 import type { ConsoleView } from './console-views.ts';
-import { first, type Queries } from './driver/sql.ts';
+import { changesOne, first, type Queries } from './driver/sql.ts';
 
 /** An account at an identity provider. */
 export interface Account {
@@ -179,12 +179,10 @@ export const createConsoleLoginQueries = (sql: Queries) => {
     },
 
     /** Records that a login that a browser has begun has ended. @returns false if it had ended before */
-    async endBegunLogin(begunLogin: string): Promise<boolean> {
-      const { count } = await sql`
+    endBegunLogin: (begunLogin: string) =>
+      changesOne(sql`
         with expired as (delete from console_ended_logins where created_at < now() - interval '10 minutes')
-        insert into console_ended_logins (hash) values (${hashOf(begunLogin)}) on conflict do nothing`;
-      return count === 1;
-    },
+        insert into console_ended_logins (hash) values (${hashOf(begunLogin)}) on conflict do nothing`),
   };
 };
 

@@ -1,4 +1,4 @@
-import { first, type Queries } from './driver/sql.ts';
+import { changesOne, first, type Queries } from './driver/sql.ts';
 
 export interface Passkey {
   id: Buffer;
@@ -21,14 +21,12 @@ const passkeysMax = 10;
 /** The passkeys of the people who may enter the web console. */
 export const createConsolePasskeyQueries = (sql: Queries) => ({
   /** @returns false if the passkey exists, or the person has ten */
-  async insert({ id, name, publicKey, counter }: Passkey, label: string): Promise<boolean> {
-    const { count } = await sql`
+  insert: ({ id, name, publicKey, counter }: Passkey, label: string) =>
+    changesOne(sql`
       insert into console_passkeys (id, name, label, public_key, counter)
       select ${id}::bytea, ${name}, ${label}, ${publicKey}::bytea, ${counter}::bigint
       where (select count(*) from console_passkeys where name = ${name}) < ${passkeysMax}
-      on conflict do nothing`;
-    return count === 1;
-  },
+      on conflict do nothing`),
 
   get: (id: Buffer) =>
     first(sql<Passkey[]>`

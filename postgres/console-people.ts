@@ -1,6 +1,6 @@
 import type { Account, ConsoleRights } from './console-logins.ts';
 import { isOpenLink, isOpenSession } from './console-logins.ts';
-import { first, type Queries } from './driver/sql.ts';
+import { changesOne, first, type Queries } from './driver/sql.ts';
 
 export interface ConsolePerson extends ConsoleRights {
   name: string;
@@ -46,12 +46,10 @@ export const createConsolePeopleQueries = (sql: Queries) => {
     },
 
     /** @returns false if the person has an account already, or is gone */
-    async bindAccount(name: string, { issuer, subject }: Account): Promise<boolean> {
-      const { count } = await sql`
+    bindAccount: (name: string, { issuer, subject }: Account) =>
+      changesOne(sql`
         update console_people set issuer = ${issuer}, subject = ${subject}
-        where name = ${name} and issuer is null and (subject is null or subject = ${subject})`;
-      return count === 1;
-    },
+        where name = ${name} and issuer is null and (subject is null or subject = ${subject})`),
 
     /** Deletes a person with all links, sessions and passkeys. */
     async delete(name: string): Promise<void> {

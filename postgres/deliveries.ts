@@ -3,7 +3,7 @@ import type { EventKind } from '../contract/event.ts';
 import { limits } from '../contract/limits.ts';
 import { type WorkflowStart, workflowStartFields } from '../contract/payment.ts';
 import type { DeliveryStatus, RoundTrigger } from '../contract/status.ts';
-import type { Queries } from './driver/sql.ts';
+import { changesOne, type Queries } from './driver/sql.ts';
 import { selectPayment } from './payment-columns.ts';
 import { isActive } from './webhook-secrets.ts';
 
@@ -191,7 +191,7 @@ export const createDeliveries = (sql: Queries) => ({
    * Completes the row after the POST and moves the delivery, in one statement.
    * @returns false if the attempt is complete already; then nothing is written
    */
-  async completeAttempt(
+  completeAttempt: (
     eventId: string,
     number: number,
     {
@@ -199,8 +199,8 @@ export const createDeliveries = (sql: Queries) => ({
       consequence,
       completedAt,
     }: { result: AttemptResult; consequence: Consequence; completedAt: Date },
-  ): Promise<boolean> {
-    const { count } = await sql`
+  ) =>
+    changesOne(sql`
       with attempt as (
         update attempts set completed_at = ${completedAt}, duration_ms = ${result.durationMs},
           response_status = ${result.responseStatus}, error_class = ${result.errorClass},
@@ -217,8 +217,6 @@ export const createDeliveries = (sql: Queries) => ({
           postponed_at = null, at_once = false
         from attempt where d.event_id = attempt.event_id and d.status = 'pending'
       )
-      select from attempt`;
-    return count === 1;
-  },
+      select from attempt`),
 });
 export type Deliveries = ReturnType<typeof createDeliveries>;

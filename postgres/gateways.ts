@@ -4,7 +4,7 @@ import type {
   RecordedAccount,
   SealedCredentials,
 } from '../contract/gateway-account.ts';
-import { first, type Queries } from './driver/sql.ts';
+import { changesOne, first, type Queries } from './driver/sql.ts';
 
 /** A configured account at a payment provider. */
 export interface Gateway {
@@ -47,20 +47,18 @@ export type SealedPart = 'credentials' | 'notification_secrets';
 
 export const createGateways = (sql: Queries) => ({
   /** False if the slug exists; then nothing is written. */
-  async insert({
+  insert: ({
     slug,
     driver,
     kind,
     credentials,
     notificationSecrets = null,
     canRefund = true,
-  }: NewGateway): Promise<boolean> {
-    const { count } = await sql`
+  }: NewGateway) =>
+    changesOne(sql`
       insert into gateways (slug, driver, kind, credentials, notification_secrets, can_refund)
       values (${slug}, ${driver}, ${kind}, ${credentials}, ${notificationSecrets}, ${canRefund})
-      on conflict (slug) do nothing`;
-    return count === 1;
-  },
+      on conflict (slug) do nothing`),
 
   async list(): Promise<ListedGateway[]> {
     return sql<ListedGateway[]>`
@@ -70,11 +68,9 @@ export const createGateways = (sql: Queries) => ({
   },
 
   /** False if the gateway does not exist or is in this state already. */
-  async setEnabled(slug: string, enabled: boolean): Promise<boolean> {
-    const { count } = await sql`
-      update gateways set enabled = ${enabled} where slug = ${slug} and enabled <> ${enabled}`;
-    return count === 1;
-  },
+  setEnabled: (slug: string, enabled: boolean) =>
+    changesOne(sql`
+      update gateways set enabled = ${enabled} where slug = ${slug} and enabled <> ${enabled}`),
 
   get: (slug: string) =>
     first(sql<Gateway[]>`
@@ -99,13 +95,11 @@ export const createGateways = (sql: Queries) => ({
       from gateways where slug = ${slug}`),
 
   /** False if there is no such time zone, or no such gateway. */
-  async setTerms(slug: string, terms: AccountTerms): Promise<boolean> {
-    const { count } = await sql`
+  setTerms: (slug: string, terms: AccountTerms) =>
+    changesOne(sql`
       update gateways set time_zone = ${terms.timeZone}, fee_basis_points = ${terms.feeBasisPoints},
         fee_fixed = ${terms.feeFixed}
-      where slug = ${slug} and exists (select from pg_timezone_names where name = ${terms.timeZone})`;
-    return count === 1;
-  },
+      where slug = ${slug} and exists (select from pg_timezone_names where name = ${terms.timeZone})`),
 
   /** Replaces the credentials, and the notification secrets if there are new ones. */
   async setCredentials(

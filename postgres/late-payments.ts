@@ -1,6 +1,6 @@
 import type { AuditFacts } from './audit-log.ts';
 import { createAuditLog } from './audit-log.ts';
-import { first, type Queries, type Sql } from './driver/sql.ts';
+import { changesOne, first, type Queries, type Sql } from './driver/sql.ts';
 
 /**
  * `returns`: the gateway returns the money without a call. `reversed`: it was returned after a call.
@@ -72,27 +72,19 @@ export const createLatePayments = (sql: Sql) => ({
    * @returns false after `maxReversals` calls, or if the last call was after `lastBefore`: then the
    *   gateway may only be asked what happened
    */
-  async beginReversal(
+  beginReversal: (
     paymentId: string,
     { maxReversals, lastBefore, now }: { maxReversals: number; lastBefore: Date; now: Date },
-  ): Promise<boolean> {
-    const { count } = await sql`
+  ) =>
+    changesOne(sql`
       update late_payments set reversals = reversals + 1, reversal_at = ${now}
       where payment_id = ${paymentId} and result is null and reversals < ${maxReversals}
-        and (reversal_at is null or reversal_at <= ${lastBefore})`;
-    return count === 1;
-  },
+        and (reversal_at is null or reversal_at <= ${lastBefore})`),
 });
 
 /** A person has looked after the money. False if there is none to look after. */
-export const checkLateMoney = async (
-  sql: Queries,
-  paymentId: string,
-  now: Date,
-): Promise<boolean> => {
-  const { count } = await sql`
+export const checkLateMoney = (sql: Queries, paymentId: string, now: Date): Promise<boolean> =>
+  changesOne(sql`
     update late_payments set checked_at = ${now}
-    where payment_id = ${paymentId} and result = 'by_hand' and checked_at is null`;
-  return count === 1;
-};
+    where payment_id = ${paymentId} and result = 'by_hand' and checked_at is null`);
 export type LatePayments = ReturnType<typeof createLatePayments>;

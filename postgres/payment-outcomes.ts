@@ -5,7 +5,7 @@ import { eventId } from '../contract/ids.ts';
 import type { Payment, Redirect } from '../contract/payment.ts';
 import type { DeliveryStatus, WaitingAnswer } from '../contract/status.ts';
 import { createAuditLog } from './audit-log.ts';
-import { first, type Queries } from './driver/sql.ts';
+import { changesOne, first, type Queries } from './driver/sql.ts';
 import { eventInserts } from './event-inserts.ts';
 import { exchangeInserts } from './gateway-exchanges.ts';
 import { selectPayment } from './payment-columns.ts';
@@ -62,7 +62,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
    * Records that the payment was opened at its gateway. The payer of a plan is there at once.
    * @returns false if it has ended or is open already
    */
-  async recordOpened(
+  recordOpened: (
     id: string,
     {
       reference,
@@ -74,16 +74,14 @@ export const createPaymentOutcomes = (sql: Queries) => ({
       redirect: Redirect;
       payer?: { returnsAt: Date | null } | null;
     } & WithExchanges,
-  ): Promise<boolean> {
-    const { count } = await sql`
+  ) =>
+    changesOne(sql`
       with ${exchangeInserts(sql, id, exchanges)}
       update payments set gateway_reference = ${reference},
         gateway_redirect = ${sql.json({ ...redirect })},
         checkout_at = case when ${payer !== null} then now() else checkout_at end,
         payer_returns_at = ${payer?.returnsAt ?? null}
-      where id = ${id} and status = 'pending' and gateway_reference is null`;
-    return count === 1;
-  },
+      where id = ${id} and status = 'pending' and gateway_reference is null`),
 
   /**
    * Records an inquiry that brought no outcome.
@@ -165,7 +163,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
    * @param options.onlyIfUnsent ends the payment only if no payer was sent to the gateway
    * @returns false if the payment has ended already, or a payer was sent; then nothing is written
    */
-  async finalize(
+  finalize: (
     ended: EndedPayment,
     event: Event,
     {
@@ -173,8 +171,8 @@ export const createPaymentOutcomes = (sql: Queries) => ({
       onlyIfUnsent,
       exchanges,
     }: { providerMessage: ProviderMessage; onlyIfUnsent: boolean } & WithExchanges,
-  ): Promise<boolean> {
-    const { count } = await sql`
+  ) =>
+    changesOne(sql`
       with ended as (
         update payments set status = ${ended.status}, tracking_code = ${ended.trackingCode},
           card_pan_masked = ${ended.cardPanMasked}, paid_at = ${ended.paidAt},
@@ -186,8 +184,6 @@ export const createPaymentOutcomes = (sql: Queries) => ({
           and (not ${onlyIfUnsent} or checkout_at is null)
         returning id, application, test, order_id
       ), ${eventInserts(sql, event, ended.id)}, ${exchangeInserts(sql, ended.id, exchanges)}
-      select from ended`;
-    return count === 1;
-  },
+      select from ended`),
 });
 export type PaymentOutcomes = ReturnType<typeof createPaymentOutcomes>;

@@ -6,7 +6,7 @@ import { createRefundEvent, type RefundEventKind } from '../contract/refund-even
 import type { RefundFailureCode } from '../contract/refund-failure-codes.ts';
 import type { Refund, RefundStage } from '../contract/refund.ts';
 import { createAuditLog } from './audit-log.ts';
-import { first, type Queries, type Sql } from './driver/sql.ts';
+import { changesOne, first, type Queries, type Sql } from './driver/sql.ts';
 import { eventInserts } from './event-inserts.ts';
 import { exchangeInserts } from './gateway-exchanges.ts';
 import { selectPayment } from './payment-columns.ts';
@@ -133,17 +133,12 @@ export const createRefundOutcomes = (sql: Sql) => ({
    * @param timesTold how often the caller saw that it was told
    * @returns false if it must not be told: it was, it was called off, it has ended, or it waits for a person
    */
-  async markTold(
-    id: string,
-    { timesTold, now }: { timesTold: number; now: Date },
-  ): Promise<boolean> {
-    const { count } = await sql`
+  markTold: (id: string, { timesTold, now }: { timesTold: number; now: Date }) =>
+    changesOne(sql`
       update refunds r set times_told = times_told + 1, told_at = coalesce(told_at, ${now}), stage = 'sent',
         updated_at = ${now}
       where id = ${id} and status = 'pending' and stage <> 'by_hand' and times_told = ${timesTold}
-        and not cancel_requested and not to_confirm and not ${isHeld(sql)}`;
-    return count === 1;
-  },
+        and not cancel_requested and not to_confirm and not ${isHeld(sql)}`),
 
   /** Records where a pending refund is, and when its workflow is due. Null: it waits for an admin. */
   async recordProgress(

@@ -4,7 +4,7 @@ import type { RefundableFields } from '../contract/payment-fields.ts';
 import { type Refund, storedRefundFields } from '../contract/refund.ts';
 import type { SandboxRefundPlan } from '../contract/sandbox-refund-plan.ts';
 import type { Person } from './audit-log.ts';
-import { first, type Fragment, type Queries } from './driver/sql.ts';
+import { changesOne, first, type Fragment, type Queries } from './driver/sql.ts';
 import { columnName } from './payment-columns.ts';
 import type { Owner } from './payments.ts';
 import { matchingRefunds, type RefundFilter } from './refund-filter.ts';
@@ -150,12 +150,10 @@ export const createRefunds = (sql: Queries) => ({
    * Has the refund never told to the gateway, unless it was told already. Its workflow ends it.
    * @returns false if the gateway was told, a person must decide, or the refund has ended otherwise
    */
-  async requestCancel(id: string): Promise<boolean> {
-    const { count } = await sql`
+  requestCancel: (id: string) =>
+    changesOne(sql`
       update refunds set cancel_requested = true, due_at = case when status = 'pending' then now() end
       where id = ${id} and requested_by = 'application'
-        and (stage = 'reserved' or failure_code = 'cancelled')`;
-    return count === 1;
-  },
+        and (stage = 'reserved' or failure_code = 'cancelled')`),
 });
 export type Refunds = ReturnType<typeof createRefunds>;

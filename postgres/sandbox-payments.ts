@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FailureCode } from '../contract/failure-codes.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { SandboxOutcome, SandboxPlan } from '../contract/sandbox-plan.ts';
-import { first, type Fragment, type Queries } from './driver/sql.ts';
+import { changesOne, first, type Fragment, type Queries } from './driver/sql.ts';
 
 /** `open`, then the payer's choice, then `verified` when the service confirms a paid payment. */
 export type SandboxState = 'open' | 'paid' | 'verified' | 'refused' | 'cancelled' | 'expired';
@@ -157,11 +157,9 @@ export const createSandboxPayments = (sql: Queries) => {
         returning ${columns}`),
 
     /** Makes an open payment unpayable. False if the payment is no longer open. */
-    async expire(reference: string): Promise<boolean> {
-      const { count } = await sql`
-        update sandbox_payments set state = 'expired' where reference = ${reference} and ${state} = 'open'`;
-      return count === 1;
-    },
+    expire: (reference: string) =>
+      changesOne(sql`
+        update sandbox_payments set state = 'expired' where reference = ${reference} and ${state} = 'open'`),
   };
 };
 export type SandboxPayments = ReturnType<typeof createSandboxPayments>;

@@ -31,3 +31,7 @@ export interface Sql extends Queries {
 /** @returns the query's first row; undefined if there is none */
 export const first = async <Row>(rows: PromiseLike<readonly Row[]>): Promise<Row | undefined> =>
   (await rows)[0];
+
+/** @returns whether the statement has changed one row */
+export const changesOne = async (statement: PromiseLike<{ count: number }>): Promise<boolean> =>
+  (await statement).count === 1;
