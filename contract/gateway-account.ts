@@ -9,18 +9,25 @@ export interface RecordedAccount {
   gatewayKind: GatewayKind;
   /** Sealed by SECRETS_KEY, see postgres/secret-box.ts. */
   credentials: string | null;
+  /** What only its refunds need, sealed by the same key. */
+  refundCredentials: string | null;
 }
 
 /** The part of a gateway's account that the API can read: it checks notifications, and opens no payment. */
-export interface NotificationAccount extends Omit<RecordedAccount, 'credentials'> {
+export interface NotificationAccount extends Omit<
+  RecordedAccount,
+  'credentials' | 'refundCredentials'
+> {
   /** Sealed by NOTIFICATIONS_KEY. */
   notificationSecrets: string | null;
 }
 
-/** The credentials of an account in two parts, as the database stores them. */
+/**
+ * The credentials of an account in three parts, as the database stores them. Undefined: a replacement keeps what there
+ * is. Null: none.
+ */
 export interface SealedCredentials {
   credentials: string | null;
-  notificationSecrets: string | null;
-  /** They have what the driver's refunds need. */
-  canRefund: boolean;
+  notificationSecrets: string | null | undefined;
+  refundCredentials: string | null | undefined;
 }

@@ -28,6 +28,9 @@ export const slugPattern = /^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$/;
 /** The owner to which a gateway's credentials are sealed. No application can have this name. */
 export const credentialsOwner = (gateway: string): string => `gateway:${gateway}`;
 
+/** The owner to which what only a gateway's refunds need is sealed. */
+export const refundCredentialsOwner = (gateway: string): string => `refunds:${gateway}`;
+
 /** The owner to which a gateway's notification secrets are sealed. */
 export const notificationSecretsOwner = (gateway: string): string => `notifications:${gateway}`;
 

@@ -31,7 +31,7 @@ revoke all on all tables in schema public from public;
 -- neither insert nor update the columns of an outcome. It reads events and changes no delivery. It
 -- reads the class of an attempt's error and not its text. It cannot read the credentials of gateways, only the
 -- secrets that check their notifications.
-grant select (slug, driver, kind, enabled, notification_secrets, can_refund, time_zone) on gateways to payments_api;
+grant select (slug, driver, kind, enabled, notification_secrets, has_refund_credentials, time_zone) on gateways to payments_api;
 grant select on applications, tokens, payments, refunds, workflow_outbox, idempotency_keys,
   request_counts, movements, sandbox_payments, events, deliveries to payments_api;
 grant select (event_id, number, round, trigger, started_at, completed_at, duration_ms, response_status,
@@ -125,7 +125,7 @@ grant insert (id, payment_id, application, test, order_id, status, stage, amount
   update (settled_as, due_at, cancel_requested, released) on refunds to payments_admin, payments_console;
 grant insert (refund_id, token, actor, via) on confirmations to payments_admin, payments_console;
 grant select, insert, update, delete on refund_limits, refund_approvals to payments_admin;
-grant update (enabled, credentials, notification_secrets, can_refund, time_zone, fee_basis_points, fee_fixed) on gateways
+grant update (enabled, credentials, notification_secrets, refund_credentials, time_zone, fee_basis_points, fee_fixed) on gateways
   to payments_admin;
 grant select on movements, account_days, account_differences to payments_admin, payments_console;
 grant update (state, reason, changed_at) on account_differences to payments_admin, payments_console;
@@ -149,7 +149,7 @@ grant select (id, name, label, created_at, used_at) on console_passkeys to payme
 grant select on applications, tokens, payments, refunds, workflow_outbox, events, deliveries, attempts, late_payments,
   refused_requests, gateway_exchanges, audit_log, console_people, console_links, console_sessions, console_passkeys, console_ended_logins
   to payments_console;
-grant select (slug, driver, kind, enabled, can_refund, has_credentials, created_at, time_zone) on gateways to payments_console;
+grant select (slug, driver, kind, enabled, has_refund_credentials, has_credentials, created_at, time_zone) on gateways to payments_console;
 grant select (id, application, key_id, created_at, retires_at) on webhook_secrets to payments_console;
 grant insert (hash, prefix, application, mode, name, scopes, expires_at, issued_by, issued_via), update (revoked_at) on tokens
   to payments_console;
@@ -160,7 +160,7 @@ grant update (checked_at) on late_payments to payments_admin, payments_console;
 -- It reads limits and the amount above which another admin must confirm a refund, and changes neither.
 grant select on refund_approvals, refund_limits to payments_console;
 -- It can replace credentials, and read none.
-grant update (enabled, credentials, notification_secrets, can_refund) on gateways to payments_console;
+grant update (enabled, credentials, notification_secrets, refund_credentials) on gateways to payments_console;
 grant insert (slug, default_gateway, callback_urls, webhook_url, requests_per_minute) on applications
   to payments_console;
 -- Replays of many and webhook tests are requests, as the API's: a workflow carries them out.

@@ -189,7 +189,7 @@ export interface RefundTerms {
   keyed: boolean;
   /**
    * The field of an account's credentials without which the account has no refunds; null where it needs none.
-   * The column `gateways.can_refund` says whether the account has it.
+   * The column `gateways.has_refund_credentials` says whether the account has it.
    */
   credentials: string | null;
 }

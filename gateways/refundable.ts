@@ -54,7 +54,7 @@ export const findRefundProblem = (
   payment: RefundableFields & {
     driver: string;
     currency: string;
-    canRefund: boolean;
+    hasRefundCredentials: boolean;
     paidAt: Date | null;
   },
   { amount, refundableAmount: believed, recorded = false }: WantedRefund,
@@ -87,7 +87,7 @@ export const findRefundProblem = (
     return { code: 'REFUND_IN_PROGRESS', message: 'Another refund of the payment is pending.' };
   if (canReverse(payment, amount, now)) return undefined;
   if (!refund) return notSupported('The gateway gives the whole amount back, and no part of it.');
-  if (!payment.canRefund)
+  if (refund.credentials && !payment.hasRefundCredentials)
     return notSupported('The account at the gateway has no credentials for refunds.');
   if (amountRefunded > 0 && refund.several === 'once')
     return notSupported('The gateway makes one refund of a payment.');

@@ -4,7 +4,11 @@ import type {
   RecordedAccount,
   SealedCredentials,
 } from '../contract/gateway-account.ts';
-import { credentialsOwner, notificationSecretsOwner } from '../contract/ids.ts';
+import {
+  credentialsOwner,
+  notificationSecretsOwner,
+  refundCredentialsOwner,
+} from '../contract/ids.ts';
 import type { Money } from './amount.ts';
 import { findProblems } from './amount.ts';
 import { GatewayUnavailable } from './errors.ts';
@@ -54,21 +58,32 @@ export interface SecretBox {
  */
 export const openCredentials = (
   secretBox: SecretBox,
-  { gateway, credentials }: RecordedAccount,
-): unknown =>
-  openJson(secretBox, {
-    name: `The credentials of ${gateway}`,
-    sealed: credentials,
-    owner: credentialsOwner(gateway),
-  });
+  { gateway, driver, credentials, refundCredentials }: RecordedAccount,
+): unknown => {
+  const open = (sealed: string | null, owner: string) =>
+    openJson(secretBox, { name: `The credentials of ${gateway}`, sealed, owner });
+  const field = refundFieldOf(driver);
+  return {
+    ...open(credentials, credentialsOwner(gateway)),
+    ...(field !== null &&
+      refundCredentials !== null && {
+        [field]: open(refundCredentials, refundCredentialsOwner(gateway)),
+      }),
+  };
+};
+
+/** The field of a driver's credentials that only its refunds need. */
+const refundFieldOf = (driverName: string): string | null =>
+  findDriver(driverName)?.capabilities.refund?.credentials ?? null;
 
 const openJson = (
   secretBox: SecretBox,
   { name, sealed, owner }: { name: string; sealed: string | null; owner: string },
-): unknown => {
+): object => {
   if (sealed === null) return {};
   try {
-    return JSON.parse(secretBox.open(sealed, owner));
+    // It was sealed as an object.
+    return JSON.parse(secretBox.open(sealed, owner)) as object;
   } catch (error) {
     // Not the message of a SyntaxError: it quotes the text.
     const why =
@@ -77,11 +92,11 @@ const openJson = (
   }
 };
 
-/** Splits credentials by who may open them; `notificationSecrets` is null without any. */
+/** Splits credentials by who may open them; `notificationSecrets` is undefined without any. */
 export const splitCredentials = (
   driverName: string,
   credentials: object,
-): { credentials: object; notificationSecrets: object | null } => {
+): { credentials: object; notificationSecrets: object | undefined } => {
   const fields = new Set(findDriver(driverName)?.notifications?.secretFields);
   const of = (isSecret: boolean) =>
     Object.fromEntries(
@@ -90,7 +105,7 @@ export const splitCredentials = (
   const secrets = of(true);
   return {
     credentials: of(false),
-    notificationSecrets: Object.keys(secrets).length > 0 ? secrets : null,
+    notificationSecrets: Object.keys(secrets).length > 0 ? secrets : undefined,
   };
 };
 
@@ -108,10 +123,14 @@ export const sealCredentials = (
 ): SealedCredentials => {
   const parts = splitCredentials(driver, credentials);
   const secrets = parts.notificationSecrets;
-  const refundField = findDriver(driver)?.capabilities.refund?.credentials ?? null;
+  const { [refundFieldOf(driver) ?? '']: refunds, ...own } = parts.credentials as Record<
+    string,
+    object | null | undefined
+  >;
+  const seal = (part: object, owner: string) => secretBox().seal(JSON.stringify(part), owner);
   return {
-    canRefund: refundField === null || Object.hasOwn(credentials, refundField),
-    credentials: secretBox().seal(JSON.stringify(parts.credentials), credentialsOwner(slug)),
+    credentials: seal(own, credentialsOwner(slug)),
+    refundCredentials: refunds && seal(refunds, refundCredentialsOwner(slug)),
     notificationSecrets:
       secrets && notificationBox().seal(JSON.stringify(secrets), notificationSecretsOwner(slug)),
   };

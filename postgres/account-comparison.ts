@@ -3,6 +3,7 @@ import type { RecordedAccount } from '../contract/gateway-account.ts';
 import type { AccountDay } from '../contract/movement.ts';
 import { hashDay } from './account-hash.ts';
 import { first, type Queries, type Sql } from './driver/sql.ts';
+import { accountColumns } from './gateways.ts';
 
 /** The account, and when its day begins and ends. */
 export interface DayOfAccount extends RecordedAccount {
@@ -49,10 +50,10 @@ export const createAccountComparison = (sql: Sql) => ({
   /** Undefined if there is no such gateway. */
   getDay: ({ gateway, day }: AccountDay) =>
     first(sql<DayOfAccount[]>`
-      select slug as gateway, driver, kind as "gatewayKind", credentials,
+      select ${accountColumns(sql)},
         ${day}::date::timestamp at time zone time_zone as "from",
         (${day}::date + 1)::timestamp at time zone time_zone as "to", clock_timestamp()::text as "askedAt"
-      from gateways where slug = ${gateway}`),
+      from gateways g where slug = ${gateway}`),
 
   /** Names what differs on the day. A difference that is no longer found is mended. */
   async findDifferences(account: AccountDay): Promise<Findings> {

@@ -43,7 +43,11 @@ type NewGateway = Omit<Gateway, 'enabled'> &
   Partial<SealedCredentials>;
 
 /** A column that is sealed. Each has a key of its own. */
-export type SealedPart = 'credentials' | 'notification_secrets';
+export type SealedPart = 'credentials' | 'refund_credentials' | 'notification_secrets';
+
+/** The fields of RecordedAccount, of gateways `g`. */
+export const accountColumns = (sql: Queries) => sql`
+  g.slug as gateway, g.driver, g.kind as "gatewayKind", g.credentials, g.refund_credentials as "refundCredentials"`;
 
 export const createGateways = (sql: Queries) => ({
   /** False if the slug exists; then nothing is written. */
@@ -53,11 +57,11 @@ export const createGateways = (sql: Queries) => ({
     kind,
     credentials,
     notificationSecrets = null,
-    canRefund = true,
+    refundCredentials = null,
   }: NewGateway) =>
     changesOne(sql`
-      insert into gateways (slug, driver, kind, credentials, notification_secrets, can_refund)
-      values (${slug}, ${driver}, ${kind}, ${credentials}, ${notificationSecrets}, ${canRefund})
+      insert into gateways (slug, driver, kind, credentials, notification_secrets, refund_credentials)
+      values (${slug}, ${driver}, ${kind}, ${credentials}, ${notificationSecrets}, ${refundCredentials})
       on conflict (slug) do nothing`),
 
   async list(): Promise<ListedGateway[]> {
@@ -79,8 +83,7 @@ export const createGateways = (sql: Queries) => ({
   /** The account that the gateway's adapter needs. */
   getAccount: (slug: string) =>
     first(sql<RecordedAccount[]>`
-      select slug as gateway, driver, kind as "gatewayKind", credentials
-      from gateways where slug = ${slug}`),
+      select ${accountColumns(sql)} from gateways g where slug = ${slug}`),
 
   /** The part of the account that checks notifications. The API's login may read no more. */
   getNotificationAccount: (slug: string) =>
@@ -101,18 +104,19 @@ export const createGateways = (sql: Queries) => ({
         fee_fixed = ${terms.feeFixed}
       where slug = ${slug} and exists (select from pg_timezone_names where name = ${terms.timeZone})`),
 
-  /** Replaces the credentials, and the notification secrets if there are new ones. */
+  /** Replaces the parts of the credentials that are given. */
   async setCredentials(
     slug: string,
-    { credentials, notificationSecrets, canRefund }: SealedCredentials,
+    { credentials, notificationSecrets, refundCredentials }: SealedCredentials,
   ): Promise<void> {
     await sql`
-      update gateways set credentials = ${credentials}, can_refund = ${canRefund}
-        ${notificationSecrets === null ? sql`` : sql`, notification_secrets = ${notificationSecrets}`}
+      update gateways set credentials = ${credentials}
+        ${notificationSecrets === undefined ? sql`` : sql`, notification_secrets = ${notificationSecrets}`}
+        ${refundCredentials === undefined ? sql`` : sql`, refund_credentials = ${refundCredentials}`}
       where slug = ${slug}`;
   },
 
-  /** Locks and lists gateways whose credentials, or notification secrets, are sealed by another key. */
+  /** Locks and lists gateways of which a part of the credentials is sealed by another key. */
   async listSealedByOthers(
     part: SealedPart,
     currentKeyId: string,

@@ -8,6 +8,7 @@ import { createAuditLog } from './audit-log.ts';
 import { changesOne, first, type Queries } from './driver/sql.ts';
 import { eventInserts } from './event-inserts.ts';
 import { exchangeInserts } from './gateway-exchanges.ts';
+import { accountColumns } from './gateways.ts';
 import { selectPayment } from './payment-columns.ts';
 import { retryInquiryAt, verifyingInquiryAt } from './sweeper.ts';
 
@@ -50,7 +51,7 @@ export type EndedPayment = Payment & Partial<Pick<RecordedAccount, 'gatewayKind'
 export const createPaymentOutcomes = (sql: Queries) => ({
   get: (id: string) =>
     first(sql<PaymentWithAccount[]>`
-      select ${selectPayment(sql)}, g.driver, g.kind as "gatewayKind", g.credentials,
+      select ${selectPayment(sql)}, ${accountColumns(sql)},
         p.gateway_reference as reference, p.checkout_at is not null as "payerSent",
         p.payer_returns_at as "payerReturnsAt", d.status as delivery, d.round
       from payments p

@@ -50,7 +50,7 @@ export interface RefundablePayment extends RefundableFields, Owner {
   driver: string;
   gatewayKind: GatewayKind;
   /** The account has the credentials that refunds need. */
-  canRefund: boolean;
+  hasRefundCredentials: boolean;
   currency: string;
   paidAt: Date | null;
 }
@@ -128,7 +128,7 @@ export const createRefunds = (sql: Queries) => ({
   /** @param owner undefined: of every application */
   getPayment: (id: string, owner?: Owner) =>
     first(sql<RefundablePayment[]>`
-      select p.application, p.test, g.driver, g.kind as "gatewayKind", g.can_refund as "canRefund", p.status, p.currency, p.paid_at as "paidAt", p.amount,
+      select p.application, p.test, g.driver, g.kind as "gatewayKind", g.has_refund_credentials as "hasRefundCredentials", p.status, p.currency, p.paid_at as "paidAt", p.amount,
         p.amount_refunded as "amountRefunded", p.amount_refund_pending as "amountRefundPending",
         p.refundable_until as "refundableUntil"
       from payments p join gateways g on g.slug = p.gateway

@@ -19,6 +19,9 @@ export const listSealingKeys = async (sql: Queries): Promise<SealingKey[]> =>
       select 'SECRETS_KEY', split_part(credentials, '.', 2) from gateways
       where credentials is not null
       union all
+      select 'SECRETS_KEY', split_part(refund_credentials, '.', 2) from gateways
+      where refund_credentials is not null
+      union all
       select 'NOTIFICATIONS_KEY', split_part(notification_secrets, '.', 2) from gateways
       where notification_secrets is not null
     ) as sealed

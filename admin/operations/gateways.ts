@@ -17,8 +17,8 @@ export interface NewGateway {
 
 const noCredentials: SealedCredentials = {
   credentials: null,
-  notificationSecrets: null,
-  canRefund: true,
+  notificationSecrets: undefined,
+  refundCredentials: null,
 };
 
 export const createGatewayOperations = ({
@@ -46,8 +46,8 @@ export const createGatewayOperations = ({
   },
 
   /**
-   * Replaces the credentials. The next call for any payment uses them. Secrets of notifications stay unless new
-   * ones are given, or none (`[]`).
+   * Replaces the credentials. The next call for any payment uses them. Secrets of notifications, and what only refunds
+   * need, stay unless new ones are given, or none (`[]`, `null`).
    */
   async setCredentials(slug: string, credentials: string, reason: string | null): Promise<void> {
     const parsed = parseCredentials(credentials);
@@ -57,7 +57,10 @@ export const createGatewayOperations = ({
       const account = (await gateways.list()).find((each) => each.slug === slug);
       if (!account) throw new NotFound(`There is no gateway "${slug}".`);
       const { driver, kind, hasCredentials } = account;
-      const problem = problemWithAccount(driver, { slug, kind, credentials: parsed }, targetRule);
+      const given = Object.fromEntries(
+        Object.entries(parsed).filter(([, value]) => value !== null),
+      );
+      const problem = problemWithAccount(driver, { slug, kind, credentials: given }, targetRule);
       if (problem !== undefined) throw new Refusal(`${problem}.`);
       const sealed = sealCredentials(
         { slug, driver, credentials: parsed },
@@ -69,7 +72,10 @@ export const createGatewayOperations = ({
         after: {
           has_credentials: true,
           replaced: true,
-          ...(sealed.notificationSecrets !== null && { notification_secrets_replaced: true }),
+          ...(sealed.notificationSecrets !== undefined && { notification_secrets_replaced: true }),
+          ...(sealed.refundCredentials !== undefined && {
+            has_refund_credentials: sealed.refundCredentials !== null,
+          }),
         },
       };
     });

@@ -1,4 +1,8 @@
-import { credentialsOwner, notificationSecretsOwner } from '../../contract/ids.ts';
+import {
+  credentialsOwner,
+  notificationSecretsOwner,
+  refundCredentialsOwner,
+} from '../../contract/ids.ts';
 import type { Queries } from '../../postgres/driver/sql.ts';
 import type { SealedPart } from '../../postgres/gateways.ts';
 import { createGateways } from '../../postgres/gateways.ts';
@@ -150,7 +154,9 @@ const resealAll = async (
 
 /** Each returns the number of secrets; less than a batch once none is left. */
 const resealOf: Record<KeySetting, (tx: Queries, box: SecretBox) => Promise<number>> = {
-  SECRETS_KEY: (tx, box) => resealAccounts(tx, box, 'credentials', credentialsOwner),
+  SECRETS_KEY: async (tx, box) =>
+    (await resealAccounts(tx, box, 'credentials', credentialsOwner)) +
+    (await resealAccounts(tx, box, 'refund_credentials', refundCredentialsOwner)),
   NOTIFICATIONS_KEY: (tx, box) =>
     resealAccounts(tx, box, 'notification_secrets', notificationSecretsOwner),
   async WEBHOOKS_KEY(tx, box) {

@@ -9,8 +9,8 @@ create table gateways (
   enabled boolean not null default true,
   credentials text,
   notification_secrets text,
-  -- False if the driver's refunds need credentials that the account does not have.
-  can_refund boolean not null default true,
+  -- What only refunds need, apart: a replacement of the others keeps it.
+  refund_credentials text,
   -- Its days begin at midnight there.
   time_zone text not null default 'UTC',
   -- What it was agreed to keep of a payment: hundredths of a percent, and minor units; null: not known.
@@ -18,6 +18,7 @@ create table gateways (
   fee_fixed bigint,
   -- For those who may not read them.
   has_credentials boolean not null generated always as (credentials is not null) stored,
+  has_refund_credentials boolean not null generated always as (refund_credentials is not null) stored,
   created_at timestamptz not null default now()
 );
 

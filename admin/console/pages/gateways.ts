@@ -67,7 +67,7 @@ export const gatewayActions: readonly Action[] = [
     confirm: async ({ params: { slug } }) => ({
       title: `Replace the credentials of ${slug}`,
       consequence:
-        'The next call to the gateway uses the new credentials, for open payments too. With those of another account, the money of new payments goes there. Nobody can read the old ones back. Secrets of notifications stay unless they are given.',
+        'The next call to the gateway uses the new credentials, for open payments too. With those of another account, the money of new payments goes there. Nobody can read the old ones back. Secrets of notifications, and what only refunds need, stay unless they are given.',
       button: 'Replace',
       done: `The credentials of ${slug} were replaced.`,
       back: '/gateways',

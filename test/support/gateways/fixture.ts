@@ -129,7 +129,10 @@ export const adapterOf = (
   });
   const { credentials: own } = splitCredentials(driver, credentials);
   const sealed = secretBox.seal(JSON.stringify(own), 'gateway:account');
-  return gatewayOf({ gateway: 'account', driver, gatewayKind: kind, credentials: sealed });
+  return gatewayOf({
+    ...{ gateway: 'account', driver, gatewayKind: kind },
+    ...{ credentials: sealed, refundCredentials: null },
+  });
 };
 
 /** A payment as an adapter opens it. */

@@ -12,7 +12,7 @@ const paid = {
   amountRefunded: 0,
   amountRefundPending: 0,
   refundableUntil: null,
-  canRefund: true,
+  hasRefundCredentials: true,
   paidAt: hours(-48),
 } as const;
 const codeOf = (...asked: Parameters<typeof findRefundProblem>) =>
@@ -29,7 +29,7 @@ describe('findRefundProblem', () => {
     {},
     { refundableUntil: hours(-1) },
     { refundableUntil: hours(1) },
-    { canRefund: false },
+    { hasRefundCredentials: false },
     { paidAt: now },
   ];
   const requests = [
@@ -51,7 +51,11 @@ describe('findRefundProblem', () => {
 
   it.each([
     ['that the time is over', { refundableUntil: hours(-1) }, { amount: 1250 }],
-    ['that the account has no credentials', { canRefund: false }, { amount: 1250 }],
+    [
+      'that the account has no credentials',
+      { driver: 'zibal', currency: 'IRR', hasRefundCredentials: false },
+      { amount: 1250 },
+    ],
     ['that the gateway cannot do it', { driver: 'payping' }, { amount: 1250 }],
   ])('says %s while something is left', (_, circumstance, wanted) => {
     expect(codeOf({ ...paid, ...circumstance }, wanted, now)).toBe('REFUND_NOT_SUPPORTED');

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../../../admin/operations/change.ts';
-import { createNotificationReader } from '../../../../gateways/registry.ts';
+import { createNotificationReader, openCredentials } from '../../../../gateways/registry.ts';
 import { createGateways } from '../../../../postgres/gateways.ts';
 import { createSecretBox } from '../../../../postgres/secret-box.ts';
 import { aKeyRing, operationsOn } from '../../../support/service/admin-operations.ts';
@@ -98,6 +98,33 @@ describe('gateways', () => {
     expect(await resultOfNotification()).toBe('changed');
     await replace({ secretKey: 'sk_live_5678', webhookSecrets: [] });
     expect(await resultOfNotification()).toBe('rejected');
+  });
+
+  it('keep what only refunds need, unless a replacement has it or says that there is none', async () => {
+    const keyRing = aKeyRing();
+    const { gateways } = operationsOn(records.sql, { keyRing });
+    const refunds = { accessToken: 'token-0123456789', accountId: 'account-1' };
+    const account = async () => {
+      const row = await createGateways(records.sql).getAccount('refunding');
+      return openCredentials(createSecretBox(keyRing), row!);
+    };
+    const can = async () => {
+      const [row] = await records.sql<{ can: boolean }[]>`
+        select has_refund_credentials as can from gateways where slug = 'refunding'`;
+      return row?.can;
+    };
+    const replace = (credentials: object) =>
+      gateways.setCredentials('refunding', JSON.stringify(credentials), null);
+    const credentials = JSON.stringify({ merchant: 'first', refunds });
+    await gateways.add({ slug: 'refunding', driver: 'zibal', kind: 'live', credentials }, null);
+    await replace({ merchant: 'second' });
+    expect([await account(), await can()]).toEqual([{ merchant: 'second', refunds }, true]);
+    const other = { ...refunds, accountId: 'account-2' };
+    await replace({ merchant: 'second', refunds: other });
+    expect(await account()).toEqual({ merchant: 'second', refunds: other });
+    await expect(replace({ merchant: 'second', refunds: {} })).rejects.toThrow('refunds');
+    await replace({ merchant: 'third', refunds: null });
+    expect([await account(), await can()]).toEqual([{ merchant: 'third' }, false]);
   });
 
   it('need NOTIFICATIONS_KEY only where something checks notifications', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createChange } from '../../../../admin/operations/change.ts';
 import { createSecretOperations } from '../../../../admin/operations/secrets.ts';
 import type { Queries, Sql } from '../../../../postgres/driver/sql.ts';
+import { openCredentials } from '../../../../gateways/registry.ts';
 import { createGateways } from '../../../../postgres/gateways.ts';
 import { createSecretBox } from '../../../../postgres/secret-box.ts';
 import { createWebhookSecrets } from '../../../../postgres/webhook-secrets.ts';
@@ -206,6 +207,25 @@ describe('webhook secrets', () => {
     expect(createSecretBox(others).open(account?.credentials ?? '', 'gateway:to-reseal')).toBe(
       '{"merchant_id":"m"}',
     );
+  });
+
+  it('are encrypted with the first key of SECRETS_KEY, also what only refunds need', async () => {
+    const [ring, newRing] = [aKeyRing('r1'), aKeyRing('r2')];
+    await records.sql`delete from webhook_secrets`;
+    await records.sql`update gateways set credentials = null`;
+    const refunds = { accessToken: 'token-0123456789', accountId: 'account-1' };
+    const credentials = JSON.stringify({ merchant: 'shop', refunds });
+    await operationsOn(records.sql, { keyRing: ring }).gateways.add(
+      { slug: 'refunding', driver: 'zibal', kind: 'live', credentials },
+      null,
+    );
+    const both = { currentId: 'r2', keys: new Map([...newRing.keys, ...ring.keys]) };
+    const { secrets } = operationsOn(records.sql, { keyRing: both });
+    expect(await secrets.reseal('yearly')).toBe(2);
+    expect(await secrets.reseal('yearly')).toBe(0);
+    const account = await createGateways(records.sql).getAccount('refunding');
+    expect(openCredentials(createSecretBox(newRing), account!)).toEqual(JSON.parse(credentials));
+    await records.sql`update gateways set refund_credentials = null`;
   });
 
   it('are encrypted with the first key of NOTIFICATIONS_KEY where they check notifications', async () => {
