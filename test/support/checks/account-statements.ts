@@ -55,6 +55,7 @@ export const accountStatements = (
       calls: {
         forgetAnswers: () => entries.forgetAnswers(accountDay),
         recordEntries: () => entries.recordEntries('sandbox', [entry]),
+        forgetUnlisted: () => entries.forgetUnlisted(accountDay, '2026-11-20T00:00:00Z'),
         listToAsk: () => entries.listToAsk(accountDay, { after: 'payment:', limit: 10 }),
         recordAnswers: () =>
           entries.recordAnswers([{ id: `payment:${idOf(7)}`, result: 'absent' }]),
