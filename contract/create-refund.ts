@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { metadataSchema } from './metadata.ts';
 import { amountBounds } from './money.ts';
 import { refundReasons } from './refund.ts';

@@ -192,35 +192,28 @@ grant insert (via) on audit_log to payments_admin, payments_retention, payments_
 -- A worker can write only in the service's name, never in a person's. An existing policy is left as it is,
 -- because any change locks the table: give a changed policy a new name.
 do $$
+declare
+  restricted text;
 begin
-  if not (select relrowsecurity from pg_class where oid = 'audit_log'::regclass) then
-    alter table audit_log enable row level security;
-  end if;
-  if not exists (select from pg_policy where polname = 'audit_log__granted') then
-    create policy audit_log__granted on audit_log using (true);
-  end if;
+  foreach restricted in array array['audit_log', 'movements', 'refunds', 'tokens', 'confirmations'] loop
+    if not (select relrowsecurity from pg_class where oid = restricted::regclass) then
+      execute format('alter table %I enable row level security', restricted);
+    end if;
+    -- What the grants above allow. Nobody may read confirmations.
+    if restricted <> 'confirmations' and not exists (select from pg_policy where polname = restricted || '__granted') then
+      execute format('create policy %I on %I using (true)', restricted || '__granted', restricted);
+    end if;
+  end loop;
   if not exists (select from pg_policy where polname = 'audit_log__service') then
     create policy audit_log__service on audit_log as restrictive for insert to payments_worker
       with check (actor = 'service');
   end if;
   -- Payments and refunds become movements by triggers, which run as the owner.
-  if not (select relrowsecurity from pg_class where oid = 'movements'::regclass) then
-    alter table movements enable row level security;
-  end if;
-  if not exists (select from pg_policy where polname = 'movements__granted') then
-    create policy movements__granted on movements using (true);
-  end if;
   if not exists (select from pg_policy where polname = 'movements__worker') then
     create policy movements__worker on movements as restrictive for insert to payments_worker
       with check (kind in ('fee', 'chargeback'));
   end if;
   -- Who may ask for which refund. The worker finds those that were made at the gateway.
-  if not (select relrowsecurity from pg_class where oid = 'refunds'::regclass) then
-    alter table refunds enable row level security;
-  end if;
-  if not exists (select from pg_policy where polname = 'refunds__granted') then
-    create policy refunds__granted on refunds using (true);
-  end if;
   -- The minute is for a request that came before its token ended.
   if not exists (select from pg_policy where polname = 'refunds__api') then
     create policy refunds__api on refunds as restrictive for insert to payments_api
@@ -244,12 +237,6 @@ begin
       with check (requested_by = 'gateway' and method = 'refund' and status = 'succeeded');
   end if;
   -- Who issues a token has a name: another admin confirms one with the scope `refund`.
-  if not (select relrowsecurity from pg_class where oid = 'tokens'::regclass) then
-    alter table tokens enable row level security;
-  end if;
-  if not exists (select from pg_policy where polname = 'tokens__granted') then
-    create policy tokens__granted on tokens using (true);
-  end if;
   if not exists (select from pg_policy where polname = 'tokens__admin') then
     create policy tokens__admin on tokens as restrictive for insert to payments_admin
       with check (issued_by is not null and issued_via = 'cli');
@@ -260,9 +247,6 @@ begin
         and exists (select from console_people p where p.name = issued_by and p.role = 'admin'));
   end if;
   -- Who confirms on the command line cannot do so in the name of the console, which cannot invent people.
-  if not (select relrowsecurity from pg_class where oid = 'confirmations'::regclass) then
-    alter table confirmations enable row level security;
-  end if;
   if not exists (select from pg_policy where polname = 'confirmations__admin') then
     create policy confirmations__admin on confirmations for insert to payments_admin with check (via = 'cli');
   end if;

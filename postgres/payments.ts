@@ -58,6 +58,10 @@ const progress = (sql: Queries) =>
   sql`p.gateway_reference is not null as opened, p.checkout_at is not null as "payerSent",
     floor(extract(epoch from now()) / ${limits.verifyReuseSeconds}::int)::bigint as "verifyWindow"`;
 
+const selectRef = (sql: Queries) => sql`
+  select ${selectPayment(sql, workflowStartFields)}, p.status, p.checkout_at is not null as "payerSent"
+  from payments p`;
+
 const payerColumns = (sql: Queries) => sql`
   ${selectPayment(sql)}, g.driver, ${progress(sql)},
   coalesce(o.created_at < now() - interval '1 second', false) as "isUnstarted", o.trace_id as "traceId"`;
@@ -136,19 +140,12 @@ export const createPayments = (sql: Queries) => ({
   /** Finds a payment by the gateway's reference for it. */
   getByReference: (gateway: string, reference: string) =>
     first(sql<PaymentRef[]>`
-      select ${selectPayment(sql, workflowStartFields)}, p.status,
-        p.checkout_at is not null as "payerSent"
-      from payments p
-      where p.gateway = ${gateway} and p.gateway_reference = ${reference}`),
+      ${selectRef(sql)} where p.gateway = ${gateway} and p.gateway_reference = ${reference}`),
 
   /** Finds a payment by the tracking code of its gateway. */
   getByTrackingCode: (gateway: string, trackingCode: string) =>
     first(sql<PaymentRef[]>`
-      select ${selectPayment(sql, workflowStartFields)}, p.status,
-        p.checkout_at is not null as "payerSent"
-      from payments p
-      where p.gateway = ${gateway} and p.tracking_code = ${trackingCode}
-      limit 1`),
+      ${selectRef(sql)} where p.gateway = ${gateway} and p.tracking_code = ${trackingCode} limit 1`),
 
   /**
    * Records that the payer goes to the gateway, and returns the payment as it was before.

@@ -15,13 +15,15 @@ import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import type { Gateways } from '../../postgres/gateways.ts';
 import type { PaymentRef, Payments } from '../../postgres/payments.ts';
 import type { Logger } from '../../telemetry/log.ts';
-import { type WorkflowCalls, TemporalUnavailable } from '../../temporal/workflow-calls.ts';
+import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import { createAddressBulkhead } from '../http/address-bulkhead.ts';
 import type { RateLimiter } from '../http/rate-limiter.ts';
 import { rateLimited, RepeatedRateLimitError } from '../http/rate-limiter.ts';
 import type { Handler, RequestOf, RouteSpec } from '../http/route.ts';
+import { unavailableIfTemporalIsDown } from '../http/temporal-needed.ts';
 
 const invalidMessage = 'The signature is not valid.';
+const notNow = 'Notifications cannot be received now.';
 const invalidSignature: FieldError = {
   path: 'signature',
   rule: 'signature',
@@ -148,8 +150,8 @@ const read = (
     if (!readNotification) throw new GatewayUnavailable('NOTIFICATIONS_KEY: is missing');
     return readNotification(message, account);
   } catch (error) {
-    if (error instanceof GatewayUnavailable) throw unavailable(error);
-    throw error;
+    if (!(error instanceof GatewayUnavailable)) throw error;
+    throw new PaymentError('SERVICE_UNAVAILABLE', notNow, { cause: error });
   }
 };
 
@@ -164,13 +166,10 @@ const passOn = async (
   if (status === 'paid' || (result === 'closed' && isTerminal(status))) return;
   // A payer was there, so a checkout that is not recorded was lost.
   if (result === 'changed' && !payerSent) await payments.recordLostCheckout(id, now());
-  try {
-    if (isTerminal(status)) await workflows.recheckLatePayment(id);
-    else await workflows.recheck(payment, { unlessEnded: result === 'closed' });
-  } catch (error) {
-    if (error instanceof TemporalUnavailable) throw unavailable(error);
-    throw error;
-  }
+  const recheck = isTerminal(status)
+    ? workflows.recheckLatePayment(id)
+    : workflows.recheck(payment, { unlessEnded: result === 'closed' });
+  await unavailableIfTemporalIsDown(recheck, notNow);
 };
 
 /**
@@ -184,12 +183,8 @@ const passOnRefund = async (
 ): Promise<void> => {
   const isOurs = ours !== null && refundIdPattern.test(ours);
   const refund = isOurs ? ours : refundId([gateway, reference]);
-  try {
-    await workflows.recheck({ refundId: refund, id, application, orderId });
-  } catch (error) {
-    if (error instanceof TemporalUnavailable) throw unavailable(error);
-    throw error;
-  }
+  const recheck = workflows.recheck({ refundId: refund, id, application, orderId });
+  await unavailableIfTemporalIsDown(recheck, notNow);
 };
 
 /**
@@ -214,6 +209,3 @@ const reportLostReference = (
   metrics.alerts.inc({ alert: lostReference });
   logger.error({ ...facts, alert: lostReference }, message);
 };
-
-const unavailable = (cause: Error) =>
-  new PaymentError('SERVICE_UNAVAILABLE', 'Notifications cannot be received now.', { cause });
