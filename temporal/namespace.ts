@@ -63,6 +63,27 @@ export const addSearchAttributes = async (client: Client): Promise<void> => {
   );
 };
 
+/** Acts again while Temporal is busy or away, for a minute: a process that starts meanwhile has nothing to correct. */
+export const untilTemporalAnswers = async (act: () => Promise<void>): Promise<void> => {
+  const until = Date.now() + setupLimitMs;
+  for (;;)
+    try {
+      return await act();
+    } catch (error) {
+      if (!isBusyOrAway(error) || Date.now() > until) throw error;
+      await sleep(500);
+    }
+};
+
+const isBusyOrAway = (error: unknown): boolean => {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return (
+    isGrpcServiceError(cause) &&
+    // The native connection says CANCELLED where its own deadline has passed.
+    [status.CANCELLED, status.DEADLINE_EXCEEDED, status.UNAVAILABLE].includes(cause.code)
+  );
+};
+
 const retryUntil = async <T>(until: number, act: () => Promise<T>): Promise<T> => {
   for (;;)
     try {

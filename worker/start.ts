@@ -17,7 +17,7 @@ import { instrumentSql } from '../telemetry/query-metrics.ts';
 import { createSdkMetrics } from '../telemetry/sdk-metrics.ts';
 import { temporalDependency } from '../telemetry/temporal-dependency.ts';
 import { createClient } from '../temporal/client.ts';
-import { addSearchAttributes } from '../temporal/namespace.ts';
+import { addSearchAttributes, untilTemporalAnswers } from '../temporal/namespace.ts';
 import { connectNative } from '../temporal/native-connection.ts';
 import { composeActivities } from './activities.ts';
 import { createActivityInterceptors } from './interceptors.ts';
@@ -51,8 +51,10 @@ await runProcess(async () => {
   const client = createClient(connection, namespace);
   const kept = keepRunning({ client, logger });
   try {
-    await addSearchAttributes(client);
-    await kept.start();
+    await untilTemporalAnswers(async () => {
+      await addSearchAttributes(client);
+      await kept.start();
+    });
   } catch (error) {
     // The SDK's error names only the call that failed.
     const cause =

@@ -6,7 +6,9 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { freePort } from '../../../stack/ports.ts';
 import { startTemporal } from '../../../stack/temporal/server.ts';
-import { addSearchAttributes } from '../../../temporal/namespace.ts';
+import { createClient } from '../../../temporal/client.ts';
+import { addSearchAttributes, untilTemporalAnswers } from '../../../temporal/namespace.ts';
+import { connectNative } from '../../../temporal/native-connection.ts';
 import { searchAttributes } from '../../../temporal/start-options.ts';
 import { aFolder } from '../../support/stack/support.ts';
 import { until } from '../../support/until.ts';
@@ -68,4 +70,25 @@ it('lets a worker report in one sentence that it could not set up its namespace'
       /^Could not set up the namespace misspelt .*not found.*Application and OrderId.*\.\n$/,
     ) as string,
   });
+});
+
+const startSomething = (client: Client) =>
+  client.workflow.start('payment', {
+    workflowId: 'waited-for',
+    taskQueue: 'a queue without workers',
+  });
+
+it('lets a worker wait for a Temporal that is too busy to answer in time, and for nothing else', async () => {
+  const connection = await connectNative({ address: await startServer() });
+  onTestFinished(() => connection.close());
+  const client = createClient(connection, 'default');
+  let tries = 0;
+  await untilTemporalAnswers(async () => {
+    tries += 1;
+    if (tries < 3) await client.withDeadline(Date.now(), () => startSomething(client));
+  });
+  expect(tries).toBe(3);
+  const misspelt = createClient(connection, 'misspelt');
+  const asked = untilTemporalAnswers(() => addSearchAttributes(misspelt));
+  await expect(asked).rejects.toThrow('not found');
 });
