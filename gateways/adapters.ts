@@ -6,7 +6,7 @@ import { beginTry, createGatewayDispatcher } from './http.ts';
 import type { Listener } from './observe.ts';
 import { observed } from './observe.ts';
 import type { SecretBox } from './registry.ts';
-import { findDriver, openCredentials, splitCredentials } from './registry.ts';
+import { findDriver, joinCredentials, openCredentials, splitCredentials } from './registry.ts';
 import type { SandboxTools } from './sandbox.ts';
 
 export interface Deps extends Omit<SandboxTools, 'callsTo'>, HttpOptions {
@@ -67,11 +67,11 @@ export const problemWithAccount = (
   const driver = findDriver(driverName);
   if (!driver) return `There is no gateway driver named "${driverName}"`;
   try {
-    const { credentials, notificationSecrets } = splitCredentials(driverName, account.credentials);
+    const { own, refunds, notificationSecrets } = splitCredentials(driverName, account.credentials);
     if (notificationSecrets)
       driver.notifications?.check({ ...account, credentials: notificationSecrets });
     driver.connect(
-      { ...account, credentials },
+      { ...account, credentials: joinCredentials(driverName, own, refunds) },
       {
         callsTo: beginTry({ dispatcher: createGatewayDispatcher(), allowLoopback }),
         sandboxPayments: { open: notCalled, verify: notCalled, get: notCalled, expire: notCalled },

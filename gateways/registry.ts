@@ -62,14 +62,10 @@ export const openCredentials = (
 ): unknown => {
   const open = (sealed: string | null, owner: string) =>
     openJson(secretBox, { name: `The credentials of ${gateway}`, sealed, owner });
-  const field = refundFieldOf(driver);
-  return {
-    ...open(credentials, credentialsOwner(gateway)),
-    ...(field !== null &&
-      refundCredentials !== null && {
-        [field]: open(refundCredentials, refundCredentialsOwner(gateway)),
-      }),
-  };
+  const own = open(credentials, credentialsOwner(gateway));
+  const refunds =
+    refundCredentials === null ? null : open(refundCredentials, refundCredentialsOwner(gateway));
+  return joinCredentials(driver, own, refunds);
 };
 
 /** The field of a driver's credentials that only its refunds need. */
@@ -92,21 +88,33 @@ const openJson = (
   }
 };
 
-/** Splits credentials by who may open them; `notificationSecrets` is undefined without any. */
+/**
+ * Splits credentials by who may open them, and what only refunds need from the rest. `notificationSecrets` is undefined
+ * without any; `refunds` is what was given, null: none.
+ */
 export const splitCredentials = (
   driverName: string,
   credentials: object,
-): { credentials: object; notificationSecrets: object | undefined } => {
-  const fields = new Set(findDriver(driverName)?.notifications?.secretFields);
-  const of = (isSecret: boolean) =>
-    Object.fromEntries(
-      Object.entries(credentials).filter(([name]) => fields.has(name) === isSecret),
-    );
-  const secrets = of(true);
+): { own: object; notificationSecrets: object | undefined; refunds: unknown } => {
+  const secretFields = new Set(findDriver(driverName)?.notifications?.secretFields);
+  const refundField = refundFieldOf(driverName);
+  const all = Object.entries(credentials);
+  const secrets = all.filter(([name]) => secretFields.has(name));
   return {
-    credentials: of(false),
-    notificationSecrets: Object.keys(secrets).length > 0 ? secrets : undefined,
+    own: Object.fromEntries(
+      all.filter(([name]) => !secretFields.has(name) && name !== refundField),
+    ),
+    notificationSecrets: secrets.length > 0 ? Object.fromEntries(secrets) : undefined,
+    refunds: all.find(([name]) => name === refundField)?.[1],
   };
+};
+
+/** The credentials as the driver takes them. */
+export const joinCredentials = (driverName: string, own: object, refunds: unknown): object => {
+  const field = refundFieldOf(driverName);
+  return field === null || refunds === undefined || refunds === null
+    ? own
+    : { ...own, [field]: refunds };
 };
 
 export interface Seals {
@@ -121,16 +129,14 @@ export const sealCredentials = (
   { slug, driver, credentials }: { slug: string; driver: string; credentials: object },
   { secretBox, notificationBox }: Seals,
 ): SealedCredentials => {
-  const parts = splitCredentials(driver, credentials);
-  const secrets = parts.notificationSecrets;
-  const { [refundFieldOf(driver) ?? '']: refunds, ...own } = parts.credentials as Record<
-    string,
-    object | null | undefined
-  >;
-  const seal = (part: object, owner: string) => secretBox().seal(JSON.stringify(part), owner);
+  const { own, refunds, notificationSecrets: secrets } = splitCredentials(driver, credentials);
+  const seal = (part: unknown, owner: string) => secretBox().seal(JSON.stringify(part), owner);
   return {
     credentials: seal(own, credentialsOwner(slug)),
-    refundCredentials: refunds && seal(refunds, refundCredentialsOwner(slug)),
+    refundCredentials:
+      refunds === undefined || refunds === null
+        ? refunds
+        : seal(refunds, refundCredentialsOwner(slug)),
     notificationSecrets:
       secrets && notificationBox().seal(JSON.stringify(secrets), notificationSecretsOwner(slug)),
   };

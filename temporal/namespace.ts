@@ -64,16 +64,8 @@ export const addSearchAttributes = async (client: Client): Promise<void> => {
 };
 
 /** Acts again while Temporal is busy or away, for a minute: a process that starts meanwhile has nothing to correct. */
-export const untilTemporalAnswers = async (act: () => Promise<void>): Promise<void> => {
-  const until = Date.now() + setupLimitMs;
-  for (;;)
-    try {
-      return await act();
-    } catch (error) {
-      if (!isBusyOrAway(error) || Date.now() > until) throw error;
-      await sleep(500);
-    }
-};
+export const untilTemporalAnswers = (act: () => Promise<void>): Promise<void> =>
+  retryUntil(Date.now() + setupLimitMs, act, isBusyOrAway);
 
 const isBusyOrAway = (error: unknown): boolean => {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
@@ -84,12 +76,16 @@ const isBusyOrAway = (error: unknown): boolean => {
   );
 };
 
-const retryUntil = async <T>(until: number, act: () => Promise<T>): Promise<T> => {
+const retryUntil = async <T>(
+  until: number,
+  act: () => Promise<T>,
+  mayPass: (error: unknown) => boolean = () => true,
+): Promise<T> => {
   for (;;)
     try {
       return await act();
     } catch (error) {
-      if (Date.now() > until) throw error;
+      if (!mayPass(error) || Date.now() > until) throw error;
       await sleep(500);
     }
 };

@@ -57,10 +57,7 @@ export const createGatewayOperations = ({
       const account = (await gateways.list()).find((each) => each.slug === slug);
       if (!account) throw new NotFound(`There is no gateway "${slug}".`);
       const { driver, kind, hasCredentials } = account;
-      const given = Object.fromEntries(
-        Object.entries(parsed).filter(([, value]) => value !== null),
-      );
-      const problem = problemWithAccount(driver, { slug, kind, credentials: given }, targetRule);
+      const problem = problemWithAccount(driver, { slug, kind, credentials: parsed }, targetRule);
       if (problem !== undefined) throw new Refusal(`${problem}.`);
       const sealed = sealCredentials(
         { slug, driver, credentials: parsed },

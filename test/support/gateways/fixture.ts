@@ -13,7 +13,7 @@ import type {
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import { createGatewayDispatcher, type HttpOptions } from '../../../gateways/http.ts';
 import { createAdapters } from '../../../gateways/adapters.ts';
-import { splitCredentials } from '../../../gateways/registry.ts';
+import { sealCredentials } from '../../../gateways/registry.ts';
 import type { SandboxTools } from '../../../gateways/sandbox.ts';
 import { createSecretBox, type SecretBox } from '../../../postgres/secret-box.ts';
 import type { Provider } from '../../fakes/server.ts';
@@ -127,11 +127,12 @@ export const adapterOf = (
     allowLoopback,
     now,
   });
-  const { credentials: own } = splitCredentials(driver, credentials);
-  const sealed = secretBox.seal(JSON.stringify(own), 'gateway:account');
+  const boxes = { secretBox: () => secretBox, notificationBox: () => secretBox };
+  const sealed = sealCredentials({ slug: 'account', driver, credentials }, boxes);
   return gatewayOf({
     ...{ gateway: 'account', driver, gatewayKind: kind },
-    ...{ credentials: sealed, refundCredentials: null },
+    credentials: sealed.credentials,
+    refundCredentials: sealed.refundCredentials ?? null,
   });
 };
 

@@ -123,6 +123,10 @@ describe('gateways', () => {
     await replace({ merchant: 'second', refunds: other });
     expect(await account()).toEqual({ merchant: 'second', refunds: other });
     await expect(replace({ merchant: 'second', refunds: {} })).rejects.toThrow('refunds');
+    for (const wrong of [{ refunds: false }, { refunds: '' }, { baseUrl: null }])
+      await expect(replace({ merchant: 'second', ...wrong })).rejects.toThrow(
+        Object.keys(wrong)[0],
+      );
     await replace({ merchant: 'third', refunds: null });
     expect([await account(), await can()]).toEqual([{ merchant: 'third' }, false]);
   });
