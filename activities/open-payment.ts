@@ -20,7 +20,7 @@ export interface Deps extends FinalizerDeps {
 }
 
 /**
- * How far a payment has come at the beginning of a run. `payerReturnsAt`: the payer of a sandbox plan comes back then
+ * The stage of a payment at the beginning of a run. `payerReturnsAt`: the payer of a sandbox plan comes back then
  * (ISO 8601).
  */
 export type Stage =

@@ -111,7 +111,7 @@ export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: 
       return wait(current, message);
     },
 
-    /** Records what the gateway says about this refund. What contradicts ours is no outcome, and a person must look. */
+    /** Records what the gateway says about this refund. A contradiction is no outcome, and a person must look. */
     async record(current: RefundTry, known: KnownRefund): Promise<void> {
       const { refund, payment } = current;
       const { state, code, message, failureCode } = known;

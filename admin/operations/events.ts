@@ -14,7 +14,7 @@ import type { Deps } from './deps.ts';
 
 export interface EventDetails {
   event: EventRecord;
-  /** Of the workflow that delivers it. */
+  /** The address of the workflow that delivers it. */
   workflowUrl: string | null;
 }
 

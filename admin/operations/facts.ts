@@ -10,7 +10,7 @@ import { mendOf } from './accounts.ts';
 import { hideQuery } from './webhook-url.ts';
 
 /*
- * What the console and the command line say about a record, under the same labels in the same order. The console makes
+ * The facts of a record, as the console and the command line show them, under the same labels in the same order. The console makes
  * links and marks of some values.
  */
 
@@ -37,7 +37,7 @@ export const paymentFacts = (payment: PaymentRecord) => {
   };
 };
 
-/** What a refund waits for; empty: nothing. */
+/** The things that a refund waits for; empty: nothing. */
 export const waitsOf = ({ status, stage, isHeld, toConfirm, cancelRequested }: RefundRecord) =>
   [
     stage?.replaceAll('_', ' '),

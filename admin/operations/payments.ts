@@ -34,7 +34,7 @@ export interface PaymentTimeline {
   workflowUrl: string | null;
 }
 
-/** What an admin wants of an open payment's workflow. */
+/** The request of an admin to an open payment's workflow. */
 interface Wish {
   action: string;
   reason: string | null;
@@ -175,7 +175,7 @@ export const createPaymentOperations = ({
 
 const spareMs = 2_000;
 
-/** How long the payment's workflow waits for its next step, in milliseconds; undefined if it waits for nothing. */
+/** The wait of the payment's workflow for its next step, in milliseconds; undefined if it waits for nothing. */
 const nextStepOf = (
   { status, expiresAt, nextAttemptAt }: PaymentRecord,
   now: Date,

@@ -2,7 +2,7 @@ import { createAdminRefunds } from '../../postgres/admin-refunds.ts';
 import { lockApplication } from './applications.ts';
 import type { Deps } from './deps.ts';
 
-/** What limits refunds: of an application in a day, and of an admin without another one. */
+/** The limits of refunds: of an application in a day, and of an admin without another one. */
 export const createRefundRules = ({ change }: Pick<Deps, 'change'>) => ({
   /** Sets the amount above which another admin must confirm a refund, in minor units; null: none. */
   async setApprovalAbove(currency: string, above: number | null, reason: string): Promise<void> {

@@ -92,7 +92,7 @@ export const createRefundStops = ({
     },
 
     /**
-     * What no gateway was told of for an application.
+     * Sums the refunds of an application of which no gateway was told.
      * @param by `application`: only what it has asked for itself, which waits while it is disabled
      */
     sumReserved: (slug: string, by: 'any' | 'application'): Promise<ReservedRefunds[]> =>

@@ -1,7 +1,7 @@
 import { type Refund, refundStart } from '../../contract/refund.ts';
 import type { Deps } from './deps.ts';
 
-/** What admins have the workflows of refunds do. */
+/** The requests of admins to the workflows of refunds. */
 export const createRefundWorkflows = ({ temporal }: Pick<Deps, 'temporal'>) => ({
   /** The sweeper starts the workflow if Temporal is not available now. */
   async start(refund: Refund): Promise<void> {

@@ -38,7 +38,7 @@ const askerOf = ({ askedBy, token, requestedBy }: RefundRecord): Html => {
   return token === null ? nowrap(requestedBy) : html`token <code class="id">${token}</code>`;
 };
 
-/** What a person can do for a refund. */
+/** The actions of a person on a refund. */
 const actionsOf = (
   { id, status, stage, toConfirm, isHeld, cancelRequested }: RefundRecord,
   { session }: PersonRequest,

@@ -2,13 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createConsoleLoginQueries } from '../../../postgres/console-logins.ts';
 import { freePort } from '../../../stack/ports.ts';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import { forFile } from '../../support/for-file.ts';
 import { runLine, words } from '../../support/service/admin-line.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
-import { call, type Call } from '../../support/service/console.ts';
+import { logInOperator } from '../../support/service/console.ts';
 import { createProcess } from '../../support/service/processes.ts';
 import { refund, refundBecomes } from '../../support/service/refunds.ts';
 import { startService } from '../../support/service/service.ts';
@@ -27,14 +26,7 @@ const consoleProcess = createProcess('console', 'admin/console/main.ts', {
   CONSOLE_BASE_URL: `http://console.localhost:${port}`,
 });
 await forFile(consoleProcess.start().then(() => consoleProcess));
-const code = await createConsoleLoginQueries(sql).issueLink('ada', {
-  role: 'operator',
-  applications: null,
-});
-const { headers: loggedIn } = await call(port, `/login/${code}`, { method: 'POST', form: {} });
-const [cookie = ''] = loggedIn['set-cookie']?.[0]?.split(';') ?? [];
-const get = (path: string, options: Call = {}) => call(port, path, { cookie, ...options });
-const csrf = /name="csrf" value="([\w-]+)"/.exec((await get('/settings')).text)?.[1] ?? '';
+const { get, csrf } = await logInOperator(port, sql);
 const post = async (path: string, form: Record<string, string> = {}) => {
   const { status, text: page } = await get(path, { method: 'POST', form: { csrf, ...form } });
   expect(status, page).toBe(303);

@@ -22,6 +22,7 @@ import { createConsolePasskeyQueries } from '../../../postgres/console-passkeys.
 import { createConsolePeopleQueries } from '../../../postgres/console-people.ts';
 import { createConsoleQueries } from '../../../postgres/console.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
+import type { Queries } from '../../../postgres/driver/sql.ts';
 import { createConsoleViews } from '../../../postgres/console-views.ts';
 import { createHealthQueries } from '../../../postgres/health.ts';
 import { createRefusedRequests } from '../../../postgres/refused-requests.ts';
@@ -69,6 +70,19 @@ export const call = async (
     headers: response.headers,
     text: await text(response),
   };
+};
+
+/** Logs an operator in at the console process of this port. */
+export const logInOperator = async (port: number, sql: Queries) => {
+  const code = await createConsoleLoginQueries(sql).issueLink('ada', {
+    role: 'operator',
+    applications: null,
+  });
+  const { headers } = await call(port, `/login/${code}`, { method: 'POST', form: {} });
+  const [cookie = ''] = headers['set-cookie']?.[0]?.split(';') ?? [];
+  const get = (path: string, options: Call = {}) => call(port, path, { cookie, ...options });
+  const csrf = /name="csrf" value="([\w-]+)"/.exec((await get('/settings')).text)?.[1] ?? '';
+  return { get, csrf, cookie };
 };
 
 const listenOn = async (server: Server): Promise<number> => {

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
-import { createConsoleLoginQueries } from '../../../../postgres/console-logins.ts';
 import { connect } from '../../../../postgres/driver/connection.ts';
 import { freePort } from '../../../../stack/ports.ts';
-import { call, type Call } from '../../../support/service/console.ts';
+import { call, logInOperator } from '../../../support/service/console.ts';
 import { readProjectFile } from '../../../support/checks/project-files.ts';
 import { createJourney } from '../../../support/service/journey.ts';
 import { startOwnPostgres } from '../../../support/servers/own-postgres.ts';
@@ -32,14 +31,7 @@ const process = createProcess('console', 'admin/console/main.ts', {
   SKIP_TIME: 'true',
 });
 await forFile(process.start().then(() => process));
-const code = await createConsoleLoginQueries(service.sql).issueLink('ada', {
-  role: 'operator',
-  applications: null,
-});
-const { headers: loggedIn } = await call(port, `/login/${code}`, { method: 'POST', form: {} });
-const [cookie = ''] = loggedIn['set-cookie']?.[0]?.split(';') ?? [];
-const get = (path: string, options: Call = {}) => call(port, path, { cookie, ...options });
-const csrf = /name="csrf" value="([\w-]+)"/.exec((await get('/settings')).text)?.[1] ?? '';
+const { get, csrf, cookie } = await logInOperator(port, service.sql);
 
 it('answers its supervisor under any name, and shows nothing there', async () => {
   const { status, text } = await call(port, '/livez', { headers: { host: '127.0.0.1' } });
