@@ -40,8 +40,8 @@ const createGauges = (sql: Queries) => {
     },
     exhausted: {
       name: 'payments_webhooks_exhausted',
-      help: 'Deliveries whose attempts all failed. Counted to 10,000.',
-      sql: count(sql`select from deliveries where status = 'exhausted'`),
+      help: 'Deliveries of live payments whose attempts all failed. Counted to 10,000.',
+      sql: count(sql`select from deliveries where status = 'exhausted' and not test`),
     },
     deliveryOverdueSeconds: {
       name: 'payments_webhooks_overdue_seconds',

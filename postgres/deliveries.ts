@@ -165,25 +165,25 @@ export const createDeliveries = (sql: Queries) => ({
 
   /**
    * Writes the row before the POST. An attempt that was interrupted starts again under its number.
-   * @returns when the attempt was due, null if the delivery is not pending; undefined if the attempt is
-   *   complete
+   * @returns when the attempt was due, null if the delivery is not pending, and whether it is of a test; undefined
+   *   if the attempt is complete
    */
   async beginAttempt(
     eventId: string,
     attempt: { number: number; round: number; scheduledAt: Date; startedAt: Date },
-  ): Promise<{ dueAt: Date | null } | undefined> {
-    const [row] = await sql<{ dueAt: Date | null }[]>`
-      insert into attempts as t
-        (event_id, number, round, trigger, scheduled_at, started_at)
-      select event_id, ${attempt.number}::int, ${attempt.round}::int, trigger,
-        ${attempt.scheduledAt}::timestamptz, ${attempt.startedAt}::timestamptz
-      from deliveries where event_id = ${eventId}
-      on conflict (event_id, number) do update set
-        scheduled_at = excluded.scheduled_at, started_at = excluded.started_at
-      where t.completed_at is null
-      returning (
-        select d.next_attempt_at from deliveries d where d.event_id = t.event_id
-      ) as "dueAt"`;
+  ): Promise<{ dueAt: Date | null; test: boolean } | undefined> {
+    const [row] = await sql<{ dueAt: Date | null; test: boolean }[]>`
+      with begun as (
+        insert into attempts as t
+          (event_id, number, round, trigger, scheduled_at, started_at)
+        select event_id, ${attempt.number}::int, ${attempt.round}::int, trigger,
+          ${attempt.scheduledAt}::timestamptz, ${attempt.startedAt}::timestamptz
+        from deliveries where event_id = ${eventId}
+        on conflict (event_id, number) do update set
+          scheduled_at = excluded.scheduled_at, started_at = excluded.started_at
+        where t.completed_at is null
+        returning event_id)
+      select d.next_attempt_at as "dueAt", d.test from begun join deliveries d using (event_id)`;
     return row;
   },
 

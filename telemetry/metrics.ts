@@ -129,7 +129,8 @@ export const createWorkerMetrics = (registry: Registry) => {
     }),
     attemptLateness: new Histogram({
       name: 'payments_webhook_attempt_lateness_seconds',
-      help: 'Time from when an attempt was due to its start.',
+      help: 'Time from when an attempt was due to its start. mode is that of the payment, live or test.',
+      labelNames: ['mode'],
       buckets: bounds.lateness,
       registers,
     }),

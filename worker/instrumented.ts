@@ -46,7 +46,10 @@ export const instrumentDeliveries = (
   ...deliveries,
   async beginAttempt(eventId, attempt) {
     const begun = await deliveries.beginAttempt(eventId, attempt);
-    if (begun?.dueAt) attemptLateness.observe(secondsBetween(begun.dueAt, attempt.startedAt));
+    if (begun?.dueAt) {
+      const mode = begun.test ? 'test' : 'live';
+      attemptLateness.observe({ mode }, secondsBetween(begun.dueAt, attempt.startedAt));
+    }
     return begun;
   },
   async completeAttempt(eventId, number, completion) {

@@ -491,7 +491,8 @@ create index deliveries__pending on deliveries (next_attempt_at) where status = 
 -- Those that page operators when they are overdue.
 create index deliveries__due on deliveries (next_attempt_at)
   where status = 'pending' and postponed_at is null and not test;
-create index deliveries__exhausted on deliveries (payment_id) where status = 'exhausted';
+-- Live ones come first: a scrape counts them, however many tests there are.
+create index deliveries__exhausted on deliveries (test, payment_id) where status = 'exhausted';
 create index deliveries__to_heal on deliveries (healed_at nulls first, next_attempt_at)
   where status = 'pending';
 create index deliveries__postponed on deliveries (application, postponed_at)

@@ -113,6 +113,8 @@ describe('backlogMetrics', () => {
     expect(await measure()).toEqual({ ...empty, exhausted: 1, deliveryOverdueSeconds: 300 });
     await records.sql`update deliveries set postponed_at = now()`;
     expect(await measure()).toEqual({ ...empty, exhausted: 1 });
+    await records.sql`update deliveries set test = true`;
+    expect(await measure()).toEqual(empty);
   });
 
   it('counts the days of the account that is furthest behind', async () => {

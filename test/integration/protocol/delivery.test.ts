@@ -22,7 +22,7 @@ const faults: Record<string, DeliveryFault> = {
     },
   }),
   'attempt not in the ledger before the POST': () => ({
-    beginAttempt: async () => ({ dueAt: null }),
+    beginAttempt: async () => ({ dueAt: null, test: true }),
   }),
   'the ledger moves without the delivery': ({ completeAttempt }, id) => ({
     async completeAttempt(event, number, completion) {
