@@ -21,7 +21,7 @@ import type { ApiMetrics } from '../telemetry/metrics.ts';
 import { createWorkflowCalls, type WorkflowCalls } from '../temporal/workflow-calls.ts';
 import { createApp } from './app.ts';
 import { createAuthenticate } from './auth/authentication.ts';
-import type { Network } from './http/client-address.ts';
+import type { AddressInLog, Network } from './http/client-address.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { createRateLimiter } from './http/rate-limiter.ts';
 import { createRefusals } from './http/refusals.ts';
@@ -36,6 +36,7 @@ import { createHandlers, type Handlers } from './routes.ts';
 export interface Config {
   publicBaseUrl: string;
   trustedProxies: readonly Network[];
+  addressInLog: AddressInLog;
   payerPagesPerMinute: number;
   /** Opens the secrets that gateways sign notifications with; without it notifications get 503. */
   notificationKeyRing: KeyRing | undefined;
@@ -71,6 +72,7 @@ export const createService = (deps: Deps) => {
     handlers,
     authenticate: createAuthenticate({ tokens: createTokens(sql), failures, logger }),
     clientAddress: createClientAddress({ trustedProxies: deps.trustedProxies, logger }),
+    addressInLog: deps.addressInLog,
     payerPages: createRateLimiter({ perMinute: deps.payerPagesPerMinute, now: Date.now }),
     openRequests: createRateLimiter({ perMinute: limits.addressFailuresPerMinute, now: Date.now }),
     logger,

@@ -48,6 +48,7 @@ await runProcess(async () => {
     logger,
     publicBaseUrl: config.PUBLIC_BASE_URL,
     trustedProxies: config.TRUSTED_PROXIES,
+    addressInLog: config.LOG_CLIENT_ADDRESS,
     payerPagesPerMinute: config.PAYER_PAGES_PER_MINUTE,
     notificationKeyRing: config.NOTIFICATIONS_KEY,
     securityContact: config.SECURITY_CONTACT,

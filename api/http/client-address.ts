@@ -91,6 +91,17 @@ const embeddedIPv4 = (groups: readonly string[]): string | undefined => {
     .join('.');
 };
 
+/** What the log shows of a client's address: a truncated one names no household. */
+export type AddressInLog = 'full' | 'truncated' | 'off';
+
+/** @returns undefined if nothing is to be logged, or nothing is known */
+export const addressInLog = (address: string, form: AddressInLog): string | undefined => {
+  if (form === 'off' || address === '') return undefined;
+  if (form === 'full') return address;
+  const key = rateLimitKey(address);
+  return siteKey(key) ?? `${key.slice(0, key.lastIndexOf('.'))}.0/24`;
+};
+
 /** The /48 of a /64, which one customer of a data centre has; undefined for any other key. */
 export const siteKey = (key: string): string | undefined => {
   const [, site] = /^([^:]+:[^:]+:[^:]+):[^:]+::\/64$/.exec(key) ?? [];

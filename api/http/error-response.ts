@@ -1,4 +1,4 @@
-import { errors, PaymentError } from '../../contract/errors.ts';
+import { type ErrorCode, errors, PaymentError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
 import { isPostgresUnavailable } from '../../postgres/driver/error-codes.ts';
 import type { Logger } from '../../telemetry/log.ts';
@@ -25,20 +25,26 @@ interface Context {
 }
 
 /** The one place where an error becomes a response: JSON for applications, a page for payers. */
-export const errorResponse = async (error: unknown, context: Context): Promise<HandlerResult> => {
+export const errorResponse = async (
+  error: unknown,
+  context: Context,
+): Promise<HandlerResult & { code: ErrorCode }> => {
   const { route, requestId } = context;
   const known = toPaymentError(error, context);
   const { status } = errors[known.code];
   const retryAfter = known.details?.retry_after ?? (status === 503 ? retryAfterSeconds : undefined);
-  if (route?.access === 'payer')
-    return context.errorPage({ status, message: known.message, requestId, retryAfter });
+  if (route?.access === 'payer') {
+    const { code, message } = known;
+    const shown = await context.errorPage({ status, message, requestId, retryAfter });
+    return { ...shown, code };
+  }
   const headers: Record<string, string> = {
     ...(status === 401 && { 'www-authenticate': 'Bearer' }),
     ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
   };
   const { code, message, details } = withFewerFields(known);
   const body = { code, message, ...(details && { details }), request_id: requestId };
-  return { status, headers, body: JSON.stringify({ error: body }) };
+  return { status, headers, body: JSON.stringify({ error: body }), code };
 };
 
 /** Keeps the first problems only: a request of unknown names has thousands, many times its own size. */

@@ -1,5 +1,5 @@
 import type Koa from 'koa';
-import { PaymentError } from '../../contract/errors.ts';
+import { type ErrorCode, PaymentError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
 import { newRequestId } from '../../contract/ids.ts';
 import { parseTraceId } from '../../contract/trace.ts';
@@ -8,8 +8,8 @@ import type { Logger } from '../../telemetry/log.ts';
 import { logContext } from '../../telemetry/log.ts';
 import { isBodyCut } from './body.ts';
 import { type ErrorPage, errorResponse } from './error-response.ts';
-import type { ClientAddress } from './client-address.ts';
-import { rateLimitKey } from './client-address.ts';
+import type { AddressInLog, ClientAddress } from './client-address.ts';
+import { addressInLog, rateLimitKey } from './client-address.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { RepeatedRateLimitError } from './rate-limiter.ts';
 import type { Refusals } from './refusals.ts';
@@ -19,6 +19,7 @@ export interface Deps {
   logger: Pick<Logger, 'info' | 'error'>;
   metrics: Pick<ApiMetrics, 'requests' | 'requestDuration'>;
   clientAddress: ClientAddress;
+  addressInLog: AddressInLog;
   /** Counts requests that anyone can send, by address: they must not fill the log. */
   openRequests: RateLimiter;
   errorPage: ErrorPage;
@@ -40,7 +41,12 @@ export const requestContext =
     const requestId = newRequestId();
     const startedAt = performance.now();
     const traceId = parseTraceId(ctx.get('traceparent'));
-    const context = { request_id: requestId, ...(traceId !== undefined && { trace_id: traceId }) };
+    const address = addressInLog(deps.clientAddress(ctx.req), deps.addressInLog);
+    const context = {
+      request_id: requestId,
+      ...(address !== undefined && { client_address: address }),
+      ...(traceId !== undefined && { trace_id: traceId }),
+    };
     await logContext.run(context, async () => {
       ctx.set({
         'x-request-id': requestId,
@@ -49,6 +55,7 @@ export const requestContext =
         'x-content-type-options': 'nosniff',
       });
       let error: unknown;
+      let code: ErrorCode | undefined;
       try {
         if (!hasReadablePath(ctx)) throw new UnmatchedRequest('NOT_FOUND');
         await next();
@@ -58,13 +65,16 @@ export const requestContext =
       const isDisconnect = ctx.socket.destroyed && isCausedByDisconnect(error);
       // Other errors are logged and counted even if the client has disconnected.
       if (error !== undefined && !isDisconnect) {
-        sendResult(ctx, await errorResponse(error, { ...deps, requestId, route: routeOf(ctx) }));
+        const answer = await errorResponse(error, { ...deps, requestId, route: routeOf(ctx) });
+        sendResult(ctx, answer);
+        code = answer.code;
         recordRefusal(deps, ctx, error);
       }
       // Checked last: the request may have begun before the shutdown.
       if (deps.isDraining()) ctx.set('connection', 'close');
       report(deps, ctx, {
         status: isDisconnect ? clientClosedRequest : ctx.status,
+        code,
         durationMs: performance.now() - startedAt,
         // A client over its limit must not fill the log.
         isLogged:
@@ -110,9 +120,15 @@ const isCausedByDisconnect = (error: unknown): boolean =>
 const report = (
   { logger, metrics }: Deps,
   ctx: Koa.Context,
-  outcome: { status: number; durationMs: number; isLogged: boolean },
+  outcome: {
+    status: number;
+    /** Undefined: not refused. */
+    code: ErrorCode | undefined;
+    durationMs: number;
+    isLogged: boolean;
+  },
 ) => {
-  const { status, durationMs } = outcome;
+  const { status, code, durationMs } = outcome;
   const route = routeOf(ctx);
   if (outcome.isLogged)
     logger.info(
@@ -120,6 +136,7 @@ const report = (
         method: ctx.method,
         route: route?.path ?? null,
         status,
+        ...(code !== undefined && { code }),
         duration_ms: Math.round(durationMs),
       },
       'Request',

@@ -64,6 +64,7 @@ describe('a log line', () => {
       request_id: requestId,
       payment_id: id,
       application,
+      client_address: '127.0.0.0/24',
       method: 'POST',
       status: 201,
     });

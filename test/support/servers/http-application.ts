@@ -35,6 +35,7 @@ export const serve = async (
     handlers: handlers as unknown as Handlers, // Tests call no other route.
     authenticate,
     clientAddress: () => '192.0.2.1',
+    addressInLog: 'truncated',
     openRequests: createRateLimiter({ perMinute: 20, now: Date.now }),
     payerPages: { hit: () => undefined, isAtLimit: () => false },
     logger: { info: log('info'), error: log('error') },

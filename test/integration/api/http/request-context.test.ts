@@ -90,6 +90,40 @@ describe('a client that disconnects before its response', () => {
   });
 });
 
+it('the log line of a refused request has its error code, and that of another has none', async () => {
+  const refused: Handle = async ({ refuse }) => {
+    throw refuse('VALIDATION_FAILED');
+  };
+  const pages: Record<string, Handle> = {
+    createPayment: refused,
+    checkout: async ({ refuse }) => {
+      throw refuse('PAYMENT_NOT_FOUND');
+    },
+    getPayment: async () => {
+      throw new TypeError('x is undefined');
+    },
+    showDocs: async () => ({ status: 200, body: 'a page' }),
+  };
+  const { url, lines } = await serve(pages);
+  const id = 'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP';
+  await fetch(`${url}/api/v1/payments`, { method: 'POST' });
+  await fetch(`${url}/api/v1/payments/${id}/checkout`);
+  await fetch(`${url}/api/v1/payments/${id}`);
+  await fetch(`${url}/api/v1/nowhere`);
+  await fetch(`${url}/api/v1/docs`);
+  const requests = await until('all are logged', () => {
+    const found = lines.filter(({ msg }) => msg === 'Request');
+    return found.length === 5 && found;
+  });
+  expect(requests.map(({ status, code }) => [status, code])).toEqual([
+    [422, 'VALIDATION_FAILED'],
+    [404, 'PAYMENT_NOT_FOUND'],
+    [500, 'INTERNAL'],
+    [404, 'NOT_FOUND'],
+    [200, undefined],
+  ]);
+});
+
 it.each([
   ['of an unknown path', 'GET /nowhere HTTP/1.1', 404],
   ['with another method', 'POST /api/v1/docs HTTP/1.1', 405],

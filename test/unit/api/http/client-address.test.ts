@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createClientAddress, rateLimitKey } from '../../../../api/http/client-address.ts';
+import {
+  addressInLog,
+  createClientAddress,
+  rateLimitKey,
+} from '../../../../api/http/client-address.ts';
 
 const proxies = [
   { address: '10.0.0.0', prefix: 8 },
@@ -74,6 +78,23 @@ it.each([
   ['::', '0:0:0:0::/64'],
 ])('rateLimitKey counts %j as %s', (address, key) => {
   expect(rateLimitKey(address)).toBe(key);
+});
+
+it.each([
+  ['192.0.2.77', '192.0.2.0/24'],
+  ['::ffff:192.0.2.77', '192.0.2.0/24'],
+  ['64:ff9b::192.0.2.77', '192.0.2.0/24'],
+  ['2001:DB8:1:2:3:4:5:6', '2001:db8:1::/48'],
+  ['2001:db8::1', '2001:db8:0::/48'],
+  ['::1', '0:0:0::/48'],
+])('the log shows of %j truncated %s', (address, shown) => {
+  expect(addressInLog(address, 'truncated')).toBe(shown);
+  expect(addressInLog(address, 'full')).toBe(address);
+  expect(addressInLog(address, 'off')).toBeUndefined();
+});
+
+it('the log shows nothing of an address that is not known', () => {
+  for (const form of ['full', 'truncated'] as const) expect(addressInLog('', form)).toBeUndefined();
 });
 
 describe('a proxy that is missing in TRUSTED_PROXIES', () => {
