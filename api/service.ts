@@ -56,6 +56,9 @@ export interface Deps extends Config {
  */
 const requestsMax = 4_000;
 
+/** Limits count by it: a clock of the machine that is set, or runs ahead, begins no minute anew. */
+const steadyMs = () => performance.now();
+
 /** Puts the API together. */
 export const createService = (deps: Deps) => {
   const { sql, client, logger, metrics } = deps;
@@ -63,7 +66,7 @@ export const createService = (deps: Deps) => {
   const workflows = createWorkflowCalls(client);
   const starter = createStarter({ workflows, outbox, logger });
   const backlog = createBacklog({ outbox, logger });
-  const failures = createRateLimiter({ perMinute: limits.addressFailuresPerMinute, now: Date.now });
+  const failures = createRateLimiter({ perMinute: limits.addressFailuresPerMinute, now: steadyMs });
   const refusals = createRefusals({ insert: createRefusedRequests(sql).insert, logger });
   let draining = false;
 
@@ -73,8 +76,8 @@ export const createService = (deps: Deps) => {
     authenticate: createAuthenticate({ tokens: createTokens(sql), failures, logger }),
     clientAddress: createClientAddress({ trustedProxies: deps.trustedProxies, logger }),
     addressInLog: deps.addressInLog,
-    payerPages: createRateLimiter({ perMinute: deps.payerPagesPerMinute, now: Date.now }),
-    openRequests: createRateLimiter({ perMinute: limits.addressFailuresPerMinute, now: Date.now }),
+    payerPages: createRateLimiter({ perMinute: deps.payerPagesPerMinute, now: steadyMs }),
+    openRequests: createRateLimiter({ perMinute: limits.addressFailuresPerMinute, now: steadyMs }),
     logger,
     metrics,
     refusals,
@@ -119,7 +122,7 @@ const connectHandlers = (deps: ServiceParts): Handlers => {
     notificationKeyRing && createSecretBox(notificationKeyRing, 'NOTIFICATIONS_KEY');
   const readNotification = notificationBox && createNotificationReader({ notificationBox, now });
   const { recheckLatePayment } = workflows;
-  const budget = createGatewayBudget({ now: Date.now, logger });
+  const budget = createGatewayBudget({ now: steadyMs, logger });
   const searchLate = createSearchLate({ payments, recheckLatePayment, budget, logger });
   return createHandlers({
     sql,

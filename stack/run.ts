@@ -1,4 +1,5 @@
 import { readStackConfig } from '../config.ts';
+import { terminalText } from '../contract/terminal-text.ts';
 import { SetupError } from '../process.ts';
 import type { ConnectionFile } from './connection-file.ts';
 import { createStack, type Programs, type Stack } from './stack.ts';
@@ -25,12 +26,12 @@ export const runStack = async (programs: Programs): Promise<void> => {
   const stop = async (code: number) => {
     stoppingSince = Date.now();
     setTimeout(kill, stopLimitMs).unref();
-    await stack?.stop().catch((error: unknown) => console.error(formatError(error)));
+    await stack?.stop().catch((error: unknown) => printError(formatError(error)));
     process.exit(code);
   };
   const fail = (reason: string) => {
     if (stoppingSince !== undefined) return;
-    console.error(reason);
+    printError(reason);
     void stop(1);
   };
   const onSignal = () => {
@@ -61,6 +62,8 @@ export const runStack = async (programs: Programs): Promise<void> => {
     fail(formatError(error));
   }
 };
+
+const printError = (text: string) => console.error(terminalText(text));
 
 const isDiskFull = (code: unknown) => ['ENOSPC', 'EDQUOT', '53100'].includes(String(code));
 

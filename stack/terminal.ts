@@ -1,3 +1,5 @@
+import { terminalText } from '../contract/terminal-text.ts';
+
 /** The output for the person at the terminal: few lines, and a sign of life during slow steps. */
 export interface Terminal {
   say: (line: string) => void;
@@ -11,24 +13,28 @@ export interface Terminal {
 const quietMs = 2_000;
 const everyMs = 5_000;
 
-export const createTerminal = (say = (line: string) => console.log(line)): Terminal => ({
-  say,
-  async step(line, work, howFar) {
-    const startedAt = Date.now();
-    const [name] = line.split(':', 1);
-    const first = setTimeout(() => say(line), quietMs);
-    const timer = setInterval(() => {
-      const parts = [formatElapsed(startedAt), howFar?.()].filter(Boolean);
-      say(`${name} … ${parts.join(', ')}`);
-    }, everyMs);
-    try {
-      return await work();
-    } finally {
-      clearTimeout(first);
-      clearInterval(timer);
-    }
-  },
-});
+/** @param print gets no text of others that would control the terminal, such as the error of a gateway in a log */
+export const createTerminal = (print = (line: string) => console.log(line)): Terminal => {
+  const say = (line: string) => print(terminalText(line));
+  return {
+    say,
+    async step(line, work, howFar) {
+      const startedAt = Date.now();
+      const [name] = line.split(':', 1);
+      const first = setTimeout(() => say(line), quietMs);
+      const timer = setInterval(() => {
+        const parts = [formatElapsed(startedAt), howFar?.()].filter(Boolean);
+        say(`${name} … ${parts.join(', ')}`);
+      }, everyMs);
+      try {
+        return await work();
+      } finally {
+        clearTimeout(first);
+        clearInterval(timer);
+      }
+    },
+  };
+};
 
 const formatElapsed = (startedAt: number): string => {
   const seconds = Math.round((Date.now() - startedAt) / 1000);

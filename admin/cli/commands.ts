@@ -5,7 +5,7 @@ import { Refusal } from '../operations/change.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Io } from './io.ts';
 import type { Output } from './output.ts';
-import { clean, jsonText } from './output.ts';
+import { jsonText } from './output.ts';
 
 export interface CliContext {
   io: Io;
@@ -222,7 +222,7 @@ const formatExamples = (examples: readonly string[]): string =>
 const confirm = async (io: Io, change: string) => {
   if (!io.isInteractive)
     throw new Refusal(`${change} This cannot be undone. Add --yes to confirm it.`);
-  const answer = await io.ask(`${clean(change)} This cannot be undone. Continue? (yes/no) `);
+  const answer = await io.ask(`${change} This cannot be undone. Continue? (yes/no) `);
   if (!/^y(es)?$/i.test(answer.trim())) throw new Refusal('Nothing was done.');
 };
 

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { StringDecoder } from 'node:string_decoder';
 import { createInterface } from 'node:readline/promises';
+import { terminalText } from '../../contract/terminal-text.ts';
 import { Refusal } from '../operations/change.ts';
 
 /** The terminal, as the commands use it. */
@@ -12,6 +13,8 @@ export interface Io {
   note: (text: string) => void;
   /** False for pipes and scripts. */
   isInteractive: boolean;
+  /** The output goes to a person's terminal, and not to a file or program. */
+  showsOutput: boolean;
   ask: (question: string) => Promise<string>;
   /**
    * Reads hidden input from the terminal, or standard input from a pipe. Hidden input ends with the first
@@ -49,6 +52,7 @@ export const createIo = ({
     write: (part) => new Promise((resolve) => void stdout.write(part, (error) => resolve(!error))),
     note: (line) => void stderr.write(`${line}\n`),
     isInteractive,
+    showsOutput: stdout.isTTY,
     ask,
     async readSecret(question, isComplete) {
       // Not isInteractive: with stderr redirected, a terminal would still echo the input.
@@ -69,6 +73,17 @@ export const createIo = ({
     },
   };
 };
+
+/** The one way of every text to the terminal: no text of others controls it. */
+export const withoutControls = (io: Io): Io => ({
+  ...io,
+  out: (text) => io.out(terminalText(text)),
+  // A file gets every byte.
+  write: (part) => io.write(io.showsOutput ? terminalText(part) : part),
+  note: (text) => io.note(terminalText(text)),
+  ask: (question) => io.ask(terminalText(question)),
+  readSecret: (question, isComplete) => io.readSecret(terminalText(question), isComplete),
+});
 
 const tooLong = () => new Refusal('The input is too long.');
 

@@ -1,3 +1,4 @@
+import { escapeJson, terminalLine } from '../../contract/terminal-text.ts';
 import { isoTime } from '../../contract/time.ts';
 
 /** The result of a command, for people and for programs. */
@@ -15,21 +16,14 @@ export interface Output {
 
 export const secretNotice = 'It cannot be shown again.';
 
-/**
- * Removes control and format characters, which move the cursor, change colours or reverse text. Order ids
- * and responses of receivers can hold them.
- */
-export const clean = (text: string): string =>
-  text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, (found) => (/^[\t\r\n]+$/.test(found) ? ' ' : ''));
-
 export type Cell = string | number | boolean | Date | null | undefined | readonly string[];
 
 const cellText = (cell: Cell): string => {
   if (cell === null || cell === undefined) return '–';
   if (cell instanceof Date) return isoTime(cell);
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
-  if (Array.isArray(cell)) return cell.map((one) => clean(String(one))).join('\n');
-  return clean(String(cell));
+  if (Array.isArray(cell)) return cell.map((one) => terminalLine(String(one))).join('\n');
+  return terminalLine(String(cell));
 };
 
 /** Formats rows in columns, each as wide as its widest line. */
@@ -69,15 +63,7 @@ export const facts = (entries: Readonly<Record<string, Cell>>): string =>
 
 /** JSON with the API's names and times, and with every control and format character escaped. */
 export const jsonText = (value: unknown): string =>
-  // JSON.stringify escapes line ends inside strings. The others separate lines and stay.
-  JSON.stringify(toWire(value), undefined, 2).replace(
-    /(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/gu,
-    (character) =>
-      character
-        .split('')
-        .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-        .join(''),
-  );
+  escapeJson(JSON.stringify(toWire(value), undefined, 2));
 
 const toWire = (value: unknown): unknown => {
   if (value instanceof Date) return isoTime(value);

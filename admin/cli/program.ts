@@ -17,7 +17,7 @@ import {
 import { consoleCommands } from './console.ts';
 import { deliveryCommands } from './deliveries.ts';
 import { gatewayCommands } from './gateways.ts';
-import { clean } from './output.ts';
+import { withoutControls } from './io.ts';
 import { paymentCommands } from './payments.ts';
 import { purgeCommand } from './purge.ts';
 import { refundCommands } from './refunds.ts';
@@ -29,7 +29,8 @@ import { webhookCommands } from './webhook.ts';
 const exitCodes = { done: 0, failed: 1, usage: 2 } as const;
 
 /** Runs one line of the admin. Never throws. @returns the exit code */
-export const runAdmin = async (context: CliContext, argv: readonly string[]): Promise<number> => {
+export const runAdmin = async (given: CliContext, argv: readonly string[]): Promise<number> => {
+  const context = { ...given, io: withoutControls(given.io) };
   try {
     await createProgram(context).parseAsync([...argv], { from: 'user' });
     return exitCodes.done;
@@ -37,7 +38,7 @@ export const runAdmin = async (context: CliContext, argv: readonly string[]): Pr
     if (error instanceof CommanderError)
       return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
     if (error instanceof Misuse) {
-      context.io.note(cleanLines(`error: ${error.message}\n(add --help to see the usage)`));
+      context.io.note(`error: ${error.message}\n(add --help to see the usage)`);
       return exitCodes.usage;
     }
     if (!(error instanceof ReportedError)) context.io.note(describeError(error));
@@ -88,22 +89,25 @@ const examples = [
 const redirectOutput = (made: Command, context: CliContext) => {
   made.exitOverride().configureOutput({
     writeOut: (text) => context.io.out(text.trimEnd()),
-    // The message quotes the input, which may hold control characters.
-    writeErr: (text) => context.io.note(cleanLines(text.trimEnd())),
+    writeErr: (text) => context.io.note(text.trimEnd()),
   });
   made.showHelpAfterError('(add --help to see the usage)');
   for (const each of made.commands) redirectOutput(each, context);
 };
 
-const cleanLines = (text: string): string => text.split('\n').map(clean).join('\n');
+/** What went wrong elsewhere may have quoted anything. */
+const messageMax = 2_000;
 
 const describeError = (error: unknown): string => {
-  if (error instanceof Refusal || error instanceof SetupError) return cleanLines(error.message);
+  if (error instanceof Refusal || error instanceof SetupError) return error.message;
   if (isQueryCanceled(error))
     return 'A statement exceeded its time limit: ask for less, or look in pg_stat_activity for what blocks it.';
   if (isPostgresUnavailable(error))
     return 'Could not connect to the database: start it, or correct DATABASE_URL (npm start runs one).';
-  return clean(`Failed: ${error instanceof Error ? withCause(error) : String(error)}`);
+  return `Failed: ${error instanceof Error ? withCause(error) : String(error)}`.slice(
+    0,
+    messageMax,
+  );
 };
 
 /** The errors of Temporal's client name the call. Their causes name the reason. */

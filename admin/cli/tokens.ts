@@ -15,7 +15,7 @@ import {
   reasonOption,
   required,
 } from './commands.ts';
-import { clean, secretNotice, table } from './output.ts';
+import { secretNotice, table } from './output.ts';
 
 const parseScopes = (text: string): TokenScope[] => {
   const given = text.split(',');
@@ -82,7 +82,7 @@ const confirmCommand: CommandSpec = {
     `Whoever has the token ${id} can give the money of payments of ${application} back.`,
   run: async ({ args: [application = '', id = ''], reason, operations }) => {
     const { prefix, name } = await operations.tokens.confirm({ application, id }, reason);
-    return { text: `Confirmed: ${prefix}… (${clean(name)})`, json: { confirmed: id } };
+    return { text: `Confirmed: ${prefix}… (${name})`, json: { confirmed: id } };
   },
 };
 
@@ -95,7 +95,7 @@ const revokeCommand: CommandSpec = {
   run: async ({ args: [application = '', id = ''], reason, operations }) => {
     const token = await operations.tokens.revoke({ application, id }, reason);
     return {
-      text: `Revoked: ${token.prefix}… (${clean(token.name)})`,
+      text: `Revoked: ${token.prefix}… (${token.name})`,
       json: { revoked: token.id },
     };
   },

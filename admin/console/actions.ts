@@ -4,7 +4,7 @@ import { Refusal } from '../operations/change.ts';
 import type { ConsoleRole } from '../../postgres/console-logins.ts';
 import { ownPath } from './begun-login.ts';
 import type { Html } from './html.ts';
-import { copyable, notice } from './html.ts';
+import { copyable, escapeControls, notice } from './html.ts';
 import type { ConsoleResponse, Owner, PersonRequest, Route } from './request.ts';
 import { page, redirect } from './request.ts';
 
@@ -53,13 +53,13 @@ const form = (
       <form class="form" method="post">
         <input type="hidden" name="csrf" value="${csrf}" />
         <input type="hidden" name="form_id" value="${randomUUID()}" />
-        <p>${consequence}</p>
+        <p>${escapeControls(consequence)}</p>
         ${fields ?? ''}
         ${
           typedName === undefined
             ? ''
             : html`<label>
-                This cannot be taken back. Type “${typedName}” to confirm it
+                This cannot be taken back. Type “<bdi>${escapeControls(typedName)}</bdi>” to confirm it
                 <input name="confirm" autocomplete="off" spellcheck="false" required />
               </label>`
         }

@@ -9,7 +9,7 @@ import { isPostgresUnavailable, isQueryCanceled } from '../../postgres/driver/er
 import type { Assets } from './assets.ts';
 import { readAssets } from './assets.ts';
 import { ownPath } from './begun-login.ts';
-import { cellsOf, notice, timeIn, type Html } from './html.ts';
+import { cellsOf, escapeControls, notice, timeIn, type Html } from './html.ts';
 import { layout, sections } from './layout.ts';
 import { refuseStranger } from './owner.ts';
 import { confirmLoginPage } from './pages/login.ts';
@@ -54,7 +54,12 @@ const headers = {
 export const createConsole = (deps: Deps): Koa => {
   const assets = readAssets();
   const app = new Koa();
-  app.on('error', (error: Error) => deps.logger.error({ err: error }, 'A response failed'));
+  app.on('error', (error: NodeJS.ErrnoException) => {
+    // A browser that goes away, as when somebody breaks a download off, is no failure of ours.
+    if ('syscall' in error || error.code === 'ERR_STREAM_PREMATURE_CLOSE')
+      deps.logger.info({ reason: String(error) }, 'The browser disconnected');
+    else deps.logger.error({ err: error }, 'A response failed');
+  });
   app.use(answerProbe);
   app.use(logRequests(deps));
   app.use(refuseOtherHosts(new URL(deps.baseUrl)));
@@ -240,9 +245,12 @@ const cookieNames = ({ baseUrl }: Deps) => {
   return { session, begunLogin: `${session}-login` };
 };
 
+/** A begun login holds the path that it leads to, which `ownPath` bounds. A browser keeps cookies of 4 KB. */
+const secretMax = 2_500;
+
 const readSecret = (ctx: Context, cookie: string): string | undefined => {
   const value = ctx.cookies.get(cookie);
-  return value && /^[\w.-]{43,1000}$/.test(value) ? value : undefined;
+  return value && value.length <= secretMax && /^[\w.-]{43,}$/.test(value) ? value : undefined;
 };
 
 const readZone = (ctx: Context): string => {
@@ -286,7 +294,11 @@ const readForm = async (ctx: Context): Promise<URLSearchParams | string> => {
 
 const describeError = (error: unknown, { logger }: Deps, path: string): ConsoleResponse => {
   if (error instanceof NotFound)
-    return page('Not found', html`<p>${error.message} ${sectionOf(path)}</p>`, 404);
+    return page(
+      'Not found',
+      html`<p><bdi>${escapeControls(error.message)}</bdi> ${sectionOf(path)}</p>`,
+      404,
+    );
   if (error instanceof Refusal)
     return page(
       'Refused',
@@ -367,14 +379,22 @@ const setCookies = (ctx: Context, deps: Deps, { session, begunLogin, zone, messa
   if (zone !== undefined) set('console-zone', zone, 365 * 24 * 3600);
   if (message === null) set(messageCookie, '', 0);
   else if (message !== undefined)
-    set(messageCookie, Buffer.from(message).toString('base64url'), messageSeconds);
+    set(
+      messageCookie,
+      Buffer.from(message.slice(0, messageMax).toWellFormed()).toString('base64url'),
+      messageSeconds,
+    );
 };
 
 const messageCookie = 'console-message';
 const messageSeconds = 60;
+/** Of three bytes each at most, and a third more in base64: less than the 4 KB of a cookie. */
+const messageMax = 500;
 
 /** The words about the last change of this browser. */
 const readMessage = (ctx: Context): string | undefined => {
   const message = ctx.cookies.get(messageCookie);
-  return message ? Buffer.from(message.slice(0, 2_000), 'base64url').toString() : undefined;
+  return message
+    ? Buffer.from(message.slice(0, 4 * messageMax), 'base64url').toString()
+    : undefined;
 };

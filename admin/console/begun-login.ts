@@ -11,6 +11,16 @@ export const deriveFrom = (
 
 const loginMs = 10 * 60_000;
 
+interface Begun {
+  back: string;
+  at: number;
+  /** By the clock of this process, which nobody sets back. */
+  beganMs: number;
+}
+
+const isOld = ({ at, beganMs }: Begun): boolean =>
+  Math.max(Date.now() - at, performance.now() - beganMs) > loginMs;
+
 /**
  * Logins that a browser has begun. The browser keeps them, sealed by a key of this process, so nobody can fill a
  * table with logins that nobody ends.
@@ -24,12 +34,17 @@ export const createBegunLogins = (spend: (begunLogin: string) => Promise<boolean
     const given = Buffer.from(seal, 'base64url');
     if (given.length !== 32 || !timingSafeEqual(given, sealOf(text))) return undefined;
     // This process has made the text.
-    return JSON.parse(String(Buffer.from(text, 'base64url'))) as { back: string; at: number };
+    return JSON.parse(String(Buffer.from(text, 'base64url'))) as Begun;
   };
   return {
     /** @returns the secret of a login that begins. It leads to this path */
     begin(back: string): string {
-      const facts = { back, at: Date.now(), nonce: randomBytes(32).toString('base64url') };
+      const facts = {
+        back,
+        at: Date.now(),
+        beganMs: performance.now(),
+        nonce: randomBytes(32).toString('base64url'),
+      };
       const text = Buffer.from(JSON.stringify(facts)).toString('base64url');
       return `${text}.${sealOf(text).toString('base64url')}`;
     },
@@ -37,7 +52,7 @@ export const createBegunLogins = (spend: (begunLogin: string) => Promise<boolean
     /** @returns where the login leads to; undefined if it has ended or began ten minutes ago */
     async end(begunLogin: string): Promise<{ back: string } | undefined> {
       const login = read(begunLogin);
-      if (!login || Date.now() - login.at > loginMs) return undefined;
+      if (!login || isOld(login)) return undefined;
       return (await spend(begunLogin)) ? login : undefined;
     },
   };

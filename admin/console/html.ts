@@ -163,4 +163,4 @@ export const action = (href: string, label: string): Html =>
   html`<a class="button" href="${href}">${label}</a>`;
 
 export const notice = (kind: 'info' | 'good' | 'bad', content: Html | string): Html =>
-  html`<div class="notice ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}">${content}</div>`;
+  html`<div class="notice ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}">${typeof content === 'string' ? escapeControls(content) : content}</div>`;

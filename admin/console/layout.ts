@@ -110,7 +110,9 @@ const personMenu = ({ session, csrf, zone }: Layout & { session: ConsoleSession 
   </div>`;
 
 export const layout = (page: Layout): Html => {
-  const { title, content, path, session, csrf, message, assets } = page;
+  const { content, path, session, csrf, message, assets } = page;
+  // A title names things of others: tokens, applications, people.
+  const title = typeof page.title === 'string' ? escapeControls(page.title) : page.title;
   return html`<!doctype html>
     <html lang="en">
       <head>

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { RefusedRequest } from '../../../postgres/refused-requests.ts';
 import { keptRefusals } from '../../../postgres/refused-requests.ts';
 import type { Html } from '../html.ts';
-import { nowrap } from '../html.ts';
+import { escapeControls, nowrap } from '../html.ts';
 import { ofSlug } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
@@ -12,7 +12,7 @@ const problems = ({ fields }: RefusedRequest): Html | null =>
     ? null
     : html`${fields.map(
         ({ path, rule, message }) =>
-          html`<div><code>${path || 'the body'}</code> ${message} <span class="soft">(${rule})</span></div>`,
+          html`<div><code><bdi>${escapeControls(path) || 'the body'}</bdi></code> <bdi>${escapeControls(message)}</bdi> <span class="soft">(${rule})</span></div>`,
       )}`;
 
 /** The last requests of an application that the API refused. */

@@ -1,6 +1,6 @@
 import type { EventSummary, ListEvents } from '../types.ts';
 import type { Cli } from './output.ts';
-import { countOf, plain, UsageError } from './output.ts';
+import { countOf, print, printJson, UsageError } from './output.ts';
 
 export const lineOf = ({
   created_at,
@@ -10,10 +10,8 @@ export const lineOf = ({
   payment_id,
   order_id,
 }: EventSummary) =>
-  plain(
-    [created_at, event.padEnd(17), delivery.status.padEnd(9), event_id, payment_id, order_id].join(
-      '  ',
-    ),
+  [created_at, event.padEnd(17), delivery.status.padEnd(9), event_id, payment_id, order_id].join(
+    '  ',
   );
 
 /** `events list`: newest first. */
@@ -29,23 +27,24 @@ export const listEvents = async ({ client, flags }: Cli): Promise<void> => {
     // The service checks the values, and its error names those that it knows.
   } as ListEvents;
   for await (const event of client.events.list(query)) {
-    console.log(flags.json ? JSON.stringify(event) : lineOf(event));
+    if (flags.json) printJson(event);
+    else print(lineOf(event));
     count += 1;
     if (count === limit) return;
   }
-  if (count === 0 && !flags.json) console.log('There is no such event.');
+  if (count === 0 && !flags.json) print('There is no such event.');
 };
 
 /** `events show ID`: the event with its payload, its delivery and every attempt. */
 export const showEvent = async ({ client, word }: Cli): Promise<void> =>
-  console.log(JSON.stringify(await client.events.get(word), undefined, 2));
+  printJson(await client.events.get(word), 2);
 
 /** `events replay ID`: begins another round of attempts. */
 export const replayEvent = async ({ client, word, flags }: Cli): Promise<void> => {
   if (client.mode === 'live' && !flags.live)
     throw new UsageError('The token is live, so this sends a real event: add --live to do it.');
   const { delivery } = await client.events.replay(word);
-  console.log(
-    `Round ${delivery.round} is ${plain(delivery.status)}: ${delivery.attempts_left} attempts are left.`,
+  print(
+    `Round ${delivery.round} is ${delivery.status}: ${delivery.attempts_left} attempts are left.`,
   );
 };

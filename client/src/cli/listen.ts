@@ -4,7 +4,7 @@ import { ApiError, PaymentsError } from '../errors.ts';
 import type { EventDetail, EventSummary } from '../types.ts';
 import { sign } from '../webhooks.ts';
 import type { Cli } from './output.ts';
-import { plain, refuseLive, sleep, UsageError } from './output.ts';
+import { print, printError, refuseLive, sleep, UsageError } from './output.ts';
 
 const pollMs = 3_000;
 /** As long as the service waits for a receiver. */
@@ -26,7 +26,7 @@ interface Forwarded {
 export const listen = async (cli: Cli): Promise<void> => {
   refuseLive(cli, 'listen');
   const secret = secretOf(cli.token);
-  if (cli.flags['print-secret']) return console.log(secret);
+  if (cli.flags['print-secret']) return print(secret);
   const url = targetOf(cli.flags['forward-to']);
   const { from } = cli.flags;
   const startedAt = from === undefined ? await startOf(cli) : undefined;
@@ -48,7 +48,7 @@ export const listen = async (cli: Cli): Promise<void> => {
   if (startedAt !== undefined)
     for (const { event_id: id, created_at } of await find())
       if (Date.parse(created_at) < startedAt) seen.add(id);
-  console.log(`Ready. Events go to ${url}, signed with ${secret}; r sends the last one again.`);
+  print(`Ready. Events go to ${url}, signed with ${secret}; r sends the last one again.`);
   for (;;) {
     try {
       for (const { event_id: id } of await find()) {
@@ -62,7 +62,7 @@ export const listen = async (cli: Cli): Promise<void> => {
       if (!(error instanceof PaymentsError) || !error.retryable) throw error;
       const asked = error instanceof ApiError ? error.retryAfterSeconds : undefined;
       const seconds = Math.min(Math.max(asked ?? 0, pollMs / 1000), 60);
-      console.error(`${plain(error.message)} The next try is in ${seconds} seconds.`);
+      printError(`${error.message} The next try is in ${seconds} seconds.`);
       await sleep(seconds * 1000);
     }
   }
@@ -121,7 +121,7 @@ const forward = async (
     (error: Error) => ((error.cause ?? error) as Error).message,
   );
   const ms = Math.round(performance.now() - begin);
-  console.log(plain(`${event.event} ${event.payment_id} ${event.order_id}: ${result} in ${ms} ms`));
+  print(`${event.event} ${event.payment_id} ${event.order_id}: ${result} in ${ms} ms`);
 };
 
 /** The text of the payload: the bytes that the service has frozen, with their number literals. */

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-import { parseArgs } from 'node:util';
+import { inspect, parseArgs } from 'node:util';
 import { Payments } from '../client.ts';
 import { ApiError, PaymentsError } from '../errors.ts';
 import { listEvents, replayEvent, showEvent } from './events.ts';
 import { listen } from './listen.ts';
 import type { Cli } from './output.ts';
-import { plain, UsageError } from './output.ts';
+import { printError, UsageError } from './output.ts';
 import { outcomes, trigger } from './trigger.ts';
 
 const usage = `example-payments: events and tests of the payments API on the command line
@@ -95,9 +95,10 @@ try {
     error instanceof UsageError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
   const isKnown =
     isUsage || error instanceof PaymentsError || (error as { syscall?: string }).syscall;
-  console.error(isKnown ? plain((error as Error).message) : error);
+  if (isKnown) printError((error as Error).message);
+  else for (const line of inspect(error).split('\n')) printError(line);
   if (error instanceof ApiError)
     for (const { path, message } of error.details?.fields ?? [])
-      console.error(plain(`  ${path}: ${message}`));
+      printError(`  ${path}: ${message}`);
   process.exitCode = isUsage ? 2 : 1;
 }

@@ -32,8 +32,31 @@ export const countOf = (flag: string, text: string, max: number): number => {
   throw new UsageError(`${flag} must be a whole number from 1 to ${max}, written in digits.`);
 };
 
-/** Text of others, such as an order id, without the characters that control a terminal. */
-export const plain = (text: string): string => text.replaceAll(/\p{Cc}/gu, '?');
+const controls = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Without the characters that control a terminal or reverse text: order ids and messages are texts of others. */
+const plain = (text: string): string => text.replaceAll(/\r?\n/g, ' ').replaceAll(controls, '?');
+
+/** Prints one line. */
+export const print = (line: string): void => console.log(plain(line));
+/** Prints one line to stderr. */
+export const printError = (line: string): void => console.error(plain(line));
+
+/** Prints JSON with all of its texts: what `print` replaces is escaped. */
+export const printJson = (value: unknown, indent?: number): void => {
+  const json = JSON.stringify(value, undefined, indent);
+  console.log(
+    // JSON has line ends only between its parts.
+    json.replaceAll(controls, (found) =>
+      found === '\n'
+        ? found
+        : found.replaceAll(
+            /[^]/g,
+            (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+          ),
+    ),
+  );
+};
 
 /** @throws UsageError unless the token is a test token */
 export const refuseLive = ({ client }: Cli, what: string): void => {

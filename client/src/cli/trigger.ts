@@ -1,7 +1,7 @@
 import type { CreatePayment, SandboxPlan } from '../types.ts';
 import { lineOf } from './events.ts';
 import type { Cli } from './output.ts';
-import { countOf, plain, refuseLive, sleep, UsageError } from './output.ts';
+import { countOf, print, printError, refuseLive, sleep, UsageError } from './output.ts';
 
 /** The outcomes of a sandbox plan. */
 export const outcomes = [
@@ -50,14 +50,12 @@ export const trigger = async (cli: Cli): Promise<void> => {
     sandbox,
     ...(endingByDeadline.includes(word) && { expires_in: shortestSeconds }),
   });
-  console.log(
-    `${payment.payment_id} for order ${plain(payment.order_id)}: waiting for its event …`,
-  );
+  print(`${payment.payment_id} for order ${payment.order_id}: waiting for its event …`);
   for (const end = Date.now() + maxWaitMs; Date.now() < end; await sleep(pollMs)) {
     const { data } = await client.events.list({ payment_id: payment.payment_id }).page();
-    if (data[0]) return console.log(lineOf(data[0]));
+    if (data[0]) return print(lineOf(data[0]));
   }
-  console.error(
+  printError(
     'No event within five minutes: example-payments events list shows it when it is there.',
   );
   process.exitCode = 1;

@@ -104,6 +104,25 @@ it('payments events lists events by their filters, replays one, and shows both r
   expect((await run(['events', 'list', '--limit', '1'])).text.split('\n')).toHaveLength(2);
 });
 
+it('prints no text of others that controls a terminal, and all of it as JSON', async () => {
+  const order = 'a\u001b[31m\u009b2J\u202e\u2028b\u{e0041}';
+  const { text } = await run(['trigger', 'paid', '--order', order]);
+  const shown = [
+    text,
+    (await run(['events', 'list'])).text,
+    (await run(['events', 'list', '--json'])).text,
+    (await run(['events', 'show', eventIdIn(text)])).text,
+    (await run([`a\u009b2J\u202e`])).errors,
+  ];
+  for (const one of shown)
+    for (const line of one.trimEnd().split('\n')) {
+      expect(line).not.toBe('');
+      expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    }
+  expect(JSON.parse(shown[2] ?? '')).toMatchObject({ order_id: order });
+  expect(JSON.parse(shown[3] ?? '')).toMatchObject({ payload: { order_id: order } });
+});
+
 /** Passes requests on to the service, and holds the first list of events back until the act is done. */
 const aSlowFirstLook = async (act: () => Promise<unknown>): Promise<string> => {
   let acting: Promise<unknown> | undefined;

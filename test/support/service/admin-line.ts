@@ -26,6 +26,7 @@ export const runLine = async (
     write: async (text) => out.push(text) > 0,
     note: (text) => notes.push(text),
     isInteractive: answer !== undefined,
+    showsOutput: answer !== undefined,
     ask: async (question) => {
       questions.push(question);
       return answer ?? '';

@@ -68,4 +68,28 @@ describe.skipIf(process.platform !== 'linux')('createLogger', () => {
       stack: expect.stringContaining('Error: ') as string,
     });
   });
+
+  it('escapes what controls a terminal, and bounds a line', async () => {
+    const { stdout } = spawn(process.execPath, [
+      '--input-type=module',
+      '--eval',
+      `import { createLogger } from '${logModule}';
+      const hostile = 'a\\u001b[31m\\u009b2J\\u007f\\u202e\\u2028\\u{e0041}b';
+      const logger = createLogger('test', 'info');
+      logger.info({ reference: hostile, err: new Error(hostile) }, hostile);
+      const long = hostile + '😀'.repeat(50_000);
+      const many = Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => ['field' + at, at]));
+      logger.info({ long, err: new Error(long), list: Array(90).fill(long), many }, long);`,
+    ]);
+    const lines = (await text(stdout)).trim().split('\n');
+    expect(lines).toHaveLength(2);
+    for (const line of lines) {
+      expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+      expect(line.length).toBeLessThan(250_000);
+      expect(JSON.parse(line)).toMatchObject({ name: 'test', level: 30 });
+    }
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      reference: 'a\u001b[31m\u009b2J\u007f\u202e\u2028\u{e0041}b',
+    });
+  });
 });

@@ -1,6 +1,10 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createRoutes } from '../../../../admin/console/routes.ts';
 import { consoleRoles } from '../../../../postgres/console-logins.ts';
+import { tokenIdOf } from '../../../../postgres/tokens.ts';
+import { until } from '../../../support/until.ts';
 import { awayProvider, call, startConsole } from '../../../support/service/console.ts';
 import { operationsOn } from '../../../support/service/admin-operations.ts';
 import { forFile } from '../../../support/for-file.ts';
@@ -334,6 +338,79 @@ it.each(['%', '%zz', 'Mars/Phobos', '__proto__', '"><script>'])(
     expect([status, text.includes('Times in UTC')]).toEqual([200, true]);
   },
 );
+
+it('a link leads to the page that was asked for, however long its filter is', async () => {
+  const filter = 'order=' + 'x'.repeat(980);
+  const asked = await console.call(`/payments?${filter}`);
+  const login = await console.call(asked.headers.location ?? '');
+  const begun = cookieOf(login.headers['set-cookie']) ?? '';
+  expect(begun.length).toBeLessThan(3_000);
+  const code = await console.links.issueLink('ada', { role: 'viewer', applications: null });
+  const form = { method: 'POST', form: {}, cookie: begun };
+  const { headers } = await console.call(`/login/${code}`, form);
+  expect(headers.location).toBe(`/payments?${filter}`);
+});
+
+describe('a text of others', () => {
+  const hostile = 'a\u202eb\u200bc\u009bd';
+  const controls = /[\u202e\u200b\u009b]/;
+
+  it('is shown with its control characters, wherever a page names it', async () => {
+    const { cookie } = await console.logIn('admin');
+    await console.sql`insert into gateways (slug, driver, kind) values ('toy', 'sandbox', 'sandbox')`;
+    await console.sql`
+      insert into applications (slug, default_gateway, callback_urls) values ('texts', 'toy', '{https://a.example}')`;
+    const { token } = await operationsOn(console.sql).tokens.issue(
+      { application: 'texts', mode: 'test', name: hostile.replace('\u009b', ''), expiresAt: null },
+      null,
+    );
+    const fields = [{ path: `metadata.${hostile}`, rule: 'unknown', message: `not ${hostile}` }];
+    await console.sql`
+      insert into refused_requests (id, application, method, route, status, code, fields)
+      values ('req_1', 'texts', 'POST', '/api/v1/payments', 422, 'VALIDATION_FAILED', ${console.sql.json(fields)})`;
+    for (const path of [
+      '/applications/texts',
+      '/applications/texts/requests',
+      `/applications/texts/tokens/${tokenIdOf(token)}/revoke`,
+      `/applications/${encodeURIComponent(hostile)}`,
+    ]) {
+      const { text } = await console.call(path, { cookie });
+      expect([path, controls.test(text)]).toEqual([path, false]);
+      expect(text).toContain('a‹U+202E›b‹U+200B›c');
+    }
+  });
+});
+
+it('takes a download that somebody breaks off for no failure', async () => {
+  const { operationsOf } = console.deps;
+  const rows = async function* () {
+    for (;;) yield 'a,b,c\r\n'.repeat(1_000);
+  };
+  console.deps.operationsOf = (actor) => {
+    const operations = operationsOf(actor);
+    const exportMovements = async () => ({ lines: rows(), open: [] });
+    return { ...operations, accounts: { ...operations.accounts, exportMovements } };
+  };
+  try {
+    const { cookie } = await console.logIn('operator');
+    const { length } = console.lines;
+    const sent = request({
+      port: console.port,
+      path: '/accounts/file?month=2026-11',
+      headers: { host: new URL(console.baseUrl).host, cookie },
+    }).end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    expect(response.headers['content-type']).toContain('text/csv');
+    await once(response, 'data');
+    response.destroy();
+    await until('it is logged', () => console.lines.length > length + 1);
+    const facts = { reason: expect.any(String) as string };
+    expect(console.lines.slice(length)).toContainEqual(facts);
+    expect(JSON.stringify(console.lines.slice(length))).not.toContain('"err"');
+  } finally {
+    console.deps.operationsOf = operationsOf;
+  }
+});
 
 it('says in the end, when the database is unavailable, that payments are not lost', async () => {
   const { cookie } = await console.logIn('viewer');

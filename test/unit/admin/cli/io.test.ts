@@ -82,11 +82,40 @@ it('shows no control characters of the arguments in a question', async () => {
     write: async () => true,
     note() {},
     isInteractive: true,
+    showsOutput: true,
     ask,
     readSecret: async () => '',
   };
   await runAdmin({ io, open, interruption }, ['secrets', 'rotate', 'a\u001b[2Jb\u202ec']);
   expect(asked).toEqual([expect.stringMatching(/^a\[2Jbc gets a new webhook secret/)]);
+});
+
+describe('an export', () => {
+  const csv = ['id,order\r\n', '1,a\u001b[31m\u009b2J\u202eb\r\n'];
+  const print = async (isTTY: boolean) => {
+    const stream = () => Object.assign(new PassThrough(), { isTTY });
+    const [stdin, stdout, stderr] = [stream(), stream(), stream()];
+    const printed: string[] = [];
+    stdout.on('data', (chunk) => printed.push(String(chunk)));
+    async function* lines() {
+      yield* csv;
+    }
+    const operations = {
+      accounts: { exportMovements: async () => ({ lines: lines(), open: [] }) },
+    } as unknown as Operations; // The command uses nothing else.
+    const io = createIo({ stdin, stdout, stderr } as unknown as NodeJS.Process);
+    const words = 'export movements --from 2026-11-01 --to 2026-11-30'.split(' ');
+    expect(await runAdmin({ io, open: async () => operations, interruption }, words)).toBe(0);
+    return printed.join('');
+  };
+
+  it('goes to a file byte by byte', async () => {
+    expect(await print(false)).toBe(csv.join(''));
+  });
+
+  it('controls no terminal', async () => {
+    expect(await print(true)).toBe('id,order\n1,a[31m2Jb\n');
+  });
 });
 
 describe('readSecret', () => {
