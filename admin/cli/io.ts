@@ -77,10 +77,10 @@ export const createIo = ({
 /** The one way of every text to the terminal: no text of others controls it. */
 export const withoutControls = (io: Io): Io => ({
   ...io,
-  out: (text) => io.out(terminalText(text)),
+  out: (lines) => io.out(terminalText(lines)),
   // A file gets every byte.
   write: (part) => io.write(io.showsOutput ? terminalText(part) : part),
-  note: (text) => io.note(terminalText(text)),
+  note: (lines) => io.note(terminalText(lines)),
   ask: (question) => io.ask(terminalText(question)),
   readSecret: (question, isComplete) => io.readSecret(terminalText(question), isComplete),
 });
