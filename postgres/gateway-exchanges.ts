@@ -1,7 +1,7 @@
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import type { Queries } from './driver/sql.ts';
 
-/** The last exchanges of a payment are kept. */
+/** The last exchanges of a payment are kept, and the last questions about each of its refunds. */
 const maxKept = 50;
 
 /** JSON that `jsonb_to_recordset` turns into rows. */
@@ -17,22 +17,29 @@ const toJson = (sql: Queries, exchanges: readonly GatewayExchange[]) =>
 /**
  * Two common table expressions that store exchanges. They are part of the statement that writes their
  * result, so they cost no round trip.
+ * @param refundId the refund that they are about. A gateway is told of it a few times and asked for weeks, so that what it
+ * was told stays
  */
 export const exchangeInserts = (
   sql: Queries,
   paymentId: string,
   exchanges: readonly GatewayExchange[],
-) => sql`
+  refundId: string | null = null,
+) => {
+  const replaceable = sql`
+    payment_id = ${paymentId} and refund_id is not distinct from ${refundId} and operation <> 'refund'`;
+  return sql`
     deleted_exchanges as (
-      delete from gateway_exchanges where payment_id = ${paymentId} and id <= (
-        select id from gateway_exchanges where payment_id = ${paymentId}
+      delete from gateway_exchanges where ${replaceable} and id <= (
+        select id from gateway_exchanges where ${replaceable}
         order by id desc offset ${Math.max(0, maxKept - exchanges.length)} limit 1)
     ), inserted_exchanges as (
-      insert into gateway_exchanges (payment_id, at, operation, result, code, message, duration_ms)
-      select ${paymentId}, e.at, e.operation, e.result, e.code, e.message, e."durationMs"
+      insert into gateway_exchanges (payment_id, refund_id, at, operation, result, code, message, duration_ms)
+      select ${paymentId}, ${refundId}, e.at, e.operation, e.result, e.code, e.message, e."durationMs"
       from jsonb_to_recordset(${toJson(sql, exchanges)}) as e (at timestamptz, operation text,
         result text, code text, message text, "durationMs" int)
     )`;
+};
 
 /** An exchange with the payment that it is about. */
 export interface PaymentExchange extends GatewayExchange {
@@ -40,8 +47,12 @@ export interface PaymentExchange extends GatewayExchange {
 }
 
 export const createGatewayExchanges = (sql: Queries) => ({
-  async insert(paymentId: string, exchanges: readonly GatewayExchange[]): Promise<void> {
-    await sql`with ${exchangeInserts(sql, paymentId, exchanges)} select`;
+  async insert(
+    paymentId: string,
+    exchanges: readonly GatewayExchange[],
+    refundId: string | null = null,
+  ): Promise<void> {
+    await sql`with ${exchangeInserts(sql, paymentId, exchanges, refundId)} select`;
   },
 
   /**
@@ -61,9 +72,13 @@ export const createGatewayExchanges = (sql: Queries) => ({
       select "paymentId", at, operation, result, code, message, "durationMs" from repeated`;
   },
 
-  /** Oldest first. */
-  list: (paymentId: string) => sql<GatewayExchange[]>`
+  /**
+   * Oldest first.
+   * @param refundId only those about this refund
+   */
+  list: (paymentId: string, refundId: string | null = null) => sql<GatewayExchange[]>`
     select at, operation, result, code, message, duration_ms as "durationMs"
-    from gateway_exchanges where payment_id = ${paymentId} order by id`,
+    from gateway_exchanges
+    where payment_id = ${paymentId} ${refundId === null ? sql`` : sql`and refund_id = ${refundId}`} order by id`,
 });
 export type GatewayExchanges = ReturnType<typeof createGatewayExchanges>;

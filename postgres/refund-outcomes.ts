@@ -161,7 +161,7 @@ export const createRefundOutcomes = (sql: Sql) => ({
     // A person decides, whatever a try that Temporal has given up still finds.
     const isByHand = sql`stage = 'by_hand'`;
     await sql`
-      with ${exchangeInserts(sql, refund.paymentId, exchanges)}
+      with ${exchangeInserts(sql, refund.paymentId, exchanges, refund.id)}
       update refunds set stage = case when ${isByHand} then stage else coalesce(${stage ?? null}, stage) end,
         due_at = case when ${isByHand} then due_at else ${dueAt}::timestamptz end,
         updated_at = case when ${isByHand} or ${stage ?? null}::text is null or stage = ${stage ?? null} then updated_at
@@ -303,6 +303,6 @@ const finishLockedRefund = async (
       refund,
       createRefundEvent(kind, { refund, payment: sums, createdAt: now }),
     );
-  await tx`with ${exchangeInserts(tx, refund.paymentId, exchanges)} select`;
+  await tx`with ${exchangeInserts(tx, refund.paymentId, exchanges, refund.id)} select`;
   return true;
 };

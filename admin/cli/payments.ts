@@ -29,6 +29,18 @@ const formatPayments = (payments: readonly PaymentRow[], ifEmpty: string): Outpu
   return { text: table(rows, ifEmpty), json: payments };
 };
 
+export const timelineRows = (timeline: PaymentTimeline['timeline']) =>
+  timeline.map(({ at, what, details }) => ({ time: at, what, details: details ?? '' }));
+
+export const eventRows = (events: PaymentTimeline['events']) =>
+  events.map(({ eventId, kind, refundId, status, nextAttemptAt }) => ({
+    event: eventId,
+    kind,
+    refund: refundId,
+    delivery: status,
+    'next attempt': nextAttemptAt,
+  }));
+
 const formatPayment = ({ payment, timeline, events, workflowUrl }: PaymentTimeline): Output => {
   const summary = facts({
     payment: payment.id,
@@ -41,20 +53,8 @@ const formatPayment = ({ payment, timeline, events, workflowUrl }: PaymentTimeli
     test: payment.test,
     workflow: workflowUrl,
   });
-  const rows = timeline.map(({ at, what, details }) => ({
-    time: at,
-    what,
-    details: details ?? '',
-  }));
-  const listed = events.map(({ eventId, kind, refundId, status, nextAttemptAt }) => ({
-    event: eventId,
-    kind,
-    refund: refundId,
-    delivery: status,
-    'next attempt': nextAttemptAt,
-  }));
   return {
-    text: `${summary}\n\n${table(listed, 'There is no event yet.')}\n\n${table(rows, '')}`,
+    text: `${summary}\n\n${table(eventRows(events), 'There is no event yet.')}\n\n${table(timelineRows(timeline), '')}`,
     json: { ...payment, timeline, events, workflowUrl },
   };
 };

@@ -2,7 +2,7 @@ import { currencyExponents, formatMoney } from '../../contract/money.ts';
 import { refundableAmount } from '../../contract/payment-fields.ts';
 import { refundStatuses } from '../../contract/refund.ts';
 import { Refusal } from '../operations/change.ts';
-import { refundFacts, reservedText } from '../operations/facts.ts';
+import { refundDetailFacts, refundFacts, reservedText } from '../operations/facts.ts';
 import type { RefundRecord } from '../../postgres/admin-refunds.ts';
 import {
   amountIn,
@@ -19,7 +19,8 @@ import {
   textOf,
   givenReason,
 } from './commands.ts';
-import { table } from './output.ts';
+import { facts, table } from './output.ts';
+import { eventRows, timelineRows } from './payments.ts';
 
 const listCommand: CommandSpec = {
   usage: 'list',
@@ -49,6 +50,25 @@ const listCommand: CommandSpec = {
     };
     const found = await list((limit) => operations.refunds.list(filter, { after: null, limit }));
     return { text: table(found.map(refundFacts), 'No refund matches.'), json: found };
+  },
+};
+
+const showCommand: CommandSpec = {
+  usage: 'show <refund>',
+  summary: 'show who asked for a refund, what the gateway was told and said, and its events',
+  examples: ['refunds show REFUND_4T9GZ7Q2W8YB6K1MXR5C0NHJDV'],
+  run: async ({ args: [id = ''], operations }) => {
+    const details = await operations.refunds.details(id, { withAudit: true });
+    const { refund, timeline, events, workflowUrl } = details;
+    const summary = facts({
+      ...refundDetailFacts(details),
+      test: refund.test,
+      workflow: workflowUrl,
+    });
+    return {
+      text: `${summary}\n\n${table(eventRows(events), 'There is no event yet.')}\n\n${table(timelineRows(timeline), '')}`,
+      json: { ...refund, timeline, events, workflowUrl },
+    };
   },
 };
 
@@ -255,6 +275,7 @@ export const refundCommands: CommandGroup = {
   examples: ['refunds list', 'refunds settle --help'],
   commands: [
     listCommand,
+    showCommand,
     createCommand,
     confirmCommand,
     refuseCommand,

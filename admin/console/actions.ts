@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { Refusal } from '../operations/change.ts';
 import type { ConsoleRole } from '../../postgres/console-logins.ts';
 import { ownPath } from './begun-login.ts';
-import type { Html } from './html.ts';
+import type { Html, Row } from './html.ts';
 import { copyable, escapeControls, notice } from './html.ts';
 import type { ConsoleResponse, Owner, PersonRequest, Route } from './request.ts';
 import { page, redirect } from './request.ts';
@@ -13,6 +13,8 @@ export interface Question {
   /** The consequence, in whole sentences. */
   consequence: string;
   button: string;
+  /** The thing that one signs for. */
+  facts?: Row;
   /** The page that it leads back to. */
   back: string;
   fields?: Html;
@@ -41,10 +43,19 @@ const reasonMax = 500;
 
 const form = (
   question: Question,
-  { csrf, form: given }: PersonRequest,
+  { csrf, cells, form: given }: PersonRequest,
   problem?: string,
 ): ConsoleResponse => {
-  const { title, consequence, button, back, fields, typedName, isHarmless = false } = question;
+  const {
+    title,
+    consequence,
+    button,
+    back,
+    facts,
+    fields,
+    typedName,
+    isHarmless = false,
+  } = question;
   const looks = question.isDangerous || typedName !== undefined ? 'danger' : 'main';
   const reason = given.get('reason') ?? '';
   return page(
@@ -54,7 +65,7 @@ const form = (
         <input type="hidden" name="csrf" value="${csrf}" />
         <input type="hidden" name="form_id" value="${randomUUID()}" />
         <p>${escapeControls(consequence)}</p>
-        ${fields ?? ''}
+        ${facts && cells.facts(facts)} ${fields ?? ''}
         ${
           typedName === undefined
             ? ''

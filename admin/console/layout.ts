@@ -93,7 +93,7 @@ const searchBox = (csrf: string): Html =>
       maxlength="500"
       autocomplete="off"
       spellcheck="false"
-      placeholder="Payment, event, order, reference … ( / )"
+      placeholder="Payment, refund, event, order … ( / )"
       required
     />
     <button class="hidden" tabindex="-1">Search</button>

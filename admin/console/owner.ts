@@ -8,6 +8,9 @@ export const ofSlug: Owner = async ({ params }) => params.slug;
 export const ofPayment: Owner = async ({ params, operations }) =>
   operations.payments.applicationOf(params.id);
 
+export const ofRefund: Owner = async ({ params, operations }) =>
+  operations.refunds.applicationOf(params.id);
+
 export const ofEvent =
   ({ queries }: Pick<Deps, 'queries'>): Owner =>
   async ({ params }) => {

@@ -18,7 +18,9 @@ import { paymentRoutes } from './pages/payment.ts';
 import { paymentListRoutes } from './pages/payments.ts';
 import { peopleActions, peopleRoutes } from './pages/people.ts';
 import { providerLoginRoutes } from './pages/provider-login.ts';
-import { refundActions, refundRoutes } from './pages/refunds.ts';
+import { refundActions } from './pages/refund-actions.ts';
+import { refundPageRoutes } from './pages/refund.ts';
+import { refundRoutes } from './pages/refunds.ts';
 import { createReconcile } from './pages/reconcile.ts';
 import { replayActions, replayRoutes } from './pages/replays.ts';
 import { requestRoutes } from './pages/requests.ts';
@@ -39,6 +41,7 @@ export const createRoutes = (deps: Deps): Route[] => {
     ...paymentListRoutes(deps),
     ...paymentRoutes(deps),
     ...refundRoutes(deps),
+    ...refundPageRoutes(deps),
     ...accountsRoutes(deps),
     ...deliveryRoutes(deps),
     ...replayRoutes,

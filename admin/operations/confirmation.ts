@@ -1,6 +1,14 @@
 import { NotConfirmed } from '../../postgres/confirmations.ts';
 import { Refusal } from './change.ts';
 
+/** Whether two names of admins mean one person, as `person_of` in Postgres decides. */
+export const isSamePerson = (one: string, other: string): boolean => {
+  const [first, second] = [one, other].map((name) =>
+    name.normalize('NFKC').replaceAll(/\s/g, '').toLowerCase(),
+  );
+  return first === second;
+};
+
 /**
  * Says why a confirmation of a second admin is not accepted.
  * @param askedBy the first admin

@@ -7,6 +7,7 @@ import type { PaymentRecord } from '../../postgres/admin-payments.ts';
 import type { TokenSummary } from '../../postgres/admin-tokens.ts';
 import type { Application } from '../../postgres/applications.ts';
 import { mendOf } from './accounts.ts';
+import type { RefundDetails } from './refund-details.ts';
 import { hideQuery } from './webhook-url.ts';
 
 /*
@@ -72,6 +73,36 @@ export const refundFacts = (refund: RefundRecord) => ({
   'To confirm': refund.toConfirm,
   Created: refund.createdAt,
 });
+
+/** Everything about one refund, and about its payment what one must know to sign for it. */
+export const refundDetailFacts = ({ refund, payment, asked, confirmed }: RefundDetails) => {
+  const facts = refundFacts(refund);
+  return {
+    Refund: facts.Refund,
+    Amount: facts.Amount,
+    Status: facts.Status,
+    Stage: facts.Stage,
+    Payment: facts.Payment,
+    Paid: formatMoney(payment),
+    Order: facts.Order,
+    Application: facts.Application,
+    Gateway: payment.gateway,
+    Card: payment.cardPanMasked,
+    'Asked by': facts['Asked by'],
+    Reason: asked?.reason ?? refund.reason,
+    Reference: refund.reference,
+    Created: facts.Created,
+    'Confirmed by': confirmed?.actor,
+    'Reason of the confirmation': confirmed?.reason,
+    Told: facts.Told,
+    'First told': facts['First told'],
+    'At the gateway': facts['At the gateway'],
+    'Failure code': facts['Failure code'],
+    Expected: refund.expectedAt,
+    Succeeded: refund.succeededAt,
+    Failed: refund.failedAt,
+  };
+};
 
 /** Says how many refunds no gateway was told of, and their money. */
 export const reservedText = (reserved: readonly ReservedRefunds[]): string => {

@@ -247,7 +247,7 @@ const describeOutcome = (payment: PaymentRecord): string | null => {
   return facts.length > 0 ? facts.join(' · ') : null;
 };
 
-const describeExchange = ({ result, code, message, durationMs }: GatewayExchange): string =>
+export const describeExchange = ({ result, code, message, durationMs }: GatewayExchange): string =>
   `${[result, code, message].filter(Boolean).join(' · ')}, ${durationMs} ms`;
 
 const describeAttempt = (attempt: AttemptRecord): string => {

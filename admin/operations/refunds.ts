@@ -14,6 +14,7 @@ import { findApplication } from './applications.ts';
 import { NotFound, Refusal } from './change.ts';
 import { orRefusal } from './confirmation.ts';
 import type { Deps } from './deps.ts';
+import { createRefundDetails } from './refund-details.ts';
 import { createRefundRules } from './refund-rules.ts';
 import { createRefundStops } from './refund-stops.ts';
 import { createRefundWorkflows } from './refund-workflows.ts';
@@ -25,13 +26,14 @@ export interface AdminRefund {
 }
 
 export const createRefundOperations = (
-  deps: Pick<Deps, 'sql' | 'change' | 'temporal' | 'actor' | 'via' | 'now'>,
+  deps: Pick<Deps, 'sql' | 'change' | 'temporal' | 'actor' | 'via' | 'now' | 'workflowUrl'>,
 ) => {
   const { sql, change, actor, via, now } = deps;
   const { start, end } = createRefundWorkflows(deps);
   return {
     ...createRefundStops(deps),
     ...createRefundRules(deps),
+    ...createRefundDetails(deps),
 
     async list(filter: RefundFilter, page: ListPage): Promise<RefundRecord[]> {
       if (filter.application !== null) await findApplication(sql, filter.application);

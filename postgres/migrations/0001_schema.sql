@@ -609,6 +609,8 @@ create index webhook_tests__application on webhook_tests (application, requested
 create table gateway_exchanges (
   payment_id text not null references payments on delete cascade,
   id bigint generated always as identity,
+  -- The refund that the call was about; null: the payment itself.
+  refund_id text,
   at timestamptz not null,
   operation text not null,
   result text not null,

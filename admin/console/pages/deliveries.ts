@@ -15,7 +15,7 @@ import {
   select,
 } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
-import { cut, deliveryState, link, modeTag, notice, nowrap } from '../html.ts';
+import { cut, deliveryState, idLink, link, modeTag, notice, nowrap } from '../html.ts';
 import { visibleApplications } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
@@ -42,7 +42,7 @@ export const eventsOfPayment = (events: readonly EventSummary[], request: Person
     isList: true,
     rows: events.map((event) => ({
       Event: html`<a href="/events/${event.eventId}">${nowrap(event.kind)}</a>`,
-      Refund: event.refundId && html`<code class="id">${event.refundId}</code>`,
+      Refund: event.refundId && idLink(`/refunds/${event.refundId}`, event.refundId),
       Webhook: stateOf(event),
       Next: event.nextAttemptAt,
       Recorded: event.createdAt,

@@ -75,7 +75,7 @@ export const eventRoutes = (deps: Deps): Route[] => {
       html`${cells.facts({
         Kind: kind,
         Payment: idLink(`/payments/${paymentId}`, paymentId),
-        Refund: refundId,
+        Refund: refundId && idLink(`/refunds/${refundId}`, refundId),
         Order: event.orderId,
         Application: link(`/applications/${application}`, application),
         Mode: event.test ? 'test' : 'live',

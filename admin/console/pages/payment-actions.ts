@@ -65,5 +65,23 @@ const checked = paymentAction({
   execute: (id, { payments }, reason) => payments.check(id, reason),
 });
 
+const cancel = paymentAction({
+  path: 'cancel',
+  owner: ofPayment,
+  describe: () => ({
+    title: 'Cancel the payment',
+    consequence:
+      'Unless it is paid, or its money is on its way, it ends as cancelled and the application is told. Money that still comes goes back.',
+    button: 'Cancel the payment',
+    isDangerous: true,
+    done: 'The payment was cancelled.',
+  }),
+  execute: async (id, { payments }, reason) => {
+    const { status, isAnswered } = await payments.cancel(id, reason);
+    if (!isAnswered) throw new Refusal('The gateway gave no answer, and nothing has changed.');
+    if (status !== 'cancelled') throw new Refusal(`It cannot be cancelled: it is ${status}.`);
+  },
+});
+
 /** Of one payment. */
-export const paymentActions: readonly Action[] = [verify, checked];
+export const paymentActions: readonly Action[] = [verify, cancel, checked];

@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import {
   eventIdPattern,
   paymentIdPattern,
+  refundIdPattern,
   replayIdPattern,
   requestIdPattern,
   slugPattern,
@@ -18,7 +19,7 @@ const none = (): ConsoleResponse =>
   page(
     'Nothing found',
     html`<p>
-      No payment, event, application, order, gateway reference or tracking code is exactly this text. Paste
+      No payment, refund, event, application, order, gateway reference or tracking code is exactly this text. Paste
       the whole id. ${link('/payments', 'The list of payments')} finds the beginning of an order.
     </p>`,
     404,
@@ -26,6 +27,7 @@ const none = (): ConsoleResponse =>
 
 /** Ids that stand somewhere in a pasted text, in any case. */
 const paymentIn = /PAY_[0-9A-HJKMNP-TV-Z]{26}/i;
+const refundIn = /REFUND_[0-9A-HJKMNP-TV-Z]{26}/i;
 
 const secret = /svc_(?:live|test)_[\w-]*|whsec_[\w+/=-]*/;
 const prefixLength = 13;
@@ -65,6 +67,8 @@ export const searchRoutes = (deps: Deps): Route[] => {
     if (pasted !== undefined) return showSecret(pasted, request);
     const id = paymentIn.exec(text)?.[0].toUpperCase() ?? '';
     if (paymentIdPattern.test(id)) return redirect(`/payments/${id}`);
+    const refund = refundIn.exec(text)?.[0].toUpperCase() ?? '';
+    if (refundIdPattern.test(refund)) return redirect(`/refunds/${refund}`);
     if (replayIdPattern.test(text)) return redirect(`/deliveries/replays/${text}`);
     if (eventIdPattern.test(text.toLowerCase())) {
       const event = await deps.queries.findByEvent(text.toLowerCase());

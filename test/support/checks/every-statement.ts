@@ -243,6 +243,8 @@ export const everyStatement = (
       replaceRepeated: () =>
         exchanges.replaceRepeated(idsFrom(1, 10).map((paymentId) => ({ ...exchange, paymentId }))),
       list: () => exchanges.list(idOf(7)),
+      'list, of a refund': () => exchanges.list(idOf(7), 'REFUND_7'),
+      'insert, of a refund': () => exchanges.insert(idOf(7), [exchange], 'REFUND_7'),
     }),
     'late-payments.ts': of(latePayments, {
       get: () => latePayments.get(idOf(count)),

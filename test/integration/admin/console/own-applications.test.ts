@@ -23,8 +23,9 @@ const console = await forFile(
 const { accounts } = await fillConsole(console.sql);
 
 const paymentsOf = async (application: string) => {
-  const [row] = await console.sql<{ delivered: string; open: string }[]>`
+  const [row] = await console.sql<{ delivered: string; open: string; refund: string }[]>`
     select
+      (select id from refunds where application = ${application} limit 1) as refund,
       (select payment_id from deliveries where application = ${application} and status = 'delivered' limit 1)
         as delivered,
       (select id from payments where application = ${application} and status = 'pending' limit 1) as open`;
@@ -42,12 +43,13 @@ const reader = await console.logIn('viewer', 'reader', ['shop']);
 type Owner = keyof typeof objects;
 
 const addressOf = ({ path, owner }: Route & { owner?: unknown }, application: Owner): string => {
-  const { delivered, open, difference } = objects[application];
+  const { delivered, open, refund, difference } = objects[application];
   const address = path
     .replace(':slug', application)
     .replace(':number', String(difference))
     .replace(':gateway/:day', `zarinpal/${accounts.openDay}`)
     .replace(':event', eventId(delivered))
+    .replace('/refunds/:id', `/refunds/${refund}`)
     .replace(':id', /verify|cancel|skip/.test(path) ? open : delivered)
     .replaceAll(/:\w+/g, '1');
   return owner === 'list' ? `${address}?application=${application}` : address;

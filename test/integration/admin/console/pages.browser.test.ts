@@ -68,6 +68,9 @@ const paths = (): Record<string, string> => ({
   'attention-silent': '/attention/silent',
   refunds: '/refunds',
   'refund-give': `/payments/${ids.paid}/refund`,
+  refund: `/refunds/${ids.byHand[0] ?? ''}`,
+  'refund-confirm': `/refunds/${ids.toConfirm[0] ?? ''}/confirm`,
+  'refund-failed': `/refunds/${ids.byHand[1] ?? ''}/failed`,
   'payment-to-check': `/payments/${ids.toCheck}`,
   'payment-failing': `/payments/${ids.failing[0] ?? ''}`,
   'payment-refunded': `/payments/${ids.refunded}`,
@@ -133,22 +136,21 @@ const views = [
   { colorScheme: 'dark', width: 390 },
 ] as const;
 
-it('every page passes axe, keeps to the policy and fits its width, light and wide, dark and narrow', async () => {
-  const page = await logIn(await aContext());
-  const refused: string[] = [];
-  page.on('console', (message) => {
-    // Pages that say that something is not there, or not possible.
-    if (message.type() === 'error' && !/status of (404|409|410|502)/.test(message.text()))
-      refused.push(message.text());
-  });
-  page.on('pageerror', (error) => refused.push(String(error)));
-  for (const [name, path] of Object.entries(paths())) {
-    await page.goto(`${console.baseUrl}${path}`);
-    // By its own channel: the policy of the page admits no script but ours.
-    await page.evaluate(axe);
-    for (const { colorScheme, width } of views) {
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width, height: 900 });
+it.each(views)(
+  'every page, $colorScheme and $width px wide, passes axe, keeps to the policy and fits',
+  async ({ colorScheme, width }) => {
+    const page = await logIn(await aContext({ colorScheme, viewport: { width, height: 900 } }));
+    const refused: string[] = [];
+    page.on('console', (message) => {
+      // Pages that say that something is not there, or not possible.
+      if (message.type() === 'error' && !/status of (404|409|410|502)/.test(message.text()))
+        refused.push(message.text());
+    });
+    page.on('pageerror', (error) => refused.push(String(error)));
+    for (const [name, path] of Object.entries(paths())) {
+      await page.goto(`${console.baseUrl}${path}`);
+      // By its own channel: the policy of the page admits no script but ours.
+      await page.evaluate(axe);
       const violations = await page.evaluate(async () => {
         const loaded = globalThis as unknown as {
           axe: { run(options: object): Promise<{ violations: Violation[] }> };
@@ -164,9 +166,9 @@ it('every page passes axe, keeps to the policy and fits its width, light and wid
       );
       expect(overflow, `${name}, ${width}`).toBeLessThanOrEqual(0);
     }
-  }
-  expect(refused).toEqual([]);
-});
+    expect(refused).toEqual([]);
+  },
+);
 
 it('the keyboard alone reaches the content, a filter and a payment', async () => {
   const page = await logIn(await aContext());

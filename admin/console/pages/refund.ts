@@ -1,0 +1,160 @@
+import { html } from 'hono/html';
+import { formatMoney } from '../../../contract/money.ts';
+import { refundDetailFacts, waitsOf } from '../../operations/facts.ts';
+import { isSamePerson } from '../../operations/confirmation.ts';
+import type { RefundDetails } from '../../operations/refund-details.ts';
+import type { RefundRecord } from '../../../postgres/admin-refunds.ts';
+import type { Html, Row } from '../html.ts';
+import {
+  action,
+  copyable,
+  escapeControls,
+  idLink,
+  link,
+  modeTag,
+  notice,
+  nowrap,
+  state,
+} from '../html.ts';
+import { live, pollRoute, type Live } from '../live.ts';
+import { ofRefund } from '../owner.ts';
+import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import { page } from '../request.ts';
+import { eventsOfPayment } from './deliveries.ts';
+import { timelineOf, type Line } from './timeline.ts';
+
+/** Its status, and what it waits for or why it failed. */
+export const refundState = (refund: RefundRecord): Html => {
+  const words = waitsOf(refund) || refund.failureCode;
+  return html`${state(refund.status)}${words && html` <span class="soft">${words}</span>`}`;
+};
+
+/** The admin, or the token of the application. */
+export const askerOf = ({ askedBy, token, requestedBy }: RefundRecord): Html => {
+  if (askedBy !== null) return html`<bdi>${escapeControls(askedBy)}</bdi>`;
+  return token === null ? nowrap(requestedBy) : html`token <code class="id">${token}</code>`;
+};
+
+/** Whether this person has asked for what another one must confirm. */
+export const isOwnWish = (
+  { askedBy }: Pick<RefundRecord, 'askedBy'>,
+  { session }: Pick<PersonRequest, 'session'>,
+): boolean => askedBy !== null && isSamePerson(askedBy, session.name);
+
+/** The actions of a person on a refund; null: there is none. */
+export const refundButtons = (
+  refund: RefundRecord,
+  request: Pick<PersonRequest, 'session'>,
+): Html | null => {
+  const { id, status, stage, toConfirm, isHeld, cancelRequested } = refund;
+  if (request.session.role !== 'admin' || cancelRequested || status !== 'pending') return null;
+  const button = (path: string, label: string) => action(`/refunds/${id}/${path}`, label);
+  if (toConfirm)
+    return isOwnWish(refund, request)
+      ? button('refuse', 'Take it back')
+      : html`${button('confirm', 'Confirm')} ${button('refuse', 'Refuse')}`;
+  if (stage === 'reserved')
+    return html`${button('cancel', 'Call off')} ${isHeld ? button('release', 'Let it go on') : ''}`;
+  if (stage !== 'by_hand') return null;
+  return html`${button('succeeded', 'It was given back')} ${button('failed', 'It was not')}`;
+};
+
+/** Everything that one signs for. */
+export const refundCells = (details: RefundDetails): Row => {
+  const { refund } = details;
+  const { Refund: _, ...facts } = refundDetailFacts(details);
+  return {
+    ...facts,
+    Payment: idLink(`/payments/${refund.paymentId}`, refund.paymentId),
+    Application: html`${link(`/applications/${refund.application}`, refund.application)}
+    ${modeTag(refund.test)}`,
+    Status: refundState(refund),
+    Stage: null,
+    'Asked by': askerOf(refund),
+  };
+};
+
+export const refundDetails = ({ operations, params, session }: PersonRequest) =>
+  operations.refunds.details(params.id, { withAudit: session.applications === null });
+
+const noticesPart = ({ refund }: RefundDetails, request: PersonRequest): Html => {
+  if (refund.stage === 'by_hand')
+    return notice(
+      'bad',
+      'Nobody can know what became of it. Look into the books of the gateway, then decide.',
+    );
+  if (refund.status !== 'pending' || !refund.toConfirm || refund.cancelRequested) return html``;
+  return notice(
+    'info',
+    isOwnWish(refund, request)
+      ? 'You have asked for it. Another admin confirms it, and until then the gateway is not told.'
+      : 'Another admin than the one who asked for it confirms it. Until then the gateway is not told.',
+  );
+};
+
+const linesOf = ({ timeline }: RefundDetails, now: Date): Line[] =>
+  timeline.map(({ at, what, details }) => ({
+    at,
+    what: html`<bdi>${escapeControls(what)}</bdi>`,
+    details: details === null ? null : html`<bdi>${escapeControls(details)}</bdi>`,
+    isNext: at > now,
+  }));
+
+const refundPart = (details: RefundDetails, request: PersonRequest, now: Date): Html => {
+  const { refund, events, workflowUrl } = details;
+  const buttons = refundButtons(refund, request);
+  return html`<div class="head">
+      <p class="sum">
+        <strong>${formatMoney(refund)}</strong> ${refundState(refund)} ${modeTag(refund.test)}
+      </p>
+      <p>Order <bdi>${escapeControls(refund.orderId)}</bdi> ${copyable(refund.orderId, 'Copy the order')}</p>
+    </div>
+    ${noticesPart(details, request)}
+    ${buttons && html`<div class="actions">${buttons}</div>`}
+    ${request.cells.facts(refundCells(details))}
+    ${
+      request.session.applications === null
+        ? html`<p class="links">
+            ${workflowUrl === null ? '' : html`<a href="${workflowUrl}" rel="noreferrer">Workflow in Temporal</a>`}
+            ${link(`/audit?subject=refund:${refund.id}`, 'Audit')}
+          </p>`
+        : ''
+    }
+    ${events.length > 0 ? html`<h2 id="events">Events</h2>${eventsOfPayment(events, request)}` : ''}
+    <h2>Timeline</h2>
+    ${timelineOf(linesOf(details, now), request)}`;
+};
+
+/** The page of one refund. */
+export const refundPageRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
+  const currentOf = async (request: PersonRequest) => {
+    const details = await refundDetails(request);
+    const { refund, events } = details;
+    const isMoving =
+      refund.status === 'pending' || events.some(({ status }) => status === 'pending');
+    const address = isMoving ? `/refunds/${refund.id}/state` : null;
+    const part = await live(refundPart(details, request, now()), { address, seconds: 5 });
+    return { refund, part };
+  };
+
+  const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { refund, part } = await currentOf(request);
+    const { id, orderId } = refund;
+    return {
+      ...page(
+        html`Refund <span class="id">${id}</span> ${copyable(id, 'Copy the id')}`,
+        part.content,
+      ),
+      tab: `Refund of ${formatMoney(refund)} · ${escapeControls(orderId)}`,
+    };
+  };
+
+  return [
+    { method: 'GET', path: '/refunds/:id', role: 'viewer', owner: ofRefund, handle: show },
+    pollRoute(
+      '/refunds/:id/state',
+      async (request): Promise<Live> => (await currentOf(request)).part,
+      ofRefund,
+    ),
+  ];
+};
