@@ -2,7 +2,6 @@ import { createEvent } from '../contract/event.ts';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import type { VerificationResult } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
-import { refundableUntil } from '../gateways/refundable.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payment-outcomes.ts';
 import type { WorkflowCalls } from '../temporal/workflow-calls.ts';
@@ -99,7 +98,6 @@ export const createFinalizer = (deps: Deps) => {
         ...payment,
         ...outcome,
         paidAt,
-        refundableUntil: paidAt && refundableUntil(payment.driver, paidAt),
         updatedAt: endedAt,
       };
       const event = createEvent(ended, endedAt);

@@ -58,13 +58,14 @@ export const createOpenPayment = (deps: Deps) => {
       throw gatewayUnavailable(opening.reason);
     }
     if (opening.result === 'refused') {
-      const { code, message } = opening;
-      alertAbout(logger, payment, {
-        alert: 'merchant_configuration',
-        message: 'The gateway refused to open a payment',
-        facts: { code },
-      });
-      const outcome = failedWith('merchant_configuration', { code, message });
+      const { code, message, failureCode = 'merchant_configuration' } = opening;
+      if (failureCode === 'merchant_configuration')
+        alertAbout(logger, payment, {
+          alert: failureCode,
+          message: 'The gateway refused to open a payment',
+          facts: { code },
+        });
+      const outcome = failedWith(failureCode, { code, message });
       // An earlier try may have opened the payment, and its payer may be at the gateway now.
       const result = await finalize(payment, outcome, { exchanges, onlyIfUnsent: true });
       return result.kind === 'ended'

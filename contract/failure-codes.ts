@@ -14,6 +14,7 @@ export const failureReasons = {
   issuer_unavailable: 'The card issuer could not be reached.',
   gateway_error: 'The payment gateway could not process the payment.',
   merchant_configuration: 'The gateway account is not able to take this payment.',
+  amount_not_accepted: 'The payment gateway does not take a payment of this amount.',
   amount_mismatch: 'The gateway confirmed another amount or currency than the payment has.',
   payment_not_completed: 'The payment was not completed at the gateway.',
   payment_reversed: 'The gateway gave the money back before the payment was confirmed.',

@@ -30,20 +30,34 @@ interface CheckoutFields {
 const checkoutUrl = ({ id, status }: CheckoutFields, publicBaseUrl: string): string | null =>
   isTerminal(status) ? null : `${publicBaseUrl}/api/v1/payments/${id}/checkout`;
 
-export interface RefundableFields {
+export interface RefundSums {
   status: Status;
   amount: number;
   amountRefunded: number;
   amountRefundPending: number;
-  refundableUntil: Date | null;
 }
 
-/** What can still be refunded, in minor units. 0 unless the payment is paid and its gateway still gives money back. */
-export const refundableAmount = (payment: RefundableFields, now: Date): number => {
-  const { status, amount, amountRefunded, amountRefundPending, refundableUntil } = payment;
-  if (status !== 'paid' || (refundableUntil && refundableUntil <= now)) return 0;
-  return Math.max(amount - amountRefunded - amountRefundPending, 0);
+/** What a refund depends on: the payment, and the account that took it. */
+export interface RefundBasis extends RefundSums {
+  driver: string;
+  /** The account has the credentials that refunds need. */
+  hasRefundCredentials: boolean;
+  currency: string;
+  paidAt: Date | null;
+}
+
+/** What is left of a payment, in minor units, whether or not its gateway gives it back. 0 unless it is paid. */
+export const amountLeft = (payment: RefundSums): number => {
+  const { status, amount, amountRefunded, amountRefundPending } = payment;
+  return status === 'paid' ? Math.max(amount - amountRefunded - amountRefundPending, 0) : 0;
 };
+
+/** What the gateway's account still gives back of a payment. It follows from other fields, see gateways/refundable.ts. */
+export interface Refundable {
+  refundable: number;
+  refundableUntil: Date | null;
+}
+export const notRefundable: Refundable = { refundable: 0, refundableUntil: null };
 
 /**
  * The fields of a payment by their names in the API, in the API's order. The type {@link Payment}, the JSON
@@ -78,9 +92,12 @@ export const paymentFields = {
   amount_refunded: refunds('amountRefunded', integer),
   amount_refund_pending: refunds('amountRefundPending', integer),
   refundable: {
-    toJson: (payment: RefundableFields) => String(refundableAmount(payment, new Date())),
+    toJson: (_: unknown, __: string, { refundable }: Refundable) => integer.toJson(refundable),
   },
-  refundable_until: outcome('refundableUntil', nullable(time)),
+  refundable_until: {
+    toJson: (_: unknown, __: string, { refundableUntil }: Refundable) =>
+      nullable(time).toJson(refundableUntil),
+  },
   test: writtenAtCreate('test', boolean),
   metadata: writtenAtCreate('metadata', json),
   expires_at: writtenAtCreate('expiresAt', time),

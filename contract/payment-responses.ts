@@ -77,10 +77,10 @@ const paymentSchemas = {
     .meta({ description: 'The sum that refunds hold which have not ended, in minor units.' }),
   refundable: z.int().min(0).meta({
     description:
-      'The sum that can still be refunded, in minor units; 0 unless the payment is paid and its gateway still gives money back.',
+      'The sum that can still be refunded, in minor units; 0 unless the payment is paid and the account at its gateway still gives money back. What the gateway cannot give back, as a rest below its least amount, is not in it.',
   }),
   refundable_until: time(
-    'When the gateway stops giving money back; null if the payment is not paid, or without a limit.',
+    'When the account at the gateway stops giving money back; null if the payment is not paid, or without a limit.',
   ).nullable(),
   test: z.boolean().meta({ description: 'True if a test token created the payment.' }),
   metadata: z.record(z.string(), z.unknown()).meta({

@@ -1,5 +1,5 @@
-import type { Payment, PaymentField } from './payment-fields.ts';
-import { paymentFields } from './payment-fields.ts';
+import type { Payment, PaymentField, Refundable } from './payment-fields.ts';
+import { notRefundable, paymentFields } from './payment-fields.ts';
 
 export type { Payment } from './payment-fields.ts';
 
@@ -30,10 +30,17 @@ export type Redirect =
 // The keys are the list's own.
 const fieldNames = Object.keys(paymentFields) as PaymentField[];
 
-/** The JSON of a payment in the API: all fields in their order. */
-export const presentPayment = (payment: Payment, publicBaseUrl: string): string => {
+/**
+ * The JSON of a payment in the API: all fields in their order.
+ * @param refundable by default nothing, which is true of every payment that is not paid
+ */
+export const presentPayment = (
+  payment: Payment,
+  publicBaseUrl: string,
+  refundable: Refundable = notRefundable,
+): string => {
   const members = fieldNames.map(
-    (name) => `"${name}":${paymentFields[name].toJson(payment, publicBaseUrl)}`,
+    (name) => `"${name}":${paymentFields[name].toJson(payment, publicBaseUrl, refundable)}`,
   );
   return `{${members.join()}}`;
 };

@@ -70,7 +70,7 @@ grant select on applications, gateways, payments, refunds, workflow_outbox, idem
   deliveries, attempts, late_payments, sandbox_payments, sandbox_refunds, gateway_exchanges, replays, movements,
   gateway_entries, account_differences to payments_worker;
 grant update (status, gateway_reference, gateway_redirect, checkout_at, payer_returns_at, inquired_at, uncertain, tracking_code,
-  card_pan_masked, paid_at, failure_code, cancelled_by, cancellation_reason, gateway_code, gateway_message, refundable_until, amount_refunded,
+  card_pan_masked, paid_at, failure_code, cancelled_by, cancellation_reason, gateway_code, gateway_message, amount_refunded,
   amount_refund_pending, healed_at, updated_at) on payments to payments_worker;
 grant insert (id, payment_id, application, test, order_id, status, amount, currency, method, requested_by, metadata,
   gateway_reference, bank_reference, succeeded_at, created_at, updated_at),

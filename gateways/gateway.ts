@@ -41,7 +41,10 @@ export type OpenResult =
       /** In the sandbox, the payer acts by a test's plan, and comes back then, or never. */
       payer?: { returnsAt: Date | null } | null;
     }
-  | Refused;
+  | (Refused & {
+      /** Only for a code that says so for certain. Without it the refusal is about our account. */
+      failureCode?: Extract<FailureCode, 'amount_not_accepted'>;
+    });
 
 /**
  * The state of a payment at the gateway. `waiting`: the payer has not decided. `processing`: the money is

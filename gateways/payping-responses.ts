@@ -75,6 +75,8 @@ const Problem = inAnyCase({
  */
 /** Refusals of an opening because of the account or the request. All others may pass on a retry. */
 const openingRefusals = new Set([101, 102, 103, 104, 105, 107, 111, 112, 113, 137, 164, 165]);
+/** More than a test token may take. Source: an independent client; no other code is known to be about the amount alone. */
+const testAmountRefused = 104;
 const alreadyVerified = new Set([110, 123]);
 /** Under review, bank not reached, being verified: ask again. */
 const inProgress = new Set([109, 114, 155]);
@@ -106,7 +108,11 @@ export const parseOpeningRefusal = (response: HttpResponse): OpenResult => {
   const isUnauthorized = status === 401 || status === 403;
   const isKnown = status >= 400 && status !== 409 && openingRefusals.has(metaData?.code ?? 0);
   if (!isUnauthorized && !isKnown) throw unexpected('pay', response);
-  return { result: 'refused', ...providerMessage(metaData?.code ?? status, title) };
+  return {
+    result: 'refused',
+    ...providerMessage(metaData?.code ?? status, title),
+    ...(metaData?.code === testAmountRefused && { failureCode: 'amount_not_accepted' }),
+  };
 };
 
 /**

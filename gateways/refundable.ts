@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../contract/errors.ts';
 import { formatMoney } from '../contract/money.ts';
-import { type RefundableFields, refundableAmount } from '../contract/payment-fields.ts';
+import { amountLeft, type Refundable, type RefundBasis } from '../contract/payment-fields.ts';
 import { findDriver } from './registry.ts';
 
 /** Why a payment cannot be refunded so. */
@@ -31,11 +31,37 @@ export const canReverse = (
   return isWhole && now.getTime() - payment.paidAt.getTime() < reversal.windowMs - spareMs;
 };
 
-/** When the gateway stops giving the money of a payment back. Null: without a limit. */
-export const refundableUntil = (driver: string, paidAt: Date): Date | null => {
-  const { refund, reversal } = findDriver(driver)?.capabilities ?? {};
+/** The refunds of an account. Undefined if it has none, or not the credentials for them. */
+const termsOf = ({ driver, hasRefundCredentials }: RefundBasis) => {
+  const refund = findDriver(driver)?.capabilities.refund;
+  return refund && (refund.credentials === null || hasRefundCredentials) ? refund : undefined;
+};
+
+/** When the account stops giving the money of a payment back. Null: without a limit, or not paid. */
+const refundableUntil = (payment: RefundBasis): Date | null => {
+  const refund = termsOf(payment);
+  const reversal = findDriver(payment.driver)?.capabilities.reversal;
   const windowMs = refund ? refund.windowMs : (reversal?.windowMs ?? spareMs) - spareMs;
-  return windowMs === null ? null : new Date(paidAt.getTime() + windowMs);
+  return windowMs === null || !payment.paidAt
+    ? null
+    : new Date(payment.paidAt.getTime() + windowMs);
+};
+
+/**
+ * What the account can still give back of a payment, in minor units, and until when: the most that a refund can have once
+ * those that are pending have succeeded.
+ */
+export const refundableOf = (payment: RefundBasis, now: Date): Refundable => {
+  const left = amountLeft(payment);
+  const { step = 1 } =
+    findDriver(payment.driver)?.capabilities.currencies.get(payment.currency) ?? {};
+  const amountRefunded = payment.amountRefunded + payment.amountRefundPending;
+  const later = { ...payment, amountRefunded, amountRefundPending: 0 };
+  const isPossible = (amount: number) => !findRefundProblem(later, { amount }, now);
+  return {
+    refundable: [left, left - (left % step)].find(isPossible) ?? 0,
+    refundableUntil: refundableUntil(payment),
+  };
 };
 
 interface WantedRefund {
@@ -51,19 +77,13 @@ interface WantedRefund {
  * @param wanted.amount what is left, if everything is to go back
  */
 export const findRefundProblem = (
-  payment: RefundableFields & {
-    driver: string;
-    currency: string;
-    hasRefundCredentials: boolean;
-    paidAt: Date | null;
-  },
+  payment: RefundBasis,
   { amount, refundableAmount: believed, recorded = false }: WantedRefund,
   now: Date,
 ): RefundProblem | undefined => {
   const capabilities = findDriver(payment.driver)?.capabilities;
-  const refund = capabilities?.refund;
-  const { status, refundableUntil: until, amountRefunded, amountRefundPending } = payment;
-  const left = refundableAmount({ ...payment, refundableUntil: null }, now);
+  const { status, amountRefunded, amountRefundPending } = payment;
+  const left = amountLeft(payment);
   const money = (sum: number) => formatMoney({ amount: sum, currency: payment.currency });
   const notSupported = (message: string): RefundProblem => ({
     code: 'REFUND_NOT_SUPPORTED',
@@ -74,28 +94,34 @@ export const findRefundProblem = (
   // Before everything about the gateway, whose refusals advise to give the money back another way: it would go twice.
   if (left === 0)
     return { code: 'REFUND_EXCEEDS_PAYMENT', message: 'Nothing is left of the payment.' };
-  if (believed !== undefined && believed !== left)
+  if (
+    believed !== undefined &&
+    believed !== left &&
+    believed !== refundableOf(payment, now).refundable
+  )
     return { code: 'REFUNDABLE_AMOUNT_CHANGED', message: `${money(left)} is left of the payment.` };
   if (amount > left)
     return { code: 'REFUND_EXCEEDS_PAYMENT', message: `${money(left)} is left of the payment.` };
   if (recorded) return undefined;
-  if (!refund && !capabilities?.reversal)
+  if (!capabilities?.refund && !capabilities?.reversal)
     return notSupported('The gateway gives no money back through this service.');
+  const refund = termsOf(payment);
+  if (capabilities.refund && !refund && !canReverse(payment, payment.amount, now))
+    return notSupported('The account at the gateway has no credentials for refunds.');
+  const until = refundableUntil(payment);
   if (until && until <= now)
     return notSupported('The gateway gives money back only for a while, and that is over.');
   if (amountRefundPending > 0 && refund?.several !== 'parallel')
     return { code: 'REFUND_IN_PROGRESS', message: 'Another refund of the payment is pending.' };
   if (canReverse(payment, amount, now)) return undefined;
   if (!refund) return notSupported('The gateway gives the whole amount back, and no part of it.');
-  if (refund.credentials && !payment.hasRefundCredentials)
-    return notSupported('The account at the gateway has no credentials for refunds.');
   if (amountRefunded > 0 && refund.several === 'once')
     return notSupported('The gateway makes one refund of a payment.');
   if (amount !== payment.amount && !refund.partial)
     return notSupported('The gateway gives the whole amount back, and no part of it.');
   if (amount < refund.least)
     return notSupported(`The gateway gives back ${money(refund.least)} or more.`);
-  const { step = 1 } = capabilities?.currencies.get(payment.currency) ?? {};
+  const { step = 1 } = capabilities.currencies.get(payment.currency) ?? {};
   if (amount % step !== 0)
     return notSupported(`The gateway gives back whole multiples of ${money(step)}.`);
   return undefined;

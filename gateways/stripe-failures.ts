@@ -13,6 +13,8 @@ const codes: Partial<Record<FailureCode, string>> = {
   suspected_fraud: 'fraudulent lost_card stolen_card pickup_card',
   issuer_unavailable: 'issuer_not_available reenter_transaction try_again_later',
   gateway_error: 'processing_error',
+  // Source: https://docs.stripe.com/error-codes.
+  amount_not_accepted: 'amount_too_small amount_too_large',
   merchant_configuration: 'testmode_decline account_closed account_invalid',
 };
 

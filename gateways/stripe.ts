@@ -18,6 +18,7 @@ import type {
 import { defineDriver } from './gateway.ts';
 import { providerMessage } from './redact.ts';
 import { stripeCurrencies } from './stripe-currencies.ts';
+import { toFailureCode } from './stripe-failures.ts';
 import {
   Event,
   EventSession,
@@ -296,7 +297,13 @@ const parseOpeningRefusal = (response: HttpResponse): OpenResult => {
   const isAboutUs = status === 401 || status === 403;
   if (!isAboutUs && (status !== 400 || error.type !== 'invalid_request_error'))
     throw unexpected('create', response);
-  return { result: 'refused', ...providerMessage(error.code ?? error.type, error.message) };
+  return {
+    result: 'refused',
+    ...providerMessage(error.code ?? error.type, error.message),
+    ...(toFailureCode(error.code ?? null) === 'amount_not_accepted' && {
+      failureCode: 'amount_not_accepted',
+    }),
+  };
 };
 
 /** Call it after the signature is checked. */

@@ -49,7 +49,12 @@ const Empty = z.union([z.array(z.unknown()).max(0), z.strictObject({}), z.litera
 /** A failure has an object in `errors` and empty `data`, a success the other way round. */
 const Refusal = z.object({
   data: Empty.optional(),
-  errors: z.object({ code: z.int(), message: z.string().nullish() }),
+  errors: z.object({
+    code: z.int(),
+    message: z.string().nullish(),
+    // What a validation found, by field. Not documented: seen as an object, and as a list of objects.
+    validations: z.unknown().optional(),
+  }),
 });
 const Success = z.object({ data: z.unknown(), errors: Empty.optional() });
 
@@ -79,6 +84,13 @@ const refusals = { anotherAmount: -50, notPaid: -51 } as const;
  */
 const isOpeningRefusal = (code: number) =>
   (code <= -9 && code >= -19 && code !== -12) || (code <= -30 && code >= -41);
+/** −41 is more than 100,000,000 tomans. −9 is a validation, and about the amount if that alone is named. */
+const isAmountRefusal = ({ code, validations }: z.output<typeof Refusal>['errors']): boolean => {
+  const found = [validations].flat().flatMap((each) => Object.keys(Object(each) as object));
+  return (
+    code === -41 || (code === -9 && found.length > 0 && found.every((name) => name === 'amount'))
+  );
+};
 
 /**
  * Refusals of a reversal: the bank cannot, not in the success state, our address, too late, or the account. After
@@ -146,7 +158,11 @@ export const zarinpal = defineDriver({
         if (response.refusal) {
           const { code, message } = response.refusal;
           if (!isOpeningRefusal(code)) throw unexpected('request', code);
-          return { result: 'refused', ...providerMessage(code, message) };
+          return {
+            result: 'refused',
+            ...providerMessage(code, message),
+            ...(isAmountRefusal(response.refusal) && { failureCode: 'amount_not_accepted' }),
+          };
         }
         const { authority } = response.data;
         if (!isOfKind(authority))

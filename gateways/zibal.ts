@@ -64,6 +64,8 @@ const results = { ok: 100, alreadyVerified: 201, notPaid: 202 } as const;
 
 /** Refusals because of the account or the request. Source: official sample. */
 const isOpeningRefusal = (result: number) => result >= 102 && result <= 115;
+/** Too little, and above the account's limit. Source: official sample. */
+const amountRefusals = new Set([105, 113]);
 
 const failureCodes: Record<number, FailureCode> = {
   [-2]: 'gateway_error',
@@ -115,7 +117,11 @@ export const zibal = defineDriver({
         });
         if (response.result !== results.ok) {
           if (!isOpeningRefusal(response.result)) throw unexpected('request', response.result);
-          return { result: 'refused', ...providerMessage(response.result, response.message) };
+          return {
+            result: 'refused',
+            ...providerMessage(response.result, response.message),
+            ...(amountRefusals.has(response.result) && { failureCode: 'amount_not_accepted' }),
+          };
         }
         const reference = String(response.parse(Opened).trackId);
         const url = `${origin}${escapedPath`/start/${reference}`}`;

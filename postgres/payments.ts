@@ -3,6 +3,7 @@ import type { Filters, ListPage } from '../contract/list.ts';
 import type { ListPayments } from '../contract/list-payments.ts';
 import type { Payment, Redirect, WorkflowStart } from '../contract/payment.ts';
 import { workflowStartFields } from '../contract/payment.ts';
+import type { RefundBasis } from '../contract/payment-fields.ts';
 import { first, type Queries } from './driver/sql.ts';
 import { conditionsOf, limitTo, rangeOf } from './list.ts';
 import { insertColumns, insertValues, selectPayment } from './payment-columns.ts';
@@ -33,6 +34,9 @@ export interface StoredPayment extends Payment {
   verifyWindow: number;
 }
 
+/** A payment for its application. What can be refunded depends on the account that took it. */
+export type OwnPayment = Payment & RefundBasis;
+
 /** The part of a payment that a message to its workflow needs. */
 export type PaymentRef = WorkflowStart & Pick<StoredPayment, 'status' | 'payerSent'>;
 
@@ -57,6 +61,10 @@ export interface Owner {
 const progress = (sql: Queries) =>
   sql`p.gateway_reference is not null as opened, p.checkout_at is not null as "payerSent",
     floor(extract(epoch from now()) / ${limits.verifyReuseSeconds}::int)::bigint as "verifyWindow"`;
+
+/** The columns of {@link OwnPayment}, of `p` and `g`. */
+const ownColumns = (sql: Queries) =>
+  sql`${selectPayment(sql)}, g.driver, g.has_refund_credentials as "hasRefundCredentials"`;
 
 const selectRef = (sql: Queries) => sql`
   select ${selectPayment(sql, workflowStartFields)}, p.status, p.checkout_at is not null as "payerSent"
@@ -111,17 +119,19 @@ export const createPayments = (sql: Queries) => ({
 
   /** @returns undefined if the payment does not exist or has another owner */
   get: (id: string, { application, test }: Owner) =>
-    first(sql<StoredPayment[]>`
-      select ${selectPayment(sql)}, ${progress(sql)} from payments p
+    first(sql<(StoredPayment & OwnPayment)[]>`
+      select ${ownColumns(sql)}, ${progress(sql)}
+      from payments p join gateways g on g.slug = p.gateway
       where p.id = ${id} and p.application = ${application} and p.test = ${test}`),
 
   /** Newest first: payments after a position, or from an offset on. */
   async list(
     { from, to, ...filter }: Owner & Filters<ListPayments>,
     { after, limit, offset }: ListPage & { offset: number },
-  ): Promise<Payment[]> {
-    return sql<Payment[]>`
-      select ${selectPayment(sql)} from payments p
+  ): Promise<OwnPayment[]> {
+    return sql<OwnPayment[]>`
+      with g as materialized (select slug, driver, has_refund_credentials from gateways)
+      select ${ownColumns(sql)} from payments p join g on g.slug = p.gateway
       where true ${conditionsOf(sql, filter, {
         application: (application) => sql`p.application = ${application}`,
         test: (test) => sql`p.test = ${test}`,

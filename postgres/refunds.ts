@@ -1,6 +1,6 @@
 import type { GatewayKind } from '../contract/gateway-account.ts';
 import type { ListPage } from '../contract/list.ts';
-import type { RefundableFields } from '../contract/payment-fields.ts';
+import type { RefundBasis } from '../contract/payment-fields.ts';
 import { type Refund, storedRefundFields } from '../contract/refund.ts';
 import type { SandboxRefundPlan } from '../contract/sandbox-refund-plan.ts';
 import type { Person } from './audit-log.ts';
@@ -38,7 +38,7 @@ export interface NewRefund extends Pick<
   /** The admin who asks. */
   askedBy?: Person;
   /** What must be left of the payment; null: at least the amount. */
-  refundableAmount: number | null;
+  onlyIfLeft: number | null;
   /** The gateway takes one refund of a payment at a time. */
   oneAtATime: boolean;
   /** What a test asks of the sandbox. */
@@ -46,13 +46,8 @@ export interface NewRefund extends Pick<
 }
 
 /** A payment for those who refund it. */
-export interface RefundablePayment extends RefundableFields, Owner {
-  driver: string;
+export interface RefundablePayment extends RefundBasis, Owner {
   gatewayKind: GatewayKind;
-  /** The account has the credentials that refunds need. */
-  hasRefundCredentials: boolean;
-  currency: string;
-  paidAt: Date | null;
 }
 
 export type StoredRefund = Refund & { fingerprint: Buffer | null };
@@ -79,7 +74,7 @@ export const createRefunds = (sql: Queries) => ({
    */
   async insert(refund: NewRefund): Promise<Refund | 'exists' | 'over_limit' | undefined> {
     const left = sql`(p.amount - p.amount_refunded - p.amount_refund_pending)`;
-    const { amount, refundableAmount, createdAt, token = null, askedBy } = refund;
+    const { amount, onlyIfLeft, createdAt, token = null, askedBy } = refund;
     // A login has the rights to these columns only for refunds of its own kind.
     const asks = askedBy
       ? { columns: sql`asked_by, asked_via`, values: sql`${askedBy.actor}, ${askedBy.via}` }
@@ -89,7 +84,7 @@ export const createRefunds = (sql: Queries) => ({
         select * from payment_to_refund(${refund.paymentId}) p
         where p.status = 'paid'
           and p.application = ${refund.application} and p.test = ${refund.test} and ${amount} <= ${left}
-          ${refundableAmount === null ? sql`` : sql`and ${left} = ${refundableAmount}`}
+          ${onlyIfLeft === null ? sql`` : sql`and ${left} = ${onlyIfLeft}`}
           ${refund.oneAtATime ? sql`and p.amount_refund_pending = 0` : sql``}
       ), r as (
         insert into refunds (id, payment_id, application, test, order_id, status, stage, amount, currency, method,
@@ -128,9 +123,9 @@ export const createRefunds = (sql: Queries) => ({
   /** @param owner undefined: of every application */
   getPayment: (id: string, owner?: Owner) =>
     first(sql<RefundablePayment[]>`
-      select p.application, p.test, g.driver, g.kind as "gatewayKind", g.has_refund_credentials as "hasRefundCredentials", p.status, p.currency, p.paid_at as "paidAt", p.amount,
-        p.amount_refunded as "amountRefunded", p.amount_refund_pending as "amountRefundPending",
-        p.refundable_until as "refundableUntil"
+      select p.application, p.test, g.driver, g.kind as "gatewayKind",
+        g.has_refund_credentials as "hasRefundCredentials", p.status, p.currency, p.paid_at as "paidAt", p.amount,
+        p.amount_refunded as "amountRefunded", p.amount_refund_pending as "amountRefundPending"
       from payments p join gateways g on g.slug = p.gateway
       where p.id = ${id}
         ${owner ? sql`and p.application = ${owner.application} and p.test = ${owner.test}` : sql``}`),

@@ -1,5 +1,5 @@
 import { currencyExponents, formatMoney } from '../../contract/money.ts';
-import { refundableAmount } from '../../contract/payment-fields.ts';
+import { amountLeft } from '../../contract/payment-fields.ts';
 import { refundStatuses } from '../../contract/refund.ts';
 import { Refusal } from '../operations/change.ts';
 import { refundDetailFacts, refundFacts, reservedText } from '../operations/facts.ts';
@@ -89,7 +89,7 @@ const createCommand: CommandSpec = {
     const { currency, status } = payment;
     const misuse = findForeignAmount(options, currency, id);
     if (misuse !== null) throw new Misuse(misuse);
-    const left = refundableAmount({ ...payment, refundableUntil: null }, new Date());
+    const left = amountLeft(payment);
     if (left === 0)
       throw new Refusal(
         status === 'paid' ? `Nothing is left of ${id} to give back.` : `${id} is ${status}.`,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { refundId } from '../../contract/ids.ts';
 import type { ListPage } from '../../contract/list.ts';
-import { refundableAmount } from '../../contract/payment-fields.ts';
+import { amountLeft } from '../../contract/payment-fields.ts';
 import type { Refund } from '../../contract/refund.ts';
 import { findRefundProblem } from '../../gateways/refundable.ts';
 import { findDriver } from '../../gateways/registry.ts';
@@ -58,8 +58,7 @@ export const createRefundOperations = (
           const payment = await refunds.getPayment(paymentId);
           if (!payment) throw new NotFound(`There is no payment ${paymentId}.`);
           const { application, test, currency, driver } = payment;
-          const left = refundableAmount({ ...payment, refundableUntil: null }, now());
-          const amount = wanted ?? left;
+          const amount = wanted ?? amountLeft(payment);
           const problem = findRefundProblem(payment, { amount, recorded }, now());
           if (problem) throw new Refusal(`${paymentId}: ${problem.message}`);
           const method = recorded ? 'recorded' : 'refund';
@@ -67,7 +66,7 @@ export const createRefundOperations = (
             ...{ id, paymentId, application, test, amount, method },
             ...{ requestedBy: 'admin', askedBy: { actor, via }, createdAt: now() },
             ...{ reason: null, reference: null, metadata: '{}' },
-            ...{ fingerprint: null, refundableAmount: null },
+            ...{ fingerprint: null, onlyIfLeft: null },
             oneAtATime:
               !recorded && findDriver(driver)?.capabilities.refund?.several !== 'parallel',
           });

@@ -1,6 +1,5 @@
 import { CancelPayment } from '../../contract/cancel-payment.ts';
 import { PaymentResponse } from '../../contract/payment-responses.ts';
-import { presentPayment } from '../../contract/payment.ts';
 import { isTerminal } from '../../contract/status.ts';
 import type { Payments } from '../../postgres/payments.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
@@ -10,6 +9,7 @@ import { unavailableIfTemporalIsDown } from '../http/temporal-needed.ts';
 import { parseBody } from '../http/validation.ts';
 import { paymentExamples } from './payment-examples.ts';
 import { paymentParams } from './payment-id.ts';
+import { presentOwnPayment } from './present.ts';
 
 export const cancelPaymentRoute = {
   summary: 'Call a payment off',
@@ -63,7 +63,7 @@ export const cancelPaymentHandler =
     const current = result ? await findOwnPayment(payments, request) : payment;
     const { status } = current;
     if (status === 'cancelled')
-      return { status: 200, body: presentPayment(current, publicBaseUrl) };
+      return { status: 200, body: presentOwnPayment(current, publicBaseUrl) };
     if (result?.kind === 'unknown' && !isTerminal(status)) throw refuse('GATEWAY_UNAVAILABLE');
     throw refuse('PAYMENT_NOT_CANCELLABLE', `The payment is ${status}.`, { details: { status } });
   };

@@ -1,10 +1,10 @@
 import { PaymentResponse } from '../../contract/payment-responses.ts';
-import { presentPayment } from '../../contract/payment.ts';
 import type { Payments } from '../../postgres/payments.ts';
 import { findOwnPayment } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { paymentExamples } from './payment-examples.ts';
 import { paymentParams } from './payment-id.ts';
+import { presentOwnPayment } from './present.ts';
 
 export const getPaymentRoute = {
   summary: 'Get one payment',
@@ -31,5 +31,5 @@ export const getPaymentHandler =
   ({ payments, publicBaseUrl }: Deps): Handler<'application', typeof getPaymentRoute> =>
   async (request) => {
     const payment = await findOwnPayment(payments, request);
-    return { status: 200, body: presentPayment(payment, publicBaseUrl) };
+    return { status: 200, body: presentOwnPayment(payment, publicBaseUrl) };
   };

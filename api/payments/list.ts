@@ -1,10 +1,10 @@
 import { ListPayments, paymentCursors, sameWithCursor } from '../../contract/list-payments.ts';
 import { PaymentListResponse } from '../../contract/payment-responses.ts';
-import { type Payment, presentPayment } from '../../contract/payment.ts';
-import type { Payments } from '../../postgres/payments.ts';
+import type { OwnPayment, Payments } from '../../postgres/payments.ts';
 import { cursorAfter, listHandler, perPageExample } from '../http/list-handler.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { paymentExamples } from './payment-examples.ts';
+import { presentOwnPayment } from './present.ts';
 
 const exampleList: PaymentListResponse = {
   data: [paymentExamples.paid],
@@ -44,11 +44,11 @@ export const listPaymentsHandler = ({
   payments,
   publicBaseUrl,
 }: Deps): Handler<'application', typeof listPaymentsRoute> =>
-  listHandler<ListPayments, Payment>({
+  listHandler<ListPayments, OwnPayment>({
     query: ListPayments,
     find: (filter, at, { cursor, page = 1, per_page }) =>
       payments.list(filter, { ...at, offset: cursor ? 0 : (page - 1) * per_page }),
-    present: (payment) => presentPayment(payment, publicBaseUrl),
+    present: (payment) => presentOwnPayment(payment, publicBaseUrl),
     nextCursor: cursorAfter(paymentCursors, ({ createdAt }) => createdAt),
     pageNumber: ({ page = 1, cursor }) => ({ page: cursor ? null : page }),
   });

@@ -1,14 +1,13 @@
 import { limits } from '../../contract/limits.ts';
 import { PaymentResponse } from '../../contract/payment-responses.ts';
-import type { Payment } from '../../contract/payment.ts';
-import { presentPayment } from '../../contract/payment.ts';
 import { isTerminal } from '../../contract/status.ts';
-import type { Payments } from '../../postgres/payments.ts';
+import type { OwnPayment, Payments } from '../../postgres/payments.ts';
 import { findOwnPayment } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import type { SearchLate } from '../payer/late-payments.ts';
 import { paymentExamples } from './payment-examples.ts';
 import { paymentParams } from './payment-id.ts';
+import { presentOwnPayment } from './present.ts';
 import type { Verify } from './verifier.ts';
 
 export const verifyPaymentRoute = {
@@ -46,9 +45,9 @@ export const verifyPaymentHandler =
     now,
   }: Deps): Handler<'application', typeof verifyPaymentRoute> =>
   async (request) => {
-    const present = (payment: Payment) => ({
+    const present = (payment: OwnPayment) => ({
       status: 200 as const,
-      body: presentPayment(payment, publicBaseUrl),
+      body: presentOwnPayment(payment, publicBaseUrl),
     });
     const payment = await findOwnPayment(payments, request);
     if (!payment.opened) return present(payment);

@@ -4,13 +4,13 @@ import type { FieldError } from '../../contract/errors.ts';
 import { refundId } from '../../contract/ids.ts';
 import { type JsonNode, toPlainValue } from '../../contract/json.ts';
 import { metadataProblems } from '../../contract/metadata.ts';
-import { refundableAmount } from '../../contract/payment-fields.ts';
+import { amountLeft } from '../../contract/payment-fields.ts';
 import { RefundResponse } from '../../contract/refund-responses.ts';
 import { asCreated, presentRefund, refundStart } from '../../contract/refund.ts';
 import { IdempotencyKey } from '../../contract/request-fields.ts';
 import { sandboxRefundPlanProblems } from '../../contract/sandbox-refund-plan.ts';
 import { findDriver } from '../../gateways/registry.ts';
-import { findRefundProblem, type RefundProblem } from '../../gateways/refundable.ts';
+import { findRefundProblem, refundableOf, type RefundProblem } from '../../gateways/refundable.ts';
 import type { RefundablePayment, Refunds } from '../../postgres/refunds.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
@@ -126,17 +126,17 @@ export const createRefundHandler =
       if (!payment) throw refuse('PAYMENT_NOT_FOUND');
       const planProblems = fields.sandbox ? sandboxRefundPlanProblems(fields.sandbox, payment) : [];
       if (planProblems.length > 0) throw invalidBody(refuse, planProblems);
-      const refundable = refundableAmount(payment, now());
-      const amount = fields.amount ?? refundable;
+      const left = amountLeft(payment);
+      const amount = fields.amount ?? left;
       const wanted = { amount, refundableAmount: fields.refundable_amount };
       const problem = findRefundProblem(payment, wanted, now());
       if (problem) {
         // The same request, sent at the same moment, may have reserved the amount.
         const stored = await findStored();
         if (stored) return stored;
-        throw toError(problem, payment, refuse);
+        throw toError(problem, payment, now(), refuse);
       }
-      if (tries === mostTries) throw toError(othersAreMade, payment, refuse);
+      if (tries === mostTries) throw toError(othersAreMade, payment, now(), refuse);
 
       const created = await refunds.insert({
         ...owner,
@@ -152,7 +152,8 @@ export const createRefundHandler =
         plan: fields.sandbox,
         fingerprint,
         token: caller.token,
-        refundableAmount: fields.refundable_amount ?? (fields.amount === undefined ? amount : null),
+        onlyIfLeft:
+          fields.amount === undefined || fields.refundable_amount !== undefined ? left : null,
         oneAtATime: findDriver(payment.driver)?.capabilities.refund?.several !== 'parallel',
       });
       if (created === 'over_limit' || created === 'exists') {
@@ -197,6 +198,7 @@ const metadataIn = (body: JsonNode): JsonNode | undefined =>
 const toError = (
   { code, message }: RefundProblem,
   payment: RefundablePayment,
+  at: Date,
   refuse: Refuse<RefundProblem['code']>,
 ) => {
   const { amount, amountRefunded, amountRefundPending } = payment;
@@ -208,7 +210,7 @@ const toError = (
     amount,
     amount_refunded: amountRefunded,
     amount_refund_pending: amountRefundPending,
-    refundable: Math.max(amount - amountRefunded - amountRefundPending, 0),
+    refundable: refundableOf(payment, at).refundable,
   };
   return refuse(code, message, hasDetails ? { details } : {});
 };

@@ -184,6 +184,7 @@ export type Currency =
  * - `issuer_unavailable`: The card issuer could not be reached.
  * - `gateway_error`: The payment gateway could not process the payment.
  * - `merchant_configuration`: The gateway account is not able to take this payment.
+ * - `amount_not_accepted`: The payment gateway does not take a payment of this amount.
  * - `amount_mismatch`: The gateway confirmed another amount or currency than the payment has.
  * - `payment_not_completed`: The payment was not completed at the gateway.
  * - `payment_reversed`: The gateway gave the money back before the payment was confirmed.
@@ -201,6 +202,7 @@ export type FailureCode =
   | 'issuer_unavailable'
   | 'gateway_error'
   | 'merchant_configuration'
+  | 'amount_not_accepted'
   | 'amount_mismatch'
   | 'payment_not_completed'
   | 'payment_reversed'
@@ -340,6 +342,7 @@ export interface SandboxPlan {
         | 'issuer_unavailable'
         | 'gateway_error'
         | 'merchant_configuration'
+        | 'amount_not_accepted'
         | 'amount_mismatch'
         | 'payment_not_completed'
         | 'payment_reversed'
@@ -634,7 +637,7 @@ export interface Payment {
   amount_refunded: number;
   /** The sum that refunds hold which have not ended, in minor units. */
   amount_refund_pending: number;
-  /** The sum that can still be refunded, in minor units; 0 unless the payment is paid and its gateway still gives money back. */
+  /** The sum that can still be refunded, in minor units; 0 unless the payment is paid and the account at its gateway still gives money back. What the gateway cannot give back, as a rest below its least amount, is not in it. */
   refundable: number;
   refundable_until: string | null;
   /** True if a test token created the payment. */

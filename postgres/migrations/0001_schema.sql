@@ -127,8 +127,6 @@ create table payments (
   -- than the amount may go back where somebody gives money back at the gateway.
   amount_refunded bigint not null default 0,
   amount_refund_pending bigint not null default 0,
-  -- When the gateway stops giving money back; null: without a limit, or not paid.
-  refundable_until timestamptz,
   -- When the sweeper last started the payment's workflow again.
   healed_at timestamptz,
   -- The searches for late money that returns of the payer have caused, and when the last one asks the gateway. Each

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { formatMoney } from '../../../contract/money.ts';
-import { refundableAmount } from '../../../contract/payment-fields.ts';
+import { amountLeft } from '../../../contract/payment-fields.ts';
 import { Refusal } from '../../operations/change.ts';
 import type { RefundDetails } from '../../operations/refund-details.ts';
 import type { RefundRecord } from '../../../postgres/admin-refunds.ts';
@@ -21,7 +21,7 @@ const give: Action = {
   isSensitive: true,
   confirm: async ({ params: { id }, operations, form }) => {
     const { payment } = await operations.payments.get(id);
-    const left = refundableAmount({ ...payment, refundableUntil: null }, new Date());
+    const left = amountLeft(payment);
     return {
       title: 'Give money back',
       consequence: `The payer of ${id} paid ${formatMoney(payment)}, and ${formatMoney({ ...payment, amount: left })} of it is left. What you give back cannot be called back once the gateway was told.`,

@@ -76,6 +76,21 @@ describe('openPayment', () => {
     expect(alerts()).toEqual(['merchant_configuration']);
   });
 
+  it('ends a payment whose amount the gateway does not take with that reason, and alerts nobody', async () => {
+    const { id } = await records.created();
+    const tooMuch = {
+      code: '-9',
+      message: 'too much',
+      failureCode: 'amount_not_accepted',
+    } as const;
+    const { openPayment, alerts } = opening(async () => ({ result: 'refused', ...tooMuch }));
+    await openPayment({ id, afterDeadline: false });
+    expect(await records.snapshot(id)).toMatchObject({
+      payment: { status: 'failed', failure_code: 'amount_not_accepted', gateway_code: '-9' },
+    });
+    expect(alerts()).toEqual([]);
+  });
+
   it('fails with a retryable failure while the gateway does not answer, without an outcome', async () => {
     const { id } = await records.created();
     const before = await records.snapshot(id);

@@ -101,7 +101,10 @@ describe('at 100,000 payments', () => {
       expect(plans).toHaveLength(7);
       for (const plan of plans) {
         expect(plan, description).toMatch(/Index Scan using payments__list/);
-        expect(plan, description).not.toMatch(/Seq Scan|Sort|Rows Removed by Filter|Bitmap/);
+        // There are few gateways, on one page of the table.
+        expect(plan, description).not.toMatch(
+          /Seq Scan on (?!gateways )|Sort|Rows Removed by Filter|Bitmap/,
+        );
         // A page of 21 rows that are spread over the table, without a walk along the index.
         expect(countBlocks(plan), description).toBeLessThan(40);
       }

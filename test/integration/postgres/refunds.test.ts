@@ -50,8 +50,8 @@ describe('refunds.insert', () => {
 
   it('refuses another amount than the caller believes to be left', async () => {
     const payment = await records.ended('paid');
-    expect(await refunds.insert(aRefund(payment, { refundableAmount: 1249 }))).toBeUndefined();
-    expect(await refunds.insert(aRefund(payment, { refundableAmount: 1250 }))).toBeDefined();
+    expect(await refunds.insert(aRefund(payment, { onlyIfLeft: 1249 }))).toBeUndefined();
+    expect(await refunds.insert(aRefund(payment, { onlyIfLeft: 1250 }))).toBeDefined();
   });
 
   it('makes one at a time where the gateway takes no more', async () => {

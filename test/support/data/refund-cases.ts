@@ -51,7 +51,7 @@ export const aRefund = (
     reference: null,
     metadata: '{}',
     fingerprint: Buffer.from('fingerprint'),
-    refundableAmount: null,
+    onlyIfLeft: null,
     oneAtATime: false,
     ...(fields.requestedBy === 'admin' && { askedBy: { actor: 'ada', via: 'cli' } }),
     createdAt: new Date(),

@@ -38,6 +38,7 @@ describe('payping', () => {
       result: 'refused',
       code: String(code),
       message: `problem ${code}`,
+      ...(code === 104 && { failureCode: 'amount_not_accepted' }),
     });
   });
 

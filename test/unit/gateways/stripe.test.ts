@@ -103,17 +103,23 @@ describe('stripe', () => {
   });
 
   it.each([
-    [400, 'invalid_request_error', 'amount_too_small'],
+    [400, 'invalid_request_error', 'amount_too_small', 'amount_not_accepted'],
+    [400, 'invalid_request_error', 'amount_too_large', 'amount_not_accepted'],
+    [400, 'invalid_request_error', 'parameter_invalid_integer'],
     [401, 'invalid_request_error', 'api_key_expired'],
     [403, 'invalid_request_error', 'account_closed'],
-  ])('returns the refusal of an opening: %i %s %s', async (status, type, code) => {
-    provider().refuse('sessions', { status, type, code });
-    expect(await adapter().open(aGatewayPayment(stripe.money))).toEqual({
-      result: 'refused',
-      code,
-      message: `Stripe says ${code}`,
-    });
-  });
+  ])(
+    'returns the refusal of an opening: %i %s %s',
+    async (status, type, code, failureCode?: string) => {
+      provider().refuse('sessions', { status, type, code });
+      expect(await adapter().open(aGatewayPayment(stripe.money))).toEqual({
+        result: 'refused',
+        code,
+        message: `Stripe says ${code}`,
+        ...(failureCode && { failureCode }),
+      });
+    },
+  );
 
   it('returns the type of a refusal that has no code', async () => {
     provider().refuse('sessions', { status: 401, type: 'invalid_request_error' });

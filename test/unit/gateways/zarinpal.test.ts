@@ -40,9 +40,26 @@ describe('zarinpal', () => {
         result: 'refused',
         code: String(code),
         message: 'Refused.',
+        ...(code === -41 && { failureCode: 'amount_not_accepted' }),
       });
     },
   );
+
+  it.each([
+    [{ amount: 'The amount must be at least 1000.' }, true],
+    [[{ amount: ['The amount must be at least 1000.'] }], true],
+    [[{ amount: 'x' }, { callback_url: 'x' }], false],
+    [{ merchant_id: 'x' }, false],
+    [[], false],
+    ['amount', false],
+    [null, false],
+  ])('takes a validation that names %j as one of the amount alone: %s', async (validations, is) => {
+    const errors = { code: -9, message: 'The input params invalid.', validations };
+    provider().replyOnce('request', { data: [], errors });
+    const opening = await adapter().open(aGatewayPayment(zarinpal.money));
+    expect(opening).toMatchObject({ result: 'refused', code: '-9' });
+    expect('failureCode' in opening).toBe(is);
+  });
 
   it.each([1, -8, -12, -42, -50, -52, -99, -999])(
     'throws for a temporary or undocumented refusal of an opening: %i',

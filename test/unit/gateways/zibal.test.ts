@@ -35,6 +35,7 @@ describe('zibal', () => {
         result: 'refused',
         code: String(code),
         message: `result ${code}`,
+        ...([105, 113].includes(code) && { failureCode: 'amount_not_accepted' }),
       });
     },
   );

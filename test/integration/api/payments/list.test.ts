@@ -247,4 +247,44 @@ describe('GET /api/v1/payments', () => {
     expect(fieldsOf(await list(`cursor=${cursor}%00`))).toEqual(['cursor']);
     expect(fieldsOf(await list(`cursor=${cursor}==`))).toEqual(['cursor']);
   });
+
+  it('shows as refundable what the account of each payment gives back, as the payment alone does', async () => {
+    const { application, request } = await aCaller();
+    const paid = {
+      application,
+      test: true,
+      status: 'paid',
+      amount: 150_000,
+      currency: 'IRR',
+    } as const;
+    const ofAccount = async (gateway: string, refundCredentials: string | null) => {
+      await service.sql`
+        insert into gateways (slug, driver, kind, credentials, refund_credentials)
+        values (${gateway}, 'zarinpal', 'live', 'sealed', ${refundCredentials})`;
+      const id = newPaymentId();
+      await writePayments(service.sql, [{ ...paid, id, gateway, updatedAt: march('10T10:00:00') }]);
+      return id;
+    };
+    const some = [
+      await ofAccount(`without-${application}`, null),
+      await ofAccount(`with-${application}`, 'sealed'),
+    ];
+    const shown = async () => {
+      const { json } = await request('GET', '/api/v1/payments');
+      const listed = json['data'] as Record<string, unknown>[];
+      return Promise.all(
+        some.map(async (id) => {
+          const alone = (await request('GET', `/api/v1/payments/${id}`)).json;
+          expect(listed.find((each) => each['payment_id'] === id)).toEqual(alone);
+          return [alone['refundable'], alone['refundable_until']];
+        }),
+      );
+    };
+
+    const reversible = [0, '2026-03-10T10:25:00.000+00:00'];
+    expect(await shown()).toEqual([reversible, [150_000, null]]);
+    // It follows the account, not the time of the payment.
+    await service.sql`update gateways set refund_credentials = null where slug = ${`with-${application}`}`;
+    expect(await shown()).toEqual([reversible, reversible]);
+  });
 });

@@ -13,7 +13,9 @@ const verifyWith = async (
   fields: Partial<StoredPayment> = {},
   calls: string[] = [],
 ) => {
-  const payment = { ...aPayment(), opened: true, payerSent: true, verifyWindow: 1, ...fields };
+  const account = { driver: 'sandbox', hasRefundCredentials: false };
+  const progress = { opened: true, payerSent: true, verifyWindow: 1 };
+  const payment = { ...aPayment(), ...account, ...progress, ...fields };
   const handle = verifyPaymentHandler({
     publicBaseUrl: 'https://pay.example',
     payments: {
