@@ -15,7 +15,8 @@ const toleranceSeconds = 300;
 
 /** True if the payment service sent exactly these bytes, just now. */
 const isGenuine = (header: string, rawBody: Buffer): boolean => {
-  const parts = header.split(',').map((part) => part.split('='));
+  // A proxy may put spaces after the commas.
+  const parts = header.split(',').map((part) => part.trim().split('='));
   const valuesOf = (name: string) =>
     parts.flatMap(([key, value = '']) => (key === name ? value : []));
   const [timestamp = ''] = valuesOf('t');

@@ -163,8 +163,10 @@ const parseHeader = (given: Webhook['signature']) => {
   const header = [given ?? ''].flat().join(',');
   if (header === '')
     throw new SignatureError('missing', 'The request has no header X-Service-Signature.');
+  // Who joins two headers, or writes one again, may put spaces after the commas.
+  const parts = header.split(',').map((part) => part.trim());
   const valuesOf = (name: string) =>
-    header.split(',').flatMap((part) => (part.startsWith(name) ? part.slice(name.length) : []));
+    parts.flatMap((part) => (part.startsWith(name) ? part.slice(name.length) : []));
   const [timestamp = '', second] = valuesOf('t=');
   const signatures = valuesOf('v1=')
     .filter((text) => /^[0-9a-f]{64}$/.test(text))

@@ -129,7 +129,7 @@ export const postTo = async (
   const closed = new Promise((resolve) => void socket.once('close', resolve));
   const statusOf = () => Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1]);
   const write = async (piece: string | Uint8Array) => {
-    if (socket.write(piece)) return;
+    if (socket.destroyed || socket.write(piece)) return;
     await Promise.race([new Promise((resolve) => void socket.once('drain', resolve)), closed]);
   };
   const head = [

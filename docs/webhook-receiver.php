@@ -1,0 +1,112 @@
+<?php
+
+// php -S 127.0.0.1:8080 webhook-receiver.php, with these variables of the environment:
+// WEBHOOK_SECRET_FILE: the file that holds the secret that you were shown.
+// DATABASE: your database for PDO, with the tables of docs/webhooks.md.
+
+declare(strict_types=1);
+
+// The web server reads the body first: let it refuse longer ones, too (nginx: client_max_body_size).
+const MAX_BODY_BYTES = 64 * 1024;
+const TOLERANCE_SECONDS = 300;
+
+/** True if the payment service sent exactly these bytes, just now. */
+function isGenuine(string $header, string $rawBody, string $secret): bool
+{
+    $timestamp = '';
+    $digests = [];
+    foreach (explode(',', $header) as $part) {
+        // A proxy may put spaces after the commas.
+        [$name, $value] = [...explode('=', trim($part), 2), ''];
+        if ($name === 't' && $timestamp === '') {
+            $timestamp = $value;
+        } elseif ($name === 'v1') {
+            $digests[] = $value;
+        }
+    }
+    if (preg_match('/^\d{1,12}$/D', $timestamp) !== 1) {
+        return false;
+    }
+    // Both sides count: a timestamp in the future is as suspicious as an old one.
+    if (abs(time() - (int) $timestamp) > TOLERANCE_SECONDS) {
+        return false;
+    }
+    $expected = hash_hmac('sha256', "$timestamp.$rawBody", $secret);
+    foreach ($digests as $digest) {
+        // There are two during a rotation of the secret. One match is enough.
+        if (hash_equals($expected, $digest)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+function handle(PDO $database, array $event): void
+{
+    $database->beginTransaction();
+    // With MySQL: insert ignore into …
+    $insert = $database->prepare('insert into payment_events (event_id) values (?) on conflict do nothing');
+    $insert->execute([$event['event_id']]);
+    if ($insert->rowCount() === 1) {
+        note("{$event['event']} {$event['payment_id']} for order {$event['order_id']}");
+        changeOrder($database, $event);
+    }
+    // Otherwise it is the same event again.
+    $database->commit();
+}
+
+function changeOrder(PDO $database, array $event): void
+{
+    // Those of refunds have the status of the refund, and there may be new kinds.
+    if (preg_match('/^payment\.(paid|failed|cancelled|expired)$/D', $event['event']) !== 1) {
+        return;
+    }
+    // Test events come here, too. An order may have several payments: none takes a paid order back.
+    $update = $database->prepare(
+        "update orders set status = ?
+         where id = ? and amount = ? and currency = ? and test = ? and status <> 'paid'"
+    );
+    $update->execute([
+        $event['status'],
+        $event['order_id'],
+        $event['amount'],
+        $event['currency'],
+        (int) $event['test'],
+    ]);
+    if ($update->rowCount() === 1) {
+        note("Order {$event['order_id']} is {$event['status']}");
+    }
+}
+
+function note(string $line): void
+{
+    file_put_contents('php://stdout', "$line\n");
+}
+
+function receive(): int
+{
+    $file = (string) getenv('WEBHOOK_SECRET_FILE');
+    $secret = trim((string) file_get_contents($file));
+    // Anybody could sign with an empty key.
+    if (!str_starts_with($secret, 'whsec_')) {
+        throw new RuntimeException("$file holds no whsec_… secret");
+    }
+    // The raw bytes: JSON that was parsed and written again may have other bytes.
+    $rawBody = (string) file_get_contents('php://input', length: MAX_BODY_BYTES + 1);
+    if (strlen($rawBody) > MAX_BODY_BYTES) {
+        return 413;
+    }
+    if (!isGenuine($_SERVER['HTTP_X_SERVICE_SIGNATURE'] ?? '', $rawBody, $secret)) {
+        return 400;
+    }
+    handle(new PDO((string) getenv('DATABASE')), json_decode($rawBody, true, flags: JSON_THROW_ON_ERROR));
+    return 204;
+}
+
+try {
+    http_response_code(receive());
+} catch (Throwable $error) {
+    // Not accepted, so the service sends it again. Without this PHP may answer 200.
+    error_log((string) $error);
+    http_response_code(500);
+}

@@ -1,0 +1,124 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll } from 'vitest';
+import { freePort } from '../../../stack/ports.ts';
+import { findGo } from '../../../stack/programs/go.ts';
+import {
+  findOnPath,
+  MissingProgram,
+  outputOf,
+  thisMachine,
+} from '../../../stack/programs/machine.ts';
+import { readProjectFile } from '../checks/project-files.ts';
+import { runReceiver, type StartedReceiver } from './receivers.ts';
+
+const root = join(import.meta.dirname, '../../..');
+
+/** A receiver of docs/webhooks.md. */
+export interface PageReceiver {
+  receiver: string;
+  /** False: a server in front of it has read the whole body before it starts. */
+  readsItself: boolean;
+  /** @throws MissingProgram where its language is not there */
+  find: () => Promise<(secret: string) => Promise<StartedReceiver>>;
+}
+
+/** The receivers of docs/webhooks.md, for the tests of a file: in TypeScript, Python, Go and PHP, and for Laravel. */
+export const usePageReceivers = (): PageReceiver[] => {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-page-receivers-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const machine = thisMachine();
+  const { inherited } = machine;
+
+  const secretFileOf = (secret: string) => {
+    const file = join(mkdtempSync(join(folder, 'secret-')), 'webhook-secret');
+    writeFileSync(file, `${secret}\n`);
+    return file;
+  };
+  /** One that is called with the file of the secret and the port. */
+  const withArguments =
+    (command: string, ...before: string[]) =>
+    async (secret: string) => {
+      const port = await freePort();
+      const args = [...before, secretFileOf(secret), String(port)];
+      return runReceiver(command, args, { port, env: inherited });
+    };
+
+  const ofPhp = (script: string, packages: string, isThere: string) => async () => {
+    const [php] = findOnPath('php', machine);
+    const check = `echo version_compare(PHP_VERSION, '8.0') >= 0 && extension_loaded('pdo_sqlite') && ${isThere} ? 'yes' : 'no';`;
+    if (!php || (await outputOf(php, ['-r', check], inherited)) !== 'yes')
+      throw new MissingProgram(`PHP 8 is missing, or a part of it: apt-get install ${packages}`);
+    return async (secret: string) => {
+      const port = await freePort();
+      const file = secretFileOf(secret);
+      const database = `${file}.sqlite`;
+      aShop(database);
+      const env = {
+        ...inherited,
+        WEBHOOK_SECRET_FILE: file,
+        DATABASE: `sqlite:${database}`,
+        DATABASE_FILE: database,
+      };
+      return runReceiver(php, ['-S', `127.0.0.1:${port}`, join(root, script)], { port, env });
+    };
+  };
+
+  return [
+    {
+      receiver: 'webhook-receiver.ts of docs/webhooks.md',
+      readsItself: true,
+      find: async () => withArguments(process.execPath, join(root, 'docs/webhook-receiver.ts')),
+    },
+    {
+      receiver: 'webhook-receiver.py of docs/webhooks.md',
+      readsItself: true,
+      async find() {
+        const [python] = findOnPath('python3', machine);
+        if (!python) throw new MissingProgram('python3 is missing');
+        return withArguments(python, join(root, 'docs/webhook-receiver.py'));
+      },
+    },
+    {
+      receiver: 'webhook-receiver.go of docs/webhooks.md',
+      readsItself: true,
+      async find() {
+        const go = await findGo(machine);
+        const program = join(folder, 'receiver');
+        const args = ['build', ...go.flags, '-o', program, join(root, 'docs/webhook-receiver.go')];
+        execFileSync(go.command, args, { env: { ...go.env, CGO_ENABLED: '0' }, stdio: 'pipe' });
+        return withArguments(program);
+      },
+    },
+    {
+      receiver: 'webhook-receiver.php of docs/webhooks.md',
+      readsItself: false,
+      find: ofPhp('docs/webhook-receiver.php', 'php-cli php-sqlite3', 'true'),
+    },
+    {
+      receiver: 'webhook-receiver-laravel.php of docs/webhooks.md',
+      readsItself: false,
+      find: ofPhp(
+        'test/fakes/client/laravel.php',
+        `php-cli php-sqlite3 ${laravel.map((part) => `php-illuminate-${part.toLowerCase()}`).join(' ')}`,
+        laravel
+          .map((part) => `stream_resolve_include_path('Illuminate/${part}/autoload.php')`)
+          .join(' && '),
+      ),
+    },
+  ];
+};
+
+const laravel = ['Config', 'Database', 'Events', 'Http', 'Routing'];
+
+/** The tables of the page, with the order that the other receivers have in their memory. */
+const aShop = (file: string): void => {
+  const tables = /```sql\n( *create table [^]*?)```/.exec(readProjectFile('docs/webhooks.md'))?.[1];
+  if (!tables) throw new Error('docs/webhooks.md has no tables');
+  const database = new DatabaseSync(file);
+  database.exec(tables);
+  database.close();
+};
