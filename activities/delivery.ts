@@ -65,7 +65,7 @@ export const createDeliveryActivities = (deps: Deps) => {
   };
 
   const send = async (delivery: Delivery, number: number): Promise<AttemptResult> => {
-    const { webhookUrl: url, event, application } = delivery;
+    const { webhookUrl: url, event, application, traceparent } = delivery;
     if (url === null) return notSent('no_url', 'The application has no webhook URL any more');
     const problem = webhookUrlProblem(url, targetRule);
     if (problem) return notSent('blocked', `The webhook URL ${problem}`);
@@ -75,7 +75,7 @@ export const createDeliveryActivities = (deps: Deps) => {
       body: event.body,
       dispatcher,
       signal: cancellationSignal(),
-      headers: createHeaders({ event, attempt: number, secrets, now: now() }),
+      headers: createHeaders({ event, attempt: number, secrets, traceparent, now: now() }),
     });
   };
 

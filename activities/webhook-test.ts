@@ -40,6 +40,7 @@ export const createWebhookTestActivities = (deps: Deps) => ({
       application,
       gateway,
       kind,
+      traceparent: test.traceparent,
       secrets: test.secrets.map((sealed) => secretBox.open(sealed, application)),
       dispatcher,
       signal: cancellationSignal(),

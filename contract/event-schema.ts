@@ -61,4 +61,13 @@ export const EventHeaders = z.object({
         'One `v1` for each active webhook secret: HMAC-SHA256 of `t`, a dot and the raw body, keyed ' +
         'with the whole secret, in lower-case hex. Reject a `t` more than 300 seconds away.',
     }),
+  traceparent: z
+    .string()
+    .regex(/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[0-3]$/)
+    .optional()
+    .meta({
+      description:
+        'The `traceparent` of the request that created the payment or the refund, if it had one. ' +
+        'It is the same in every attempt and replay.',
+    }),
 });

@@ -24,6 +24,12 @@ export const integerBetween = ({ min, max }: { min: number; max: number }) => {
   return z.int({ error }).min(min, { error }).max(max, { error });
 };
 
+/** The API ignores a value that W3C Trace Context does not allow, so the schema allows every text. */
+export const Traceparent = z.string().meta({
+  description:
+    'The trace of the caller (W3C Trace Context). The webhooks that follow have it too. A value that is not valid is ignored.',
+});
+
 export const IdempotencyKey = z
   .string()
   .regex(/^[\x20-\x7e]{1,255}$/)

@@ -40,14 +40,14 @@ grant select (event_id, number, round, trigger, started_at, completed_at, durati
 grant select on replays, webhook_tests to payments_api;
 grant insert (id, application, test, delivery, from_at, to_at, matched), update (stop_requested) on replays
   to payments_api;
-grant insert (id, application, kind, requested_at), delete on webhook_tests to payments_api;
+grant insert (id, application, kind, requested_at, traceparent), delete on webhook_tests to payments_api;
 grant insert (id, application, test, order_id, status, amount, currency, gateway, description,
-  callback_url, metadata, expires_at, created_at, updated_at) on payments to payments_api;
+  callback_url, metadata, expires_at, created_at, updated_at, traceparent) on payments to payments_api;
 grant update (checkout_at, late_searches, late_search_at) on payments to payments_api;
 -- It asks for refunds in the name of an application (see the policy below) and calls them off. A trigger reserves the
 -- amount and counts it. It can neither end one nor say that the gateway was told.
 grant insert (id, payment_id, application, test, order_id, status, stage, amount, currency, method, requested_by,
-  reason, reference, metadata, fingerprint, token, created_at, updated_at),
+  reason, reference, metadata, fingerprint, token, created_at, updated_at, traceparent),
   update (cancel_requested, due_at) on refunds to payments_api;
 grant select on refund_limits to payments_api;
 grant insert, delete on workflow_outbox to payments_api;
@@ -99,9 +99,11 @@ grant update (day, payment_id, refund_id, application, our_amount, our_currency,
 grant delete on workflow_outbox, idempotency_keys, gateway_exchanges to payments_worker;
 
 -- The worker of the queue `webhooks` talks to servers of anybody's choice. It sends events and writes the ledger; it
--- reads no gateway and, of a payment, only what starts its workflow.
+-- reads no gateway and, of a payment, only what starts its workflow and its trace.
 grant select on applications, webhook_secrets, events, deliveries, attempts, webhook_tests to payments_webhooks;
-grant select (id, application, order_id, amount, currency, gateway, expires_at) on payments to payments_webhooks;
+grant select (id, application, order_id, amount, currency, gateway, expires_at, traceparent) on payments
+  to payments_webhooks;
+grant select (id, traceparent) on refunds to payments_webhooks;
 grant insert on attempts to payments_webhooks;
 grant update (scheduled_at, started_at, completed_at, duration_ms, response_status, error_class,
   error, response_body, response_truncated) on attempts to payments_webhooks;
@@ -113,7 +115,7 @@ grant update (sent, completed_at, duration_ms, response_status, error_class, res
 -- Admins manage access and replay deliveries. They only read payments.
 grant select on applications, gateways, tokens, webhook_secrets, payments, refunds, workflow_outbox, events, deliveries,
   attempts, late_payments, gateway_exchanges, audit_log, webhook_tests to payments_admin;
-grant insert (id, application, kind, requested_at), delete on webhook_tests to payments_admin;
+grant insert (id, application, kind, requested_at, traceparent), delete on webhook_tests to payments_admin;
 grant insert on applications, gateways, webhook_secrets to payments_admin;
 grant insert (hash, prefix, application, mode, name, scopes, expires_at, issued_by, issued_via) on tokens to payments_admin;
 grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute, refund_events)
@@ -167,7 +169,7 @@ grant insert (slug, default_gateway, callback_urls, webhook_url, requests_per_mi
 grant select on replays, replay_results, webhook_tests to payments_console;
 grant insert (id, application, test, trigger, delivery, kind, from_at, to_at, error_class, event_ids, per_second,
   matched), update (stop_requested) on replays to payments_console;
-grant insert (id, application, kind, requested_at), delete on webhook_tests to payments_console;
+grant insert (id, application, kind, requested_at, traceparent), delete on webhook_tests to payments_console;
 grant update (status, round, trigger, round_began_at, next_attempt_at, at_once, exhausted_by_run) on deliveries
   to payments_console;
 grant update (issuer, subject, account_seen_at) on console_people to payments_console;

@@ -19,6 +19,8 @@ export interface Delivery {
   atOnce: boolean;
   application: string;
   event: { id: string; kind: EventKind; body: Buffer };
+  /** Of the request that created the payment or the refund. */
+  traceparent: string | null;
   webhookUrl: string | null;
   /** Sealed, see secret-box.ts; newest first. */
   secrets: string[];
@@ -95,6 +97,7 @@ export const createDeliveries = (sql: Queries) => ({
       select d.payment_id as "paymentId", d.status, d.round, d.exhausted_by_run as "exhaustedByRun", d.application,
         d.postponed_at is not null as postponed, d.at_once as "atOnce",
         e.id as "eventId", e.kind, e.body, a.webhook_url as "webhookUrl",
+        case when e.subject = e.payment_id then p.traceparent else r.traceparent end as traceparent,
         array(
           select s.ciphertext from webhook_secrets s
           where s.application = d.application and ${isActive(sql)}
@@ -112,6 +115,8 @@ export const createDeliveries = (sql: Queries) => ({
       from deliveries d
       join events e on e.id = d.event_id
       join applications a on a.slug = d.application
+      join payments p on p.id = d.payment_id
+      left join refunds r on r.id = e.subject
       where d.event_id = ${eventId}`;
     return row && toDelivery(row);
   },

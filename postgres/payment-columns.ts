@@ -18,6 +18,10 @@ export const selectPayment = (
 ): Fragment =>
   sql.unsafe(properties.map((name) => `p.${columnName(name)} as "${name}"`).join(', '));
 
+/** The trace id in the `traceparent` of the payment `p`. */
+export const selectTraceId = (sql: Queries): Fragment =>
+  sql`substr(p.traceparent, 4, 32) as "traceId"`;
+
 /** The columns that a create writes. */
 export const insertColumns = (sql: Queries): Fragment =>
   sql.unsafe(createdFields.map(({ property }) => columnName(property)).join(', '));

@@ -6,7 +6,7 @@ import { workflowStartFields } from '../contract/payment.ts';
 import type { RefundBasis } from '../contract/payment-fields.ts';
 import { first, type Queries } from './driver/sql.ts';
 import { conditionsOf, limitTo, rangeOf } from './list.ts';
-import { insertColumns, insertValues, selectPayment } from './payment-columns.ts';
+import { insertColumns, insertValues, selectPayment, selectTraceId } from './payment-columns.ts';
 import { insertPlanned } from './sandbox-payments.ts';
 
 /** Stored with a create: a repeated create with the same key gets the same response. */
@@ -72,7 +72,7 @@ const selectRef = (sql: Queries) => sql`
 
 const payerColumns = (sql: Queries) => sql`
   ${selectPayment(sql)}, g.driver, ${progress(sql)},
-  coalesce(o.created_at < now() - interval '1 second', false) as "isUnstarted", o.trace_id as "traceId"`;
+  coalesce(o.created_at < now() - interval '1 second', false) as "isUnstarted", ${selectTraceId(sql)}`;
 const fromPayers = (sql: Queries) => sql`
   from payments p join gateways g on g.slug = p.gateway
   left join workflow_outbox o on o.payment_id = p.id`;
@@ -82,14 +82,14 @@ export const createPayments = (sql: Queries) => ({
   /**
    * Writes the payment, its idempotency record and its outbox entry in one statement. Two creates with the
    * same key wait for each other.
-   * @param traceId the trace of the request, for the sweeper if it starts the workflow
+   * @param traceparent the trace of the request
    * @param plan how the payer of a test acts, if it says so
    * @returns false if the key is taken; then nothing is written
    */
   async insert(
     payment: Payment,
     idempotency: IdempotencyRecord | null,
-    traceId: string | null = null,
+    traceparent: string | null = null,
     plan?: Parameters<typeof insertPlanned>[2],
   ): Promise<boolean> {
     const key = idempotency
@@ -107,12 +107,12 @@ export const createPayments = (sql: Queries) => ({
       : sql`select 1`;
     const inserted = await sql`
       with key as (${key}), payment as (
-        insert into payments (${insertColumns(sql)})
-        select ${insertValues(sql, payment)} from key
+        insert into payments (${insertColumns(sql)}, traceparent)
+        select ${insertValues(sql, payment)}, ${traceparent}::text from key
         returning id, created_at
       ) ${plan ? sql`, planned as (${insertPlanned(sql, payment, plan)})` : sql``}
-      insert into workflow_outbox (payment_id, created_at, trace_id)
-      select id, created_at, ${traceId}::text from payment
+      insert into workflow_outbox (payment_id, created_at)
+      select id, created_at from payment
       returning payment_id`;
     return inserted.count === 1;
   },

@@ -35,6 +35,8 @@ export interface NewRefund extends Pick<
   fingerprint: Buffer | null;
   /** The id of the token that asks. */
   token?: string;
+  /** The trace of its request. */
+  traceparent?: string | null;
   /** The admin who asks. */
   askedBy?: Person;
   /** What must be left of the payment; null: at least the amount. */
@@ -75,10 +77,14 @@ export const createRefunds = (sql: Queries) => ({
   async insert(refund: NewRefund): Promise<Refund | 'exists' | 'over_limit' | undefined> {
     const left = sql`(p.amount - p.amount_refunded - p.amount_refund_pending)`;
     const { amount, onlyIfLeft, createdAt, token = null, askedBy } = refund;
+    const { traceparent = null } = refund;
     // A login has the rights to these columns only for refunds of its own kind.
     const asks = askedBy
       ? { columns: sql`asked_by, asked_via`, values: sql`${askedBy.actor}, ${askedBy.via}` }
-      : { columns: sql`token`, values: sql`${token}::text` };
+      : {
+          columns: sql`token, traceparent`,
+          values: sql`${token}::text, ${traceparent}::text`,
+        };
     const rows = sql<Refund[]>`
       with p as (
         select * from payment_to_refund(${refund.paymentId}) p

@@ -20,6 +20,7 @@ export interface RequestedTest {
   kind: EventKind;
   defaultGateway: string;
   webhookUrl: string | null;
+  traceparent: string | null;
   /** Sealed, see secret-box.ts; newest first. */
   secrets: string[];
 }
@@ -34,8 +35,10 @@ export const createWebhookTests = (sql: Queries) => ({
     id: string;
     application: string;
     kind: EventKind;
+    /** Of the request; null: an admin asks. */
+    traceparent?: string | null;
   }): Promise<{ retryAfterSeconds: number } | undefined> {
-    const { id, application, kind } = test;
+    const { id, application, kind, traceparent = null } = test;
     await sql`select pg_advisory_xact_lock(hashtextextended(${`webhook test of ${application}`}, 0))`;
     const [row] = await sql<{ recent: number; retryAfter: number }[]>`
       select count(*) as recent,
@@ -51,14 +54,14 @@ export const createWebhookTests = (sql: Queries) => ({
         delete from webhook_tests
         where application = ${application} and requested_at < now() - interval '1 day'
       )
-      insert into webhook_tests (id, application, kind, requested_at)
-      values (${id}::uuid, ${application}, ${kind}, now())`;
+      insert into webhook_tests (id, application, kind, requested_at, traceparent)
+      values (${id}::uuid, ${application}, ${kind}, now(), ${traceparent})`;
     return undefined;
   },
 
   get: (id: string) =>
     first(sql<RequestedTest[]>`
-      select t.application, t.kind, a.default_gateway as "defaultGateway", a.webhook_url as "webhookUrl",
+      select t.application, t.kind, a.default_gateway as "defaultGateway", a.webhook_url as "webhookUrl", t.traceparent,
         array(
           select s.ciphertext from webhook_secrets s
           where s.application = t.application and ${isActive(sql)}

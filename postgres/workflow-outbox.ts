@@ -1,6 +1,6 @@
 import { type WorkflowStart, workflowStartFields } from '../contract/payment.ts';
 import type { Queries } from './driver/sql.ts';
-import { selectPayment } from './payment-columns.ts';
+import { selectPayment, selectTraceId } from './payment-columns.ts';
 
 /** A payment whose workflow is to be started. `traceId` is that of the create request, if it had one. */
 export type OutboxEntry = WorkflowStart & { traceId: string | null };
@@ -22,7 +22,7 @@ export const createWorkflowOutbox = (sql: Queries) => ({
   /** Oldest first. Entries younger than `age` are left to the API process that is starting them. */
   async list({ limit, age }: { limit: number; age: string }): Promise<OutboxEntry[]> {
     return sql<OutboxEntry[]>`
-      select ${selectPayment(sql, workflowStartFields)}, o.trace_id as "traceId"
+      select ${selectPayment(sql, workflowStartFields)}, ${selectTraceId(sql)}
       from workflow_outbox o join payments p on p.id = o.payment_id
       where o.created_at < now() - ${age}::interval
       order by o.created_at limit ${limit}`;

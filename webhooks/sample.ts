@@ -14,6 +14,7 @@ export interface SampleRequest {
   kind: EventKind;
   /** Opened; the newer first. */
   secrets: readonly string[];
+  traceparent: string | null;
   dispatcher: Pick<WebhookDispatcher, 'dispatch'>;
   signal: AbortSignal;
   now: Date;
@@ -23,10 +24,11 @@ export interface SampleRequest {
 export const sendSample = async (
   request: SampleRequest,
 ): Promise<{ sent: string; result: AttemptResult }> => {
-  const { url, secrets, dispatcher, signal, now } = request;
+  const { url, secrets, traceparent, dispatcher, signal, now } = request;
   const event = createSample(request);
   const body = Buffer.from(event.body);
-  const headers = createHeaders({ event: { ...event, body }, attempt: 1, secrets, now });
+  const outgoing = { event: { ...event, body }, attempt: 1, secrets, traceparent, now };
+  const headers = createHeaders(outgoing);
   return { sent: event.body, result: await post({ url, headers, body, dispatcher, signal }) };
 };
 

@@ -7,6 +7,8 @@ export interface Outgoing {
   attempt: number;
   /** The secrets that are valid now, the newer first. */
   secrets: readonly string[];
+  /** Null: the request that caused the event had none. */
+  traceparent: string | null;
   now: Date;
 }
 
@@ -18,6 +20,7 @@ export const createHeaders = ({
   event,
   attempt,
   secrets,
+  traceparent,
   now,
 }: Outgoing): Record<string, string> => {
   const timestamp = Math.floor(now.getTime() / 1000);
@@ -30,6 +33,7 @@ export const createHeaders = ({
     'X-Service-Timestamp': String(timestamp),
     'X-Service-Delivery-Attempt': String(attempt),
     'X-Service-Signature': sign(event.body, secrets, timestamp),
+    ...(traceparent !== null && { traceparent }),
   };
 };
 

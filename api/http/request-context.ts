@@ -2,7 +2,7 @@ import type Koa from 'koa';
 import { type ErrorCode, PaymentError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
 import { newRequestId } from '../../contract/ids.ts';
-import { parseTraceId } from '../../contract/trace.ts';
+import { parseTraceparent, traceIdOf } from '../../contract/trace.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { logContext } from '../../telemetry/log.ts';
@@ -40,12 +40,12 @@ export const requestContext =
   async (ctx, next) => {
     const requestId = newRequestId();
     const startedAt = performance.now();
-    const traceId = parseTraceId(ctx.get('traceparent'));
+    const traceparent = parseTraceparent(ctx.get('traceparent'));
     const address = addressInLog(deps.clientAddress(ctx.req), deps.addressInLog);
     const context = {
       request_id: requestId,
       ...(address !== undefined && { client_address: address }),
-      ...(traceId !== undefined && { trace_id: traceId }),
+      ...(traceparent !== undefined && { trace_id: traceIdOf(traceparent) }),
     };
     await logContext.run(context, async () => {
       ctx.set({

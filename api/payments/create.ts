@@ -3,11 +3,12 @@ import { CreatePayment } from '../../contract/create-payment.ts';
 import { limits } from '../../contract/limits.ts';
 import { PaymentResponse } from '../../contract/payment-responses.ts';
 import { presentPayment } from '../../contract/payment.ts';
-import { IdempotencyKey } from '../../contract/request-fields.ts';
+import { IdempotencyKey, Traceparent } from '../../contract/request-fields.ts';
+import { parseTraceparent } from '../../contract/trace.ts';
 import type { IdempotencyKeys, StoredResponse } from '../../postgres/idempotency-keys.ts';
 import type { Payments } from '../../postgres/payments.ts';
 import type { Caller } from '../../postgres/tokens.ts';
-import { currentTrace, logContext } from '../../telemetry/log.ts';
+import { logContext } from '../../telemetry/log.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import { ownerOf } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
@@ -49,7 +50,10 @@ export const createPaymentRoute = {
     `${limits.idempotencyHours} hours, per application and token mode. Failed requests are not stored.\n\n` +
     `The body is UTF-8, uncompressed, at most ${limits.requestBodyKb} KB. A duplicate key, NUL or a lone ` +
     `surrogate in a string, and nesting deeper than ${limits.jsonDepth} levels are rejected.`,
-  headers: z.object({ 'idempotency-key': IdempotencyKey.optional() }),
+  headers: z.object({
+    'idempotency-key': IdempotencyKey.optional(),
+    traceparent: Traceparent.optional(),
+  }),
   body: { json: CreatePayment, examples: createExamples },
   // To an amount of 0.
   validationExample: {
@@ -112,11 +116,12 @@ export const createPaymentHandler = (
     const { payment, plan } = created;
     const location = `${publicBaseUrl}/api/v1/payments/${payment.id}`;
     const response = { status: 201, location, body: presentPayment(payment, publicBaseUrl) };
+    const traceparent = parseTraceparent(request.header('traceparent')) ?? null;
     const planned = plan && { ...plan, returnUrl: `${location}/return` };
     const record = keyed ? { route: keyScope, keptFor, ...keyed, ...response } : null;
     // Two tries: a taken key may expire before its stored response is read.
     for (let attempt = 1; attempt <= 2; attempt += 1) {
-      if (await payments.insert(payment, record, currentTrace() ?? null, planned)) {
+      if (await payments.insert(payment, record, traceparent, planned)) {
         metrics.created.inc({ gateway: payment.gateway });
         const log = logContext.getStore();
         if (log) log['payment_id'] = payment.id;

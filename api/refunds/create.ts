@@ -7,8 +7,9 @@ import { metadataProblems } from '../../contract/metadata.ts';
 import { amountLeft } from '../../contract/payment-fields.ts';
 import { RefundResponse } from '../../contract/refund-responses.ts';
 import { asCreated, presentRefund, refundStart } from '../../contract/refund.ts';
-import { IdempotencyKey } from '../../contract/request-fields.ts';
+import { IdempotencyKey, Traceparent } from '../../contract/request-fields.ts';
 import { sandboxRefundPlanProblems } from '../../contract/sandbox-refund-plan.ts';
+import { parseTraceparent } from '../../contract/trace.ts';
 import { findDriver } from '../../gateways/registry.ts';
 import { findRefundProblem, refundableOf, type RefundProblem } from '../../gateways/refundable.ts';
 import type { RefundablePayment, Refunds } from '../../postgres/refunds.ts';
@@ -39,7 +40,7 @@ export const createRefundRoute = {
     'The token needs the scope `refund`, which an admin gives. An admin may also limit what an application refunds in a ' +
     'day of UTC: then the response is `403`, also in a currency for which the admin has set no limit.',
   params: paymentParams,
-  headers: z.object({ 'idempotency-key': IdempotencyKey }),
+  headers: z.object({ 'idempotency-key': IdempotencyKey, traceparent: Traceparent.optional() }),
   body: { json: CreateRefund, examples: createExamples },
   // To an amount of 0.
   validationExample: {
@@ -152,6 +153,7 @@ export const createRefundHandler =
         plan: fields.sandbox,
         fingerprint,
         token: caller.token,
+        traceparent: parseTraceparent(request.header('traceparent')) ?? null,
         onlyIfLeft:
           fields.amount === undefined || fields.refundable_amount !== undefined ? left : null,
         oneAtATime: findDriver(payment.driver)?.capabilities.refund?.several !== 'parallel',

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { formatObject } from '../../contract/json-text.ts';
 import { limits } from '../../contract/limits.ts';
+import { Traceparent } from '../../contract/request-fields.ts';
+import { parseTraceparent } from '../../contract/trace.ts';
 import { TestWebhook, WebhookTestResponse } from '../../contract/replays.ts';
 import type { Sql } from '../../postgres/driver/sql.ts';
 import { createWebhookTests, type WebhookTests } from '../../postgres/webhook-tests.ts';
@@ -32,6 +34,7 @@ export const testWebhookRoute = {
     'Sends one event of a payment that does not exist, with the real headers and signature, and returns ' +
     'what the receiver answered. It has `test` = true, the order id `webhook-test` and a new event id. One ' +
     `attempt; at most ${limits.webhookTestsPerMinute} in a minute.`,
+  headers: z.object({ traceparent: Traceparent.optional() }),
   body: { json: TestWebhook, examples: requestExamples },
   // To an unknown kind of event.
   validationExample: {
@@ -63,8 +66,9 @@ export const testWebhookHandler =
     const { event: kind } = parseBody(TestWebhook, await request.readJson(), refuse);
     const { application } = caller;
     const id = randomUUID();
+    const traceparent = parseTraceparent(request.header('traceparent')) ?? null;
     const tooMany = await sql.begin((tx) =>
-      createWebhookTests(tx).insert({ id, application, kind }),
+      createWebhookTests(tx).insert({ id, application, kind, traceparent }),
     );
     if (tooMany) throw rateLimited(tooMany.retryAfterSeconds);
 

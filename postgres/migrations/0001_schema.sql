@@ -133,6 +133,8 @@ create table payments (
   -- one makes the pause before the next one longer.
   late_searches int not null default 0,
   late_search_at timestamptz,
+  -- The trace of the create request, as its webhooks have it. The workflow starts with it, whoever starts it.
+  traceparent text constraint payments__traceparent check (length(traceparent) = 55),
   constraint payments__gateway_reference unique (gateway, gateway_reference),
   constraint payments__paid check ((status = 'paid') = (paid_at is not null)),
   constraint payments__failed check ((status = 'failed') = (failure_code is not null)),
@@ -176,9 +178,7 @@ create trigger payments__checkout_stays before update of checkout_at on payments
 -- The transactional outbox: payments whose workflow has not been started yet. Rows live for moments.
 create table workflow_outbox (
   payment_id text primary key references payments,
-  created_at timestamptz not null,
-  -- The trace id of the create request, for the sweeper when it starts the workflow instead of the API.
-  trace_id text
+  created_at timestamptz not null
 );
 create index workflow_outbox__created_at on workflow_outbox (created_at);
 
@@ -251,6 +251,8 @@ create table refunds (
   due_at timestamptz,
   -- When the sweeper last did that.
   healed_at timestamptz,
+  -- The trace of the request that asked for it, as its webhooks have it; null: an admin or the gateway made it.
+  traceparent text constraint refunds__traceparent check (length(traceparent) = 55),
   constraint refunds__pending check ((status = 'pending') = (stage is not null)),
   constraint refunds__due check (
     due_at is null or (status = 'pending' and (stage <> 'by_hand' or settled_as is not null))),
@@ -593,6 +595,7 @@ create table webhook_tests (
   application text not null references applications,
   kind text not null,
   requested_at timestamptz not null default now(),
+  traceparent text constraint webhook_tests__traceparent check (length(traceparent) = 55),
   sent text,
   completed_at timestamptz,
   duration_ms int,

@@ -44,7 +44,7 @@ const signatureOf = (
   aheadSeconds: number,
 ) => {
   const now = new Date(Date.now() + aheadSeconds * 1000);
-  const headers = createHeaders({ event, attempt: 1, secrets: [secret], now });
+  const headers = createHeaders({ event, attempt: 1, secrets: [secret], traceparent: null, now });
   return headers['X-Service-Signature'] ?? '';
 };
 
@@ -61,7 +61,13 @@ describe.each(usePageReceivers())('$receiver', ({ find }) => {
     event: { id: string; kind: EventKind; body: Buffer },
     { to = receiver, key = secret } = {},
   ) => {
-    const headers = createHeaders({ event, attempt: 1, secrets: [key], now: new Date() });
+    const headers = createHeaders({
+      event,
+      attempt: 1,
+      secrets: [key],
+      traceparent: null,
+      now: new Date(),
+    });
     const signal = new AbortController().signal;
     const url = to?.url ?? '';
     return (await post({ url, headers, body: event.body, dispatcher, signal })).responseStatus;
@@ -190,7 +196,13 @@ describe('the example of the page', () => {
     const { event: kind, event_id: id, created_at } = eventExamples.paid;
     const secrets = [/With the secret `(whsec_\w{43})`/.exec(page)?.[1] ?? ''];
     const event = { id, kind, body: Buffer.from(body) };
-    const headers = createHeaders({ event, attempt: 1, secrets, now: new Date(created_at) });
+    const headers = createHeaders({
+      event,
+      attempt: 1,
+      secrets,
+      traceparent: null,
+      now: new Date(created_at),
+    });
     expect(head.split('\n')).toEqual(
       Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     );

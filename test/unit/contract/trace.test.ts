@@ -1,12 +1,29 @@
 import { expect, it } from 'vitest';
-import { parseTraceId } from '../../../contract/trace.ts';
+import { parseTraceparent, traceIdOf } from '../../../contract/trace.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const valid = `00-${traceId}-b7ad6b7169203331-01`;
 
-it('parses the trace id of a valid traceparent, also of later versions', () => {
+it('sends a valid traceparent on, one of a later version as version 00', () => {
   for (const header of [valid, valid.replace(/^00/, 'cc'), `${valid.replace(/^00/, 'cc')}-more`])
-    expect(parseTraceId(header), header).toBe(traceId);
+    expect(parseTraceparent(header), header).toBe(valid);
+  expect(traceIdOf(valid)).toBe(traceId);
+});
+
+it.each([
+  ['00', '00'],
+  ['01', '01'],
+  ['02', '02'],
+  ['03', '03'],
+  ['fe', '02'],
+  ['ff', '03'],
+  ['f8', '00'],
+])('sends on the flags %s as %s: unknown ones are zero', (flags, sent) => {
+  expect(parseTraceparent(valid.replace(/01$/, flags))).toBe(valid.replace(/01$/, sent));
+});
+
+it('takes no more of a long header than of a short one', () => {
+  expect(parseTraceparent(`${valid.replace(/^00/, 'cc')}-${'x'.repeat(20_000)}`)).toBe(valid);
 });
 
 it.each([
@@ -25,6 +42,8 @@ it.each([
   ` ${valid}`,
   // Two headers of the name, as Node joins them.
   `${valid}, ${valid}`,
+  `${valid}\n`,
+  `${valid.replace(/^00/, 'cc')}-\n`,
 ])('ignores an invalid traceparent: %j', (header) => {
-  expect(parseTraceId(header)).toBeUndefined();
+  expect(parseTraceparent(header)).toBeUndefined();
 });
