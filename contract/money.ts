@@ -44,6 +44,24 @@ export const parseMoney = (
   return { amount, currency };
 };
 
+/**
+ * Parses money of a known currency, as "12.50" or "12.50 USD".
+ * @returns why it is none, or is of another one
+ */
+export const parseMoneyOf = (
+  currency: string,
+  text: string,
+): { amount: number } | { problem: string } => {
+  const money = parseMoney(/[A-Z]$/i.test(text) ? text : `${text} ${currency}`);
+  if ('problem' in money) return money;
+  if (money.currency === currency) return { amount: money.amount };
+  return { problem: `It is in ${money.currency}, and not in ${currency}.` };
+};
+
+/** Formats 123456 of USD as "1234.56", as {@link parseMoneyOf} reads it. */
+export const typedMoney = (money: { amount: number; currency: string }): string =>
+  formatMoney(money).replaceAll(',', '').replace(/ .*/, '');
+
 /** Formats 1250 of USD as "12.50 USD". For people, never for arithmetic. */
 export const formatMoney = ({ amount, currency }: { amount: number; currency: string }): string => {
   const exponent = currencyExponents.get(currency) ?? 0;

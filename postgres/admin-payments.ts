@@ -28,6 +28,7 @@ export interface PaymentFilter extends Filters<ListPayments> {
   failureCode: string | null;
   gateway: string | null;
   orderPrefix: string | null;
+  currency: string | null;
   /** In minor units, both ends included. */
   amountFrom: number | null;
   amountTo: number | null;
@@ -136,6 +137,7 @@ export const createAdminPayments = (sql: Queries) => {
         gateway: (slug) => sql`p.gateway = ${slug}`,
         failureCode: (code) => sql`p.failure_code = ${code}`,
         orderPrefix: (prefix) => sql`starts_with(p.order_id, ${prefix})`,
+        currency: (code) => sql`p.currency = ${code}`,
         amountFrom: (amount) => sql`p.amount >= ${amount}`,
         amountTo: (amount) => sql`p.amount <= ${amount}`,
       });

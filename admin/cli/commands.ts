@@ -100,34 +100,44 @@ export const numberArgument = (text: string, what: string): number => {
   throw new Misuse(`It must be the number of ${what}, written in digits.`);
 };
 
-/** An amount that an admin typed. Null: in minor units of the currency that it belongs to. */
-interface TypedAmount {
-  amount: number;
-  currency: string | null;
-}
-
-const parseAmount = (text: string): TypedAmount => {
-  const amount = parseWholeNumber(text, amountBounds);
-  if (amount !== undefined) return { amount, currency: null };
+const parseTypedMoney = (text: string): { amount: number; currency: string } => {
   const money = parseMoney(text);
   if (!('problem' in money)) return money;
   throw new InvalidArgumentError(
-    `${money.problem} Write minor units in digits alone (600), or money with its currency ("6.00 EUR").`,
+    `${money.problem} Write money with its currency ("6.00 EUR"), or --minor-units.`,
   );
 };
 
-export const amountOption = (what: string, otherwise: string): Option =>
-  option('--amount <money>', `${what}, in minor units or like "6.00 EUR"`, otherwise).argParser(
-    parseAmount,
+const parseMinorUnits = (text: string): number => {
+  const amount = parseWholeNumber(text, amountBounds);
+  if (amount !== undefined) return amount;
+  throw new InvalidArgumentError(
+    `It must be a whole number from 1 to ${amountBounds.max}, written in digits: cents of EUR. Or write --amount "6.00 EUR".`,
   );
+};
 
-/** The value of `amountOption`; null without it. */
-export const amountIn = (options: Options): TypedAmount | null =>
-  (options['amount'] as TypedAmount | undefined) ?? null;
+/** Two options for an amount. No bare number says which of them it means. */
+export const amountOptions = (what: string, otherwise: string): Option[] => [
+  option('--amount <money>', `${what}, like "6.00 EUR"`, otherwise)
+    .argParser(parseTypedMoney)
+    .conflicts('minorUnits'),
+  option(
+    '--minor-units <number>',
+    'the same in minor units of the currency, like 600',
+    'see --amount',
+  ).argParser(parseMinorUnits),
+];
 
-/** Why the value of `amountOption` is none of this currency; null if it is. */
+/** The value of `amountOptions` in minor units; null without it. */
+export const amountIn = (options: Options): number | null =>
+  (options['minorUnits'] as number | undefined) ?? typedMoneyIn(options)?.amount ?? null;
+
+const typedMoneyIn = (options: Options) =>
+  options['amount'] as ReturnType<typeof parseTypedMoney> | undefined;
+
+/** Why the value of `amountOptions` is none of this currency; null if it is. */
 export const findForeignAmount = (options: Options, currency: string, owner: string) => {
-  const given = amountIn(options)?.currency ?? currency;
+  const given = typedMoneyIn(options)?.currency ?? currency;
   return given === currency ? null : `${owner} is in ${currency}, and the amount in ${given}`;
 };
 

@@ -88,7 +88,7 @@ const accountCommand: CommandSpec = {
   summary: 'set the time zone of its days, and the fee that was agreed',
   examples: [
     'gateways account zarinpal --time-zone Asia/Tehran --reason "days as in their reports"',
-    'gateways account stripe --fee-percent 1.4 --fee-fixed 25',
+    'gateways account stripe --fee-percent 1.4 --fee-fixed-minor-units 25',
   ],
   options: [
     option('--time-zone <name>', 'a name of the IANA database, as Asia/Tehran', 'as it is'),
@@ -98,19 +98,19 @@ const accountCommand: CommandSpec = {
       'as it is',
     ).argParser(parsePercent),
     option(
-      '--fee-fixed <amount>',
+      '--fee-fixed-minor-units <number>',
       'for each payment, in minor units of its currency',
       'as it is',
     ).argParser(count(1_000_000)),
     reasonOption(),
   ],
-  findMisuse: ({ timeZone, feePercent, feeFixed }) =>
-    timeZone === undefined && feePercent === undefined && feeFixed === undefined
-      ? 'say what to set: --time-zone, --fee-percent, --fee-fixed'
+  findMisuse: ({ timeZone, feePercent, feeFixedMinorUnits }) =>
+    timeZone === undefined && feePercent === undefined && feeFixedMinorUnits === undefined
+      ? 'say what to set: --time-zone, --fee-percent, --fee-fixed-minor-units'
       : null,
   run: async ({ args: [slug = ''], options, reason, operations }) => {
     const timeZone = textOf(options['timeZone']);
-    const { feePercent, feeFixed } = options;
+    const { feePercent, feeFixedMinorUnits: feeFixed } = options;
     const terms = {
       ...(timeZone !== null && { timeZone }),
       ...(feePercent !== undefined && { feeBasisPoints: Number(feePercent) }),

@@ -86,6 +86,7 @@ const findCommand: CommandSpec = {
       failureCode: null,
       gateway: null,
       orderPrefix: null,
+      currency: null,
       amountFrom: null,
       amountTo: null,
     };

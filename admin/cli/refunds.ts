@@ -6,7 +6,7 @@ import { refundDetailFacts, refundFacts, reservedText } from '../operations/fact
 import type { RefundRecord } from '../../postgres/admin-refunds.ts';
 import {
   amountIn,
-  amountOption,
+  amountOptions,
   findForeignAmount,
   Misuse,
   required,
@@ -80,7 +80,7 @@ const createCommand: CommandSpec = {
     'refunds create PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP --recorded --reason "paid back in cash"',
   ],
   options: [
-    amountOption('how much goes back', 'everything that is left'),
+    ...amountOptions('how much goes back', 'everything that is left'),
     option('--recorded', 'it was given back already, outside of the gateway, which is not told'),
     requiredReason(),
   ],
@@ -94,17 +94,17 @@ const createCommand: CommandSpec = {
       throw new Refusal(
         status === 'paid' ? `Nothing is left of ${id} to give back.` : `${id} is ${status}.`,
       );
-    const amount = amountIn(options)?.amount ?? null;
+    const amount = amountIn(options);
     const money = formatMoney({ amount: amount ?? left, currency });
     return {
-      minorUnits: amount ?? left,
+      wanted: amount ?? left,
       money: amount === null ? `${money}, everything that is left of ${id},` : `${money} of ${id}`,
     };
   },
   describeChange: (_, { money, recorded }) =>
     `${String(money)} ${recorded ? 'is recorded as given back' : 'goes back to the payer'}.`,
   run: async ({ args: [id = ''], options, reason, operations }) => {
-    const amount = Number(options['minorUnits']);
+    const amount = Number(options['wanted']);
     const recorded = options['recorded'] === true;
     const wanted = { amount, recorded, reason: givenReason(reason) };
     const { refund, toConfirm } = await operations.refunds.create(id, wanted);
@@ -207,12 +207,12 @@ const refuseCommand: CommandSpec = {
 const limitCommand: CommandSpec = {
   usage: 'limit <application> <currency>',
   summary:
-    'set what an application may refund in a day of UTC, nothing in currencies without a limit; without --amount this limit goes',
+    'set what an application may refund in a day of UTC, nothing in currencies without a limit; without an amount this limit goes',
   examples: ['refunds limit shop EUR --amount "1000.00 EUR" --reason "agreed with its owner"'],
-  options: [amountOption('the limit', 'no limit'), requiredReason()],
+  options: [...amountOptions('the limit', 'no limit'), requiredReason()],
   findMisuse: (options, [, currency = '']) => findForeignAmount(options, currency, 'The limit'),
   run: async ({ args: [slug = '', currency = ''], options, reason, operations }) => {
-    const perDay = amountIn(options)?.amount ?? null;
+    const perDay = amountIn(options);
     const limit = { currency: known(currency), perDay, reason: givenReason(reason) };
     const limits = await operations.refunds.setLimit(slug, limit);
     const each = limits.map((of) => `${formatMoney({ ...of, amount: of.perDay })} a day`);
@@ -229,10 +229,10 @@ const confirmAboveCommand: CommandSpec = {
   summary:
     'set the amount above which another admin must confirm refunds of an admin, and every token with the scope refund',
   examples: ['refunds confirm-above EUR --amount "500.00 EUR" --reason "the rule of the house"'],
-  options: [amountOption('the amount', 'no refund needs another admin'), requiredReason()],
+  options: [...amountOptions('the amount', 'no refund needs another admin'), requiredReason()],
   findMisuse: (options, [currency = '']) => findForeignAmount(options, currency, 'The rule'),
   run: async ({ args: [currency = ''], options, reason, operations }) => {
-    const above = amountIn(options)?.amount ?? null;
+    const above = amountIn(options);
     await operations.refunds.setApprovalAbove(known(currency), above, givenReason(reason));
     const money = above === null ? 'never' : `above ${formatMoney({ amount: above, currency })}`;
     const text = `A second admin confirms: ${money}. Tokens with the scope refund that exist stay as they are: see tokens list.`;

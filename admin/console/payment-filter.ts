@@ -4,16 +4,13 @@ import { statuses } from '../../contract/status.ts';
 import type { PaymentFilter } from '../../postgres/admin-payments.ts';
 import { choose, readFilter } from './filters.ts';
 import type { Html } from './html.ts';
+import { amountFilters, readAmounts } from './money.ts';
 import type { ConsoleRequest } from './request.ts';
 
 export const failureCodes = Object.keys(failureReasons);
 
 const slug = /^[a-z0-9-]{1,50}$/;
 const orderMax = 40;
-
-/** In minor units; null for any other text. */
-const readAmount = (text: string | null): number | null =>
-  text !== null && /^\d{1,12}$/.test(text) ? Number(text) : null;
 
 /** Reads the filter of the list of payments from its address. It ignores a value that makes no sense. */
 export const readPaymentFilter = (
@@ -22,6 +19,7 @@ export const readPaymentFilter = (
 ): PaymentFilter => {
   const { query } = request;
   const gateway = query.get('gateway') ?? '';
+  const { currency, amountFrom, amountTo } = readAmounts(query);
   return {
     ...readFilter(request, now),
     status: choose(query, 'status', statuses),
@@ -30,16 +28,11 @@ export const readPaymentFilter = (
     id: null,
     orderId: null,
     orderPrefix: query.get('order')?.slice(0, orderMax) || null,
-    amountFrom: readAmount(query.get('least')),
-    amountTo: readAmount(query.get('most')),
+    currency,
+    amountFrom,
+    amountTo,
   };
 };
-
-const amountField = (label: string, name: string, query: URLSearchParams): Html =>
-  html`<label>
-    ${label}
-    <input name="${name}" inputmode="numeric" pattern="[0-9]*" maxlength="12" size="9" value="${readAmount(query.get(name)) ?? ''}" autocomplete="off" />
-  </label>`;
 
 /** The fields for text. */
 export const textFilters = (query: URLSearchParams): Html =>
@@ -47,4 +40,4 @@ export const textFilters = (query: URLSearchParams): Html =>
       Order begins with
       <input name="order" maxlength="${orderMax}" size="14" value="${query.get('order')?.slice(0, orderMax) ?? ''}" autocomplete="off" spellcheck="false" />
     </label>
-    ${amountField('Amount from', 'least', query)} ${amountField('to, in minor units', 'most', query)}`;
+    ${amountFilters(query)}`;

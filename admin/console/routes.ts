@@ -10,6 +10,7 @@ import { deliveryRoutes } from './pages/deliveries.ts';
 import { eventActions } from './pages/event-actions.ts';
 import { eventRoutes } from './pages/events.ts';
 import { gatewayActions, gatewayRoutes } from './pages/gateways.ts';
+import { giveBackRoutes } from './pages/give-back.ts';
 import { loginRoutes } from './pages/login.ts';
 import { overviewRoutes } from './pages/overview.ts';
 import { passkeyLoginRoutes } from './pages/passkey-login.ts';
@@ -42,6 +43,7 @@ export const createRoutes = (deps: Deps): Route[] => {
     ...paymentRoutes(deps),
     ...refundRoutes(deps),
     ...refundPageRoutes(deps),
+    ...giveBackRoutes,
     ...accountsRoutes(deps),
     ...deliveryRoutes(deps),
     ...replayRoutes,

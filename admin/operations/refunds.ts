@@ -41,6 +41,19 @@ export const createRefundOperations = (
     },
 
     /**
+     * Says why the gateway cannot give this back; null: it can.
+     * @throws NotFound
+     */
+    async findProblem(
+      paymentId: string,
+      wanted: { amount: number; recorded: boolean },
+    ): Promise<string | null> {
+      const payment = await createRefunds(sql).getPayment(paymentId);
+      if (!payment) throw new NotFound(`There is no payment ${paymentId}.`);
+      return findRefundProblem(payment, wanted, now())?.message ?? null;
+    },
+
+    /**
      * Gives money of a paid payment back.
      * @param options.amount in minor units; null: everything that is left
      * @param options.recorded a person has given it back outside of the gateway, which is not asked

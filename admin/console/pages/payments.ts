@@ -1,10 +1,11 @@
 import { html } from 'hono/html';
 import type { ListPosition } from '../../../contract/list.ts';
-import { formatMoney } from '../../../contract/money.ts';
+import { formatMoney, typedMoney } from '../../../contract/money.ts';
 import { statuses } from '../../../contract/status.ts';
 import { isoTime } from '../../../contract/time.ts';
 import type { PaymentFilter, PaymentPage, PaymentRow } from '../../../postgres/admin-payments.ts';
 import { holdsSecret } from '../actions.ts';
+import { Refusal } from '../../operations/change.ts';
 import { csvLine } from '../../operations/csv.ts';
 import {
   listFilters,
@@ -18,6 +19,7 @@ import {
 import type { Html, Row } from '../html.ts';
 import { cut, idLink, link, modeTag, state } from '../html.ts';
 import { failureCodes, readPaymentFilter, textFilters } from '../payment-filter.ts';
+import { amountNotice, readAmounts } from '../money.ts';
 import { visibleApplications } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
@@ -87,7 +89,8 @@ const fileColumns: readonly (readonly [
   ['order_id', ({ orderId }) => orderId],
   ['status', ({ status }) => status],
   ['failure_code', ({ failureCode }) => failureCode],
-  ['amount', ({ amount }) => amount],
+  ['amount_minor', ({ amount }) => amount],
+  ['amount', (payment) => typedMoney(payment)],
   ['currency', ({ currency }) => currency],
   ['gateway', ({ gateway }) => gateway],
   ['webhook', ({ delivery }) => delivery],
@@ -120,7 +123,7 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
     return page(
       'Payments',
       html`${listFilters(request, { own, applications, posts: '/payments/filter' })}
-      ${saveView('/payments', request)} ${foundPart(found, request)}
+      ${saveView('/payments', request)} ${amountNotice(query)} ${foundPart(found, request)}
       ${pageLinks('/payments', query, found.next && positionOf(found.next))}
       ${
         session.role === 'viewer'
@@ -142,6 +145,8 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
 
   const download = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { operations } = request;
+    const { problem } = readAmounts(request.query);
+    if (problem !== null) throw new Refusal(problem);
     const wanted = readPaymentFilter(request, deps.now());
     const lines = async function* () {
       yield csvLine(fileColumns.map(([heading]) => heading));

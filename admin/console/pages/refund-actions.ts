@@ -1,56 +1,11 @@
-import { html } from 'hono/html';
 import { formatMoney } from '../../../contract/money.ts';
-import { amountLeft } from '../../../contract/payment-fields.ts';
 import { Refusal } from '../../operations/change.ts';
 import type { RefundDetails } from '../../operations/refund-details.ts';
 import type { RefundRecord } from '../../../postgres/admin-refunds.ts';
 import type { Action, Question } from '../actions.ts';
 import type { ConsoleOperations, PersonRequest } from '../request.ts';
-import { redirect } from '../request.ts';
+import { giveBack } from './give-back.ts';
 import { isOwnWish, refundCells, refundDetails } from './refund.ts';
-
-/** An amount in minor units; empty: null. Anything else than digits is none. */
-const amountIn = (text: string): number | null | undefined => {
-  if (text === '') return null;
-  return /^\d{1,12}$/.test(text) ? Number(text) : undefined;
-};
-
-const give: Action = {
-  path: '/payments/:id/refund',
-  role: 'admin',
-  isSensitive: true,
-  confirm: async ({ params: { id }, operations, form }) => {
-    const { payment } = await operations.payments.get(id);
-    const left = amountLeft(payment);
-    return {
-      title: 'Give money back',
-      consequence: `The payer of ${id} paid ${formatMoney(payment)}, and ${formatMoney({ ...payment, amount: left })} of it is left. What you give back cannot be called back once the gateway was told.`,
-      button: 'Give back',
-      done: 'The refund was recorded.',
-      back: `/payments/${id}`,
-      fields: html`<label>
-          Amount in minor units of ${payment.currency}; empty: everything that is left
-          <input name="amount" inputmode="numeric" maxlength="12" pattern="[0-9]*" value="${form.get('amount') ?? ''}" autocomplete="off" />
-        </label>
-        <label class="choice">
-          <input type="checkbox" name="recorded" value="yes" ${form.get('recorded') === 'yes' ? html`checked` : ''} />
-          It was given back already, outside of the gateway
-        </label>`,
-    };
-  },
-  execute: async ({ operations, params: { id }, form }, reason) => {
-    const amount = amountIn(form.get('amount')?.trim() ?? '');
-    if (amount === undefined) throw new Refusal('The amount is not a whole number.');
-    const recorded = form.get('recorded') === 'yes';
-    const { refund, toConfirm } = await operations.refunds.create(id, { amount, recorded, reason });
-    return redirect(
-      `/refunds/${refund.id}`,
-      toConfirm
-        ? 'You have asked for the refund. Another admin confirms it.'
-        : 'The refund has begun.',
-    );
-  },
-};
 
 interface RefundAction {
   /** The path below that of the refund. */
@@ -91,7 +46,7 @@ const notByHand = ({ stage }: RefundRecord): string | false =>
   stage !== 'by_hand' && 'It does not wait for a decision.';
 
 export const refundActions: readonly Action[] = [
-  give,
+  giveBack,
   refundAction({
     path: 'confirm',
     hinders: (refund, request) =>

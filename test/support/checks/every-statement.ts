@@ -306,6 +306,7 @@ export const everyStatement = (
             gateway: 'sandbox',
             failureCode: 'card_declined',
             orderPrefix: 'order-',
+            currency: 'EUR',
             amountFrom: 1,
             amountTo: 10_000,
           },

@@ -14,6 +14,7 @@ export const everyPayment: PaymentFilter = {
   failureCode: null,
   gateway: null,
   orderPrefix: null,
+  currency: null,
   amountFrom: null,
   amountTo: null,
 };

@@ -5,6 +5,8 @@ import {
   currencyExponents,
   formatMoney,
   parseMoney,
+  parseMoneyOf,
+  typedMoney,
 } from '../../../contract/money.ts';
 
 describe('currencyExponents', () => {
@@ -107,4 +109,27 @@ describe('parseMoney', () => {
   ])('refuses %j', (text) => {
     expect(parseMoney(text)).toHaveProperty('problem');
   });
+});
+
+describe('parseMoneyOf', () => {
+  it('reads what typedMoney writes, with and without its currency', () => {
+    const money = fc.record({
+      amount: fc.integer(amountBounds),
+      currency: fc.constantFrom(...currencyExponents.keys()),
+    });
+    fc.assert(
+      fc.property(money, ({ amount, currency }) => {
+        const text = typedMoney({ amount, currency });
+        for (const typed of [text, `${text} ${currency}`])
+          expect(parseMoneyOf(currency, typed)).toEqual({ amount });
+      }),
+    );
+  });
+
+  it.each(['6.00 USD', '6.0', '6.000', '6,00', '', ' ', 'EUR', '-6.00', '6.00 eur', '٦'])(
+    'refuses %j of EUR',
+    (text) => {
+      expect(parseMoneyOf('EUR', text)).toHaveProperty('problem');
+    },
+  );
 });

@@ -19,6 +19,8 @@ const list = async (path: string, zone = 'UTC') => {
   return { text, next, ids: ids.map(([, id]) => id ?? '') };
 };
 
+await console.sql`update payments set currency = 'JPY' where amount % 100 = 0`;
+
 const all = async (path: string) => {
   const ids: string[] = [];
   for (let address: string | undefined = path; address !== undefined;) {
@@ -33,7 +35,12 @@ it.each([
   ['/payments?gateway=zarinpal', `gateway = 'zarinpal'`],
   ['/payments?failure=card_declined&mode=live', `failure_code = 'card_declined' and not test`],
   ['/payments?order=order-11', `order_id like 'order-11%'`],
-  ['/payments?least=1300&most=2000', 'amount between 1300 and 2000'],
+  [
+    '/payments?least=13.00&most=20.00&currency=eur',
+    `currency = 'EUR' and amount between 1300 and 2000`,
+  ],
+  ['/payments?least=13+EUR&most=20.00', `currency = 'EUR' and amount between 1300 and 2000`],
+  ['/payments?most=2600&currency=JPY', `currency = 'JPY' and amount <= 2600`],
   ['/payments?gateway=sandbox&status=paid', `gateway = 'sandbox' and status = 'paid'`],
   [
     '/payments?gateway=zarinpal&application=shop&mode=live',
@@ -44,6 +51,18 @@ it.each([
     select id from payments where ${console.sql.unsafe(condition)} order by created_at desc, id desc`;
   expect(rows.length).toBeGreaterThan(10);
   expect(await all(path)).toEqual(rows.map(({ id }) => id));
+});
+
+it.each([
+  'least=600',
+  'least=6.0&currency=EUR',
+  'most=6.00+EUR&currency=JPY',
+  'least=1&currency=XXX',
+])('the list says that it does not filter by %s, and no file is made of it', async (query) => {
+  const { text } = await list(`/payments?${query}`);
+  expect(text).toContain('The list does not filter by amount.');
+  const { cookie: operator } = await console.logIn('operator');
+  expect((await console.call(`/payments/file?${query}`, { cookie: operator })).status).toBe(409);
 });
 
 it('a gateway with one old payment is found over several pages, each of which says how far it looked', async () => {

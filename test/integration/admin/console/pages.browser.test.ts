@@ -71,6 +71,7 @@ const paths = (): Record<string, string> => ({
   refund: `/refunds/${ids.byHand[0] ?? ''}`,
   'refund-confirm': `/refunds/${ids.toConfirm[0] ?? ''}/confirm`,
   'refund-failed': `/refunds/${ids.byHand[1] ?? ''}/failed`,
+  'refund-give-question': `/payments/${ids.paid}/refund/give?amount=6.00`,
   'payment-to-check': `/payments/${ids.toCheck}`,
   'payment-failing': `/payments/${ids.failing[0] ?? ''}`,
   'payment-refunded': `/payments/${ids.refunded}`,

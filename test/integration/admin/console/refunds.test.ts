@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newPaymentId, refundId } from '../../../../contract/ids.ts';
 import { fillConsole } from '../../../support/data/fill-console.ts';
 import { fillReserved } from '../../../support/data/fill-reserved.ts';
@@ -97,3 +97,79 @@ it.each(['', '/confirm', '/refuse', '/cancel', '/release', '/succeeded', '/faile
       expect((await console.call(`/refunds/${id}${path}`, eve)).status).toBe(404);
   },
 );
+
+describe('the amount of a refund', () => {
+  const live = { amount: 10_000, currency: 'EUR' };
+  const aPayment = async ({ amount, currency }: typeof live, gateway = 'sandbox') => {
+    const id = newPaymentId();
+    await console.sql`
+      insert into payments (id, application, test, order_id, status, amount, currency, gateway, callback_url, metadata,
+        expires_at, created_at, updated_at, paid_at, gateway_reference)
+      values (${id}, 'shop', true, ${id}, 'paid', ${amount}, ${currency}, ${gateway}, 'https://shop.example/return', '{}',
+        now(), now(), now(), now(), ${id})`;
+    return id;
+  };
+  const choose = (id: string, fields: Record<string, string>) => {
+    const form = { csrf: ada.csrf, ...fields };
+    return console.call(`/payments/${id}/refund`, { ...ada, method: 'POST', form });
+  };
+  const refundsOf = (id: string) =>
+    console.sql`select amount from refunds where payment_id = ${id}`;
+
+  it.each([
+    [live, { amount: '6.00' }, '6.00 EUR', 600],
+    [live, { amount: ' 6.00 EUR ' }, '6.00 EUR', 600],
+    [live, { amount: '6' }, '6.00 EUR', 600],
+    [live, { amount: '', part: '50.00' }, '50.00 EUR', 5_000],
+    [{ amount: 8_400, currency: 'IRR' }, { amount: '600' }, '600 IRR', 600],
+    [{ amount: 8_400, currency: 'KWD' }, { amount: '1.005' }, '1.005 KWD', 1_005],
+  ])(
+    '%j and %j is what the button names and what goes back: %s',
+    async (money, fields, sum, amount) => {
+      const id = await aPayment(money);
+      const { headers } = await choose(id, fields);
+      const { location = '' } = headers;
+      expect(await textOf(location, ada)).toContain(`Give ${sum} back`);
+      expect(await refundsOf(id)).toEqual([]);
+      const form = { csrf: ada.csrf, reason: 'a test' };
+      const given = await console.call(location, { ...ada, method: 'POST', form });
+      expect(given.headers.location).toMatch(/^\/refunds\/REFUND_/);
+      expect(await refundsOf(id)).toEqual([{ amount }]);
+    },
+  );
+
+  it.each([
+    ['600.00', '100.00 EUR is left'],
+    ['600', '100.00 EUR is left'],
+    ['100.01', '100.00 EUR is left'],
+    ['6.00 USD', 'USD'],
+    ['6,00', 'It is not money'],
+    ['1e2', 'It is not money'],
+    ['-6.00', 'It is not money'],
+    ['0.00', 'It must be'],
+    ['', 'Type an amount'],
+  ])('%j is refused with what is wrong, and stays typed', async (amount, words) => {
+    const id = await aPayment(live);
+    const { status, text } = await choose(id, { amount });
+    expect([status, text.includes(words)], text).toEqual([409, true]);
+    expect(text).toContain(`value="${amount}"`);
+    const question = `/payments/${id}/refund/give?amount=${encodeURIComponent(amount)}`;
+    const form = { csrf: ada.csrf, reason: 'a test' };
+    expect((await console.call(question, { ...ada, method: 'POST', form })).status).toBe(409);
+    expect(await refundsOf(id)).toEqual([]);
+  });
+
+  it('a half is offered where the gateway gives a half back', async () => {
+    const page = async (gateway: string) =>
+      textOf(`/payments/${await aPayment(live, gateway)}/refund`, ada);
+    expect(await page('sandbox')).toContain('Half: 50.00 EUR');
+    await console.sql`insert into gateways (slug, driver, kind) values ('whole', 'payping', 'live')`;
+    expect(await page('whole')).not.toContain('Half:');
+  });
+
+  it('money that was given back elsewhere is recorded, and the button says so', async () => {
+    const id = await aPayment(live);
+    const { headers } = await choose(id, { amount: '6.00', recorded: 'yes' });
+    expect(await textOf(headers.location ?? '', ada)).toContain('Record 6.00 EUR as given back');
+  });
+});

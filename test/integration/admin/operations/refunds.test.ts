@@ -93,7 +93,9 @@ describe('refunds create', () => {
   it('reserves what is left, starts the workflow, and writes the audit log', async () => {
     const ada = as('ada');
     const { id } = await records.ended('paid', { gateway: 'stripe' });
-    const { out, code } = await ada.run(`refunds create ${id} --amount 400 --reason seat --yes`);
+    const { out, code } = await ada.run(
+      `refunds create ${id} --minor-units 400 --reason seat --yes`,
+    );
     expect(code, out).toBe(0);
     expect(ada.started).toEqual([idIn(out)]);
     expect(await ada.admin.refunds.list({ ...everyRefund, paymentId: id }, page)).toMatchObject([
@@ -103,10 +105,10 @@ describe('refunds create', () => {
       { action: 'refund.create', actor: 'ada', reason: 'seat', after: { amount: 400 } },
     ]);
     for (const line of [
-      `refunds create ${id} --amount 851 --reason seat --yes`,
+      `refunds create ${id} --minor-units 851 --reason seat --yes`,
       `refunds create ${(await records.sent()).id} --reason seat --yes`,
       'refunds create PAY_1 --reason seat --yes',
-      `refunds create ${id} --amount 1 --yes`,
+      `refunds create ${id} --minor-units 1 --yes`,
     ])
       expect((await ada.run(line)).code, line).not.toBe(0);
     expect(ada.started).toHaveLength(1);
@@ -130,9 +132,11 @@ describe('refunds create', () => {
 
   it('waits for a second admin above the set amount, and tells no gateway before', async () => {
     const [ada, bob] = [as('ada'), as('bob')];
-    expect((await ada.run('refunds confirm-above EUR --amount 500 --reason rule')).code).toBe(0);
+    expect((await ada.run('refunds confirm-above EUR --minor-units 500 --reason rule')).code).toBe(
+      0,
+    );
     const { id } = await records.ended('paid', { gateway: 'stripe' });
-    const { out } = await ada.run(`refunds create ${id} --amount 501 --reason seat --yes`);
+    const { out } = await ada.run(`refunds create ${id} --minor-units 501 --reason seat --yes`);
     const refund = idIn(out);
     expect(out).toContain('Another admin must confirm it');
     expect(ada.started).toEqual([]);
@@ -366,13 +370,15 @@ describe('a disabled application', () => {
 
 describe('refunds limit', () => {
   it('limits what an application refunds in a day', async () => {
-    const set = await run('refunds limit shop EUR --amount 100000 --reason agreed');
+    const set = await run('refunds limit shop EUR --minor-units 100000 --reason agreed');
     expect(set).toMatchObject({ code: 0 });
     expect(set.out).toContain('In other currencies it refunds nothing');
     const log = await operations.auditLog({ subject: 'application:shop', limit: 1 });
     expect(log).toMatchObject([{ after: { currency: 'EUR', per_day: 100_000 } }]);
-    expect((await run('refunds limit shop XXX --amount 1 --reason agreed')).code).not.toBe(0);
-    expect((await run('refunds limit nobody EUR --amount 1 --reason agreed')).code).not.toBe(0);
+    expect((await run('refunds limit shop XXX --minor-units 1 --reason agreed')).code).not.toBe(0);
+    expect((await run('refunds limit nobody EUR --minor-units 1 --reason agreed')).code).not.toBe(
+      0,
+    );
     expect(await run('refunds limit shop EUR --reason agreed')).toMatchObject({ code: 0 });
   });
 });

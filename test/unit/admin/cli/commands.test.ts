@@ -72,20 +72,24 @@ describe('an amount', () => {
   const reason = ['--reason', 'a test'];
 
   it.each([
-    ['600', 600],
-    ['6.00 EUR', 600],
-    ['6 EUR', 600],
-    ['0.06 EUR', 6],
-  ])('%s is refunded as it is meant, and the question names it', async (amount, minorUnits) => {
-    const { code, questions } = await run([...create(amount), ...reason], 'yes');
-    expect([code, made]).toEqual([0, [minorUnits]]);
-    expect(questions).toEqual([
-      expect.stringContaining(`${(minorUnits / 100).toFixed(2)} EUR of PAY_1 goes back`),
-    ]);
-  });
+    ['--minor-units', '600', 600],
+    ['--amount', '6.00 EUR', 600],
+    ['--amount', '6 EUR', 600],
+    ['--amount', '0.06 EUR', 6],
+  ])(
+    '%s %s is refunded as it is meant, and the question names it',
+    async (flag, text, minorUnits) => {
+      const line = ['refunds', 'create', 'PAY_1', flag, text];
+      const { code, questions } = await run([...line, ...reason], 'yes');
+      expect([code, made]).toEqual([0, [minorUnits]]);
+      expect(questions).toEqual([
+        expect.stringContaining(`${(minorUnits / 100).toFixed(2)} EUR of PAY_1 goes back`),
+      ]);
+    },
+  );
 
   it.each([
-    ...['6.00', '6,00', '1e2', '0x10', ' 5', '+5', '-5', '05', '0', '', '1000000000000'],
+    ...['600', '6.00', '6,00', '1e2', '0x10', ' 5', '+5', '-5', '05', '0', '', '1000000000000'],
     ...['6.0 EUR', '6.000 EUR', '6.00 USD', '6.00 EURO', '6.00 eur', '6,00 EUR', '1,000.00 EUR'],
     ...['06.00 EUR', '-6.00 EUR', '+6.00 EUR', '6.00EUR', '6.00  EUR', 'EUR 6.00', '6.00 XXX'],
     ...['.50 EUR', '6. EUR', '6.00 EUR ', '0.00 EUR', '600.00 JPY'],
@@ -99,6 +103,20 @@ describe('an amount', () => {
       expect([ran.code, made], ran.notes).toEqual([2, []]);
       expect(ran.notes).toContain('EUR');
     }
+  });
+
+  it.each(['6.00', '6,00', '1e2', '0', '-5', ' 5', '6.00 EUR', '1000000000000', ''])(
+    '%j is no number of minor units',
+    async (text) => {
+      const line = ['refunds', 'create', 'PAY_1', '--minor-units', text, '--yes'];
+      const { code } = await run([...line, ...reason]);
+      expect([code, made]).toEqual([2, []]);
+    },
+  );
+
+  it('is given once', async () => {
+    const both = [...create('6.00 EUR'), '--minor-units', '600', '--yes'];
+    expect([(await run([...both, ...reason])).code, made]).toEqual([2, []]);
   });
 
   it('counts decimals as the currency has them', async () => {

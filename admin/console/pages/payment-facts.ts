@@ -1,0 +1,25 @@
+import { formatMoney } from '../../../contract/money.ts';
+import { paymentFacts } from '../../operations/facts.ts';
+import type { PaymentRecord } from '../../../postgres/admin-payments.ts';
+import { html } from 'hono/html';
+import { idLink, link, modeTag, type Row, state } from '../html.ts';
+
+/** What one signs for who changes a payment. */
+export const paymentCells = (payment: PaymentRecord): Row => {
+  const facts = paymentFacts(payment);
+  return {
+    Amount: formatMoney(payment),
+    Status: state(payment.status),
+    Payment: idLink(`/payments/${payment.id}`, payment.id),
+    Order: payment.orderId,
+    Application: html`${link(`/applications/${payment.application}`, payment.application)}
+    ${modeTag(payment.test)}`,
+    Description: facts.Description,
+    Gateway: facts.Gateway,
+    'Gateway reference': facts['Gateway reference'],
+    Card: facts.Card,
+    Created: facts.Created,
+    Refunded: facts.Refunded,
+    'Refund pending': facts['Refund pending'],
+  };
+};
