@@ -9,7 +9,7 @@ import {
   type DifferenceFilter,
 } from '../../postgres/account-days.ts';
 import type { AccountDay } from '../../contract/movement.ts';
-import { dayMs, hourMs } from '../../contract/time.ts';
+import { dayMs, hourMs, isoTime } from '../../contract/time.ts';
 import { createAdminPayments } from '../../postgres/admin-payments.ts';
 import { createGateways } from '../../postgres/gateways.ts';
 import {
@@ -179,6 +179,7 @@ const cells = {
     return Number((amount / 10 ** exponent).toFixed(exponent));
   },
   test: ({ test }) => (test ? 'yes' : 'no'),
+  recorded_at: ({ recordedAt }) => isoTime(recordedAt),
 } satisfies Record<string, (movement: ExportedMovement) => string | number | null>;
 const columnNames = Object.keys(cells);
 const cellsOf = (movement: ExportedMovement) => Object.values(cells).map((cell) => cell(movement));

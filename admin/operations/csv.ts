@@ -1,12 +1,14 @@
 /**
- * Matches the places where a spreadsheet takes a cell for a formula. On machines that separate lists with semicolons, a cell begins after
- * those, too, and quotes do not help.
+ * Matches the places where a spreadsheet takes a cell for a formula, behind blanks and characters that nobody sees. On machines
+ * that separate lists with semicolons, a cell begins after those, too, and quotes do not help. A cell that begins with an
+ * apostrophe gets another one, so that a program has the text back when it takes one away wherever a cell begins with it.
  */
-const formulas = /^(?=[\t\r])|(?:^|[;\t\r\n])(?=\s*[=+\-@＝＋－＠])/gu;
+const guarded =
+  /^(?=[\t\r])|(?<=^|[;\t\r\n])(?='|[\s\p{Cc}\p{Cf}\p{DI}]*[=+\-@＝＋－＠﹦﹢﹣﹫])/gu;
 
 const cell = (value: string | number | null): string => {
   const text = String(value ?? '');
-  const harmless = typeof value === 'string' ? text.replaceAll(formulas, "$&'") : text;
+  const harmless = typeof value === 'string' ? text.replaceAll(guarded, "'") : text;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 };
 

@@ -7,6 +7,15 @@ it.each([
   [' =1+1', "' =1+1"],
   ['\t1', "'\t1"],
   ['\uFF1D1+1', "'\uFF1D1+1"],
+  ['\uFE661+1', "'\uFE661+1"],
+  // Nobody sees what is in front.
+  ['\u200B=1', "'\u200B=1"],
+  [' \u2060\u00AD@x', "' \u2060\u00AD@x"],
+  ['\u0001=1', "'\u0001=1"],
+  // Each text has a cell of its own.
+  ["'=1", "''=1"],
+  ["'tis", "''tis"],
+  ['\t=1', "'\t'=1"],
   // A cell of its own where semicolons separate.
   ["a;=cmd|' /C calc'!A0;b", "a;'=cmd|' /C calc'!A0;b"],
   ['a;=HYPERLINK("http://evil","x")', `"a;'=HYPERLINK(""http://evil"",""x"")"`],
@@ -16,4 +25,26 @@ it.each([
   [null, ''],
 ])('writes %j so that no spreadsheet executes it', (value, cell) => {
   expect(csvLine([value, 'b'])).toBe(`${cell},b\r\n`);
+});
+
+/** As docs/accounts.md says. */
+const textOf = (cell: string) => cell.replaceAll(/(^|[;\t\r\n])'/g, '$1');
+
+it('writes a cell from which the text can be told', () => {
+  const alphabet = ["'", '=', '-', ';', '\n', '\t', '\r', ' ', '\u200B', 'a'];
+  const cellOf = (text: string) => {
+    const line = csvLine([text, 'b']).slice(0, -4);
+    return line.startsWith('"') ? line.slice(1, -1).replaceAll('""', '"') : line;
+  };
+  const cells = new Map<string, string>();
+  let texts = [''];
+  for (let length = 0; length < 4; length += 1) {
+    texts = texts.flatMap((text) => alphabet.map((each) => text + each));
+    for (const text of texts) {
+      const cell = cellOf(text);
+      expect(cells.get(cell), JSON.stringify([text, cells.get(cell)])).toBeUndefined();
+      cells.set(cell, text);
+      expect(textOf(cell), JSON.stringify([text, cell])).toBe(text);
+    }
+  }
 });
