@@ -136,6 +136,11 @@ export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: 
         failureCode: state === 'failed' ? (failureCode ?? unnamed) : null,
         providerMessage: { code, message },
       });
+      if (known.returnsAt)
+        throw refundPending(
+          'By the plan of a test the money comes back',
+          Math.max(known.returnsAt.getTime() - now().getTime(), 1_000),
+        );
     },
 
     /**

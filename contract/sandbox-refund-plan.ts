@@ -25,7 +25,7 @@ export const SandboxRefundPlan = requestObject({
       '- `pending`: it does so after `after_seconds`.\n' +
       '- `waiting_for_balance`: the same, and until then the balance is too low.\n' +
       '- `failed`: it is pending for `after_seconds`, then fails with `failure_code`.\n' +
-      '- `returned`: it succeeds, and the bank sends the money back after `after_seconds`.\n' +
+      '- `returned`: it succeeds, and the bank sends the money back after `after_seconds`: it is `failed` then.\n' +
       '- `refused`: the gateway refuses it at once with `failure_code`.\n' +
       '- `whole_only`: the gateway refuses it unless it is of the whole amount.\n' +
       '- `answer_lost`: the gateway gives the money back, and its first answer is lost.\n' +

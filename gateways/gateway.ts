@@ -97,6 +97,8 @@ export interface KnownRefund {
   bankReference: string | null;
   expectedAt: Date | null;
   createdAt: Date | null;
+  /** In the sandbox, the bank sends the money back then by a test's plan: ask again. Others send a notification. */
+  returnsAt?: Date | null;
 }
 
 /** `refused`: the gateway says for certain that it gives nothing back for this call. */

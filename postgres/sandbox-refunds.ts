@@ -15,6 +15,8 @@ export interface SandboxRefund {
   failureCode: RefundFailureCode | null;
   /** When a waiting one ends; null for the others. */
   endsAt: Date | null;
+  /** When the bank sends the money of one that has succeeded back; null for the others. */
+  returnsAt: Date | null;
   acceptedAt: Date;
 }
 
@@ -72,9 +74,10 @@ export const createSandboxRefunds = (sql: Sql) => {
     db<SandboxRefund[]>`
       select reference, "refundId", amount, currency, state, "acceptedAt",
         case when state = 'failed' then planned end as "failureCode",
-        case when state in ('pending', 'waiting_for_balance') then "endsAt" end as "endsAt"
+        case when state in ('pending', 'waiting_for_balance') then "endsAt" end as "endsAt",
+        case when state = 'succeeded' and outcome = 'returned' then "endsAt" end as "returnsAt"
       from (
-        select r.reference, r.refund_id as "refundId", r.amount, p.currency, ${state} as state,
+        select r.reference, r.outcome, r.refund_id as "refundId", r.amount, p.currency, ${state} as state,
           r.failure_code as planned, ${endsAt} as "endsAt", r.accepted_at as "acceptedAt"
         from sandbox_refunds r join sandbox_payments p on p.payment_id = r.payment_id
         where p.reference = ${paymentReference} and r.accepted_at is not null) refunds

@@ -380,7 +380,7 @@ export interface SandboxRefundPlan {
    * - `pending`: it does so after `after_seconds`.
    * - `waiting_for_balance`: the same, and until then the balance is too low.
    * - `failed`: it is pending for `after_seconds`, then fails with `failure_code`.
-   * - `returned`: it succeeds, and the bank sends the money back after `after_seconds`.
+   * - `returned`: it succeeds, and the bank sends the money back after `after_seconds`: it is `failed` then.
    * - `refused`: the gateway refuses it at once with `failure_code`.
    * - `whole_only`: the gateway refuses it unless it is of the whole amount.
    * - `answer_lost`: the gateway gives the money back, and its first answer is lost.

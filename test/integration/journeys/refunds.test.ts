@@ -166,6 +166,17 @@ describe('a refund', () => {
     await eventsBecome(journey, id, [`refund.${status} delivered`]);
   });
 
+  it('fails by itself after it succeeded by a plan that returns the money', async () => {
+    const { journey } = await anApplication();
+    const id = await paidPayment(journey);
+    const sandbox = { outcome: 'returned', after_seconds: 2 };
+    const { json } = await refund(journey, id, { amount: 500, sandbox });
+    const failed = await refundBecomes(journey, String(json['refund_id']), 'failed');
+    expect(failed).toMatchObject({ failure_code: 'returned_by_bank' });
+    expect(failed['succeeded_at']).not.toBeNull();
+    await eventsBecome(journey, id, ['refund.succeeded delivered', 'refund.failed delivered']);
+  });
+
   it('fails after it succeeded when the bank returns the money', async () => {
     const { journey, application } = await anApplication();
     const id = await paidPayment(journey);
