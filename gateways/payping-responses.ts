@@ -144,11 +144,19 @@ export const parseVerification = (
   throw unexpected('verify', response);
 };
 
-/** @throws GatewayUnavailable unless PayPing clearly reverses the payment, or clearly refuses that */
-export const parseReversal = (response: HttpResponse, payment: OpenedPayment): Reversal => {
+/**
+ * @param paid in tomans, by the report. Another amount in the answer is none that can be used: the report shows what went back
+ * @throws GatewayUnavailable unless PayPing clearly reverses the payment, or clearly refuses that
+ */
+export const parseReversal = (
+  response: HttpResponse,
+  payment: OpenedPayment,
+  paid: number,
+): Reversal => {
   const name = 'payping, reverse';
   if (response.status === 200) {
-    requireSamePayment(payment, parseResponse(Reversed, response, name));
+    const { amount } = requireSamePayment(payment, parseResponse(Reversed, response, name));
+    if (amount !== paid) throw new GatewayUnavailable(`${name}: it names another amount`);
     return { result: 'reversed' };
   }
   const { title, metaData } = parseResponse(Problem, response, name);

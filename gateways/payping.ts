@@ -74,13 +74,13 @@ export const payping = defineDriver({
 
     // PayPing allows it up to 30 minutes after the verification.
     const reverse = async (payment: OpenedPayment): Promise<Reversal> => {
-      const { refId } = await getReport(payment);
+      const { refId, amount } = await getReport(payment);
       if (!refId) return { result: 'refused', ...providerMessage(null, 'It was not paid') };
       const response = await post('reverse', '/v3/pay/reverse', {
         paymentRefId: Number(refId),
         paymentCode: payment.reference,
       });
-      return parseReversal(response, payment);
+      return parseReversal(response, payment, amount);
     };
 
     return {

@@ -44,7 +44,10 @@ export const Session = z.object({
   payment_intent: Intent.nullish(),
 });
 export const Opened = z.object({ id: SessionId, livemode: z.boolean(), url: z.url() });
-export const Reversed = z.object({ status: z.enum(refundStatuses) });
+export const Reversed = z.object({
+  status: z.enum(refundStatuses),
+  payment_intent: z.string().nullish(),
+});
 export const Refusal = z.object({
   error: z.object({
     type: z.string(),

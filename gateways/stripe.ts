@@ -155,7 +155,9 @@ export const stripe = defineDriver({
           keyOfMinute(now(), `reverse:${payment.id}`),
         );
         if (response.status !== 200) return parseRefundRefusal(response);
-        const { status } = parseResponse(Reversed, response, 'stripe, refund');
+        const { status, payment_intent: of } = parseResponse(Reversed, response, 'stripe, refund');
+        if (of !== intent.id)
+          throw new GatewayUnavailable('stripe, refund: the response is about another payment');
         if (status === 'succeeded') return { result: 'reversed' };
         if (status === 'pending' || status === 'requires_action') return { result: 'pending' };
         return { result: 'refused', ...providerMessage(status, null) };

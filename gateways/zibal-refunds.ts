@@ -49,14 +49,14 @@ const mostPages = 20;
 
 /**
  * The results with which Zibal certainly gives nothing back. Any other result is no outcome. Source: PyPI zibalPlatform
- * 1.0.0; 29, too little in the wallet for the fee, is of a Java client. That client names another reason for 26, and it is
- * a refusal there, too.
+ * 1.0.0; 29, too little in the wallet for the fee, is of a Java client. Both refuse with 26, and name different reasons: that
+ * the refund is not possible, and that the credit for inquiries of account numbers is used up. So it has no reason here.
  */
 const refusals: Record<number, RefundFailureCode> = {
   9: 'not_refundable',
   11: 'insufficient_balance',
   29: 'insufficient_balance',
-  26: 'not_refundable',
+  26: 'gateway_refused',
   2: 'merchant_configuration',
   3: 'merchant_configuration',
   4: 'merchant_configuration',
@@ -94,7 +94,8 @@ export const createRefunds = (
     const fromDate = new Date(expiresAt.getTime() - 2 * dayMs).toISOString().slice(0, 10);
     const rows: Row[] = [];
     for (let page = 1; page <= mostPages; page++) {
-      const body = { accountId, page, size: pageSize, fromDate };
+      // No account: no source sends it here. The token has one, and each row names its payment.
+      const body = { page, size: pageSize, fromDate };
       const { response, result } = await post('refunds', '/v1/account/refund/list', body);
       if (result !== done) throw unexpected('refunds', result);
       const { data } = parseResponse(Page, response, 'zibal, refunds');

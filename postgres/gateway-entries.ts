@@ -47,7 +47,7 @@ export const createGatewayEntries = (sql: Queries) => ({
       }),
     );
     await sql`
-      with given as (
+      with known as (
         select e.*, g.time_zone, coalesce(
           (select p.id from payments p where p.gateway = g.slug and p.gateway_reference = e.session),
           (select p.id from payments p where p.gateway = g.slug and p.tracking_code = e.tracking_code limit 1),
@@ -55,11 +55,22 @@ export const createGatewayEntries = (sql: Queries) => ({
           (select r.payment_id from refunds r join payments p on p.id = r.payment_id
             where r.gateway_reference = e.refund_reference and p.gateway = g.slug limit 1),
           -- A purge has deleted the payment.
-          (select m.payment_id from movements m where m.id = 'payment:' || e.hint and m.gateway = g.slug)) as payment_id
+          (select m.payment_id from movements m where m.id = 'payment:' || e.hint and m.gateway = g.slug)) as payment_known
         from jsonb_to_recordset(${sql.json(given)}) as e (reference text, kind text, name text, at timestamptz,
           amount bigint, currency text, fee bigint, session text, tracking_code text, hint text, refund_hint text,
           refund_reference text, takes_back text)
         join gateways g on g.slug = ${gateway}
+      ), given as (
+        select k.*, coalesce(payment_known,
+          (select o.payment_known from known o where o.tracking_code = k.tracking_code and o.payment_known is not null limit 1),
+          (select o.payment_id from gateway_entries o
+            where o.gateway = ${gateway} and o.tracking_code = k.tracking_code and o.payment_id is not null limit 1)) as payment_id
+        from known k
+      ), followed as (
+        -- A list with the newest entries first has what comes of a payment before the payment.
+        update gateway_entries o set payment_id = k.payment_known from known k
+        where o.gateway = ${gateway} and o.tracking_code = k.tracking_code and o.payment_id is null
+          and k.payment_known is not null and not exists (select from known n where n.reference = o.reference)
       ), found as (
         select e.*, (
           select r.id from refunds r
@@ -76,14 +87,14 @@ export const createGatewayEntries = (sql: Queries) => ({
           'refund_returned:' || e.refund_id])
       )
       insert into gateway_entries (gateway, reference, kind, name, takes_back, day, at, amount, currency, fee, payment_id,
-        refund_id, claimed_payment_id)
+        refund_id, claimed_payment_id, tracking_code)
       select ${gateway}, reference, kind, name, takes_back, (at at time zone time_zone)::date, at, amount, currency, fee, payment_id,
-        refund_id, case when hint ~ '^PAY_[0-9A-Z]{26}$' then hint end
+        refund_id, case when hint ~ '^PAY_[0-9A-Z]{26}$' then hint end, tracking_code
       from found
       on conflict (gateway, reference) do update set kind = excluded.kind, name = excluded.name, takes_back = excluded.takes_back,
         day = excluded.day, at = excluded.at,
         amount = excluded.amount, currency = excluded.currency, fee = excluded.fee, payment_id = excluded.payment_id,
-        refund_id = excluded.refund_id, claimed_payment_id = excluded.claimed_payment_id, read_at = now()`;
+        refund_id = excluded.refund_id, claimed_payment_id = excluded.claimed_payment_id, tracking_code = excluded.tracking_code, read_at = now()`;
   },
 
   /** Forgets entries of the day that the gateway's list has no more. @param since when its reading began, by Postgres */

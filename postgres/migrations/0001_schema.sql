@@ -840,12 +840,15 @@ create table gateway_entries (
   refund_id text,
   -- The id of ours that the gateway carries, whether or not it is here.
   claimed_payment_id text,
+  -- The gateway's number of the payment. One that is not paid here has none: other entries with this number lead to it.
+  tracking_code text,
   -- When the gateway's list had it last.
   read_at timestamptz not null default now(),
   constraint gateway_entries__asked check (asked or kind not in ('absent', 'unanswered')),
   primary key (gateway, reference)
 );
 create index gateway_entries__day on gateway_entries (gateway, day, reference);
+create index gateway_entries__tracking_code on gateway_entries (gateway, tracking_code) where tracking_code is not null;
 create index gateway_entries__takes_back on gateway_entries (gateway, takes_back) where takes_back is not null;
 create index gateway_entries__payment on gateway_entries (payment_id) where payment_id is not null;
 

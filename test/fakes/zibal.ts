@@ -43,9 +43,9 @@ export const startZibal = async () => {
     const reply = (code: number, data?: unknown) => ({
       body: { result: code, message: code === 1 ? 'success' : `result ${code}`, data },
     });
-    if (body['accountId'] !== 'account-1') return reply(18);
     if (name === 'refund/list') {
-      if (!/^\d{4}-\d\d-\d\d$/.test(String(body['fromDate']))) return reply(9);
+      if ('accountId' in body || !/^\d{4}-\d\d-\d\d$/.test(String(body['fromDate'])))
+        return reply(9);
       const from = (Number(body['page']) - 1) * Number(body['size']);
       const rows = refundBook.refunds.map((refund) => ({
         refundId: refund.reference,
@@ -59,6 +59,7 @@ export const startZibal = async () => {
       }));
       return reply(1, rows.slice(from, from + Number(body['size'])));
     }
+    if (body['accountId'] !== 'account-1') return reply(18);
     const { trackId, amount, tryReverse, description, cardNumber } = body;
     const reference = String(trackId);
     const entry = book.get(reference);

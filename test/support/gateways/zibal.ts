@@ -205,7 +205,7 @@ export const zibal: ProviderFixture<Zibal> = {
       [
         [9, 'not_refundable'],
         [11, 'insufficient_balance'],
-        [26, 'not_refundable'],
+        [26, 'gateway_refused'],
         [29, 'insufficient_balance'],
         ...([2, 3, 4, 7, 8, 10, 18] as const).map(
           (code) => [code, 'merchant_configuration'] as const,

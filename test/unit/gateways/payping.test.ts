@@ -153,6 +153,15 @@ describe('payping', () => {
     await expect(adapter().reverse?.(payment)).rejects.toThrow(GatewayUnavailable);
   });
 
+  it('throws for a reversal of another amount', async () => {
+    const payment = await opened();
+    provider().pay(payment.reference);
+    await adapter().verify(payment);
+    const body = { amount: 14_999, clientRefId: payment.id };
+    provider().respondOnce('reverse', { status: 200, body });
+    await expect(adapter().reverse?.(payment)).rejects.toThrow(GatewayUnavailable);
+  });
+
   it.each([134, 135])('returns the certain refusal of a reversal: %i', async (code) => {
     const payment = await opened();
     provider().pay(payment.reference);
