@@ -3,10 +3,11 @@ import { limits } from './limits.ts';
 
 /**
  * A set of texts that may grow within v1. Clients that a generator makes from a closed enum reject the whole
- * response at the first new value.
+ * response at the first new value. oapi-codegen makes a struct of a union, which holds no text where the field may be null;
+ * with the extension it makes a string.
  */
 export const openEnum = <const T extends string>(values: readonly T[]) =>
-  z.union([z.enum(values), z.string()]);
+  z.union([z.enum(values), z.string()]).meta({ 'x-go-type': 'string' });
 
 /** A time as the service writes it: ISO 8601 in UTC with milliseconds and `+00:00`. */
 export const time = (meaning: string) =>

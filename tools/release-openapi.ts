@@ -8,7 +8,7 @@ export const releasedPath = join(import.meta.dirname, '../docs/openapi.json');
 
 /** The document as released: with an example base URL, and indented for readable diffs. */
 export const documentText = (): string =>
-  `${JSON.stringify(createOpenApi('https://payments.example'), null, 2)}\n`;
+  `${JSON.stringify(createOpenApi('https://pay.example'), null, 2)}\n`;
 
 /** Writes the released document, unless the changes would break an application. */
 const release = async () => {

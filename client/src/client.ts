@@ -51,7 +51,10 @@ export class Payments {
   constructor(options: PaymentsOptions) {
     const { token, fetch: given, timeoutMs = 30_000, maxRetries = 2 } = options;
     if (runtime.window?.document && options.dangerouslyAllowBrowser !== true)
-      throw new PaymentsError('The token must not be in a browser: everybody could read it there.');
+      throw new PaymentsError(
+        'The token must not be in a browser: everybody could read it there. ' +
+          'For tests in jsdom set dangerouslyAllowBrowser.',
+      );
     const mode = /^svc_(live|test)_[0-9A-Za-z]+$/.exec(token)?.[1];
     if (mode !== 'live' && mode !== 'test')
       throw new PaymentsError('The token is not one of the service: svc_live_… or svc_test_….');

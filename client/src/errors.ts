@@ -67,11 +67,14 @@ export class SignatureError extends PaymentsError {
   /** `body` and `secret` are mistakes of the receiver; the others are of the request. */
   readonly reason: SignatureProblem;
   readonly status: 400 | 413 | 500;
+  /** Koa and others print a stack for each error that does not say so. */
+  readonly expose: boolean;
 
   constructor(reason: SignatureProblem, message: string) {
     super(message);
     this.reason = reason;
     const isOwnMistake = reason === 'body' || reason === 'secret';
     this.status = isOwnMistake ? 500 : reason === 'size' ? 413 : 400;
+    this.expose = !isOwnMistake;
   }
 }

@@ -1,0 +1,143 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../../stack/ports.ts';
+import { findGo, findGoProgram } from '../../../stack/programs/go.ts';
+import {
+  cachePath,
+  isProgram,
+  MissingProgram,
+  outputOf,
+  thisMachine,
+  withLock,
+} from '../../../stack/programs/machine.ts';
+import { findPip, installWheel } from '../../../stack/programs/wheel.ts';
+import { documentText } from '../../../tools/release-openapi.ts';
+import { useProgram } from '../../support/runner/use-program.ts';
+import { type SharedService, useService } from '../../support/service/service.ts';
+
+/*
+ * The clients that generators make from docs/openapi.json: a shop in the language uses them at the service.
+ */
+
+const [goPrograms, pythonPrograms] = ['oapi-codegen', 'openapi-python-client'].map((name) =>
+  join(import.meta.dirname, '../../fakes/client', name),
+) as [string, string];
+const folder = mkdtempSync(join(tmpdir(), 'payments-generated-'));
+const document = join(folder, 'openapi.json');
+writeFileSync(document, documentText());
+
+const machine = thisMachine();
+const { inherited } = machine;
+const run = async (command: string, args: string[], cwd: string, env = inherited) => {
+  const options = { cwd, env, maxBuffer: 64 * 1024 * 1024 };
+  return (await promisify(execFile)(command, args, options)).stdout;
+};
+
+type Shop = (env: Record<string, string>) => Promise<string>;
+
+const goShop = async (): Promise<Shop> => {
+  const generator = await findGoProgram(
+    {
+      name: 'oapi-codegen',
+      module: goPrograms,
+      packagePath: 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen',
+    },
+    machine,
+  );
+  const go = await findGo(machine);
+  const module = join(folder, 'go');
+  mkdirSync(join(module, 'payments'), { recursive: true });
+  for (const file of ['go.mod', 'go.sum', 'main.go'])
+    copyFileSync(join(goPrograms, file), join(module, file));
+  const generate = ['-generate', 'types,client,skip-prune', '-package', 'payments', document];
+  writeFileSync(join(module, 'payments/payments.go'), await run(generator, generate, module));
+  const program = join(module, 'shop');
+  const build = ['build', ...go.flags, '-mod=readonly', '-o', program, '.'];
+  await run(go.command, build, module, { ...go.env, CGO_ENABLED: '0', GOWORK: 'off' });
+  return (env) => run(program, [], module, env);
+};
+
+/** Unpacking many packages takes long on a busy machine. */
+const patienceMs = 5 * 60_000;
+
+/** The generator with its packages, which are those of the client, too. */
+const findPythonPackages = async () => {
+  const python = await findPip(machine);
+  const code = 'import sys; print(sys.version_info >= (3, 11), sys.implementation.cache_tag)';
+  const version = python && (await outputOf(python, ['-c', code], inherited));
+  if (!python || !version?.startsWith('True'))
+    throw new MissingProgram('python3 ≥ 3.11 with pip is missing');
+  const wheels = join(pythonPrograms, 'openapi-python-client.txt');
+  const packages = cachePath(machine, 'openapi-python-client', [readFileSync(wheels), version]);
+  const isThere = () => isProgram(join(packages, 'bin/openapi-python-client'));
+  if (!isThere())
+    await withLock(packages, machine, async () => {
+      if (!isThere()) await installWheel(wheels, packages, { ...machine, python, patienceMs });
+    }).catch((error: Error) => {
+      throw new MissingProgram(`openapi-python-client: ${error.message}`, { cause: error });
+    });
+  return { python, packages };
+};
+
+const pythonShop = async (): Promise<Shop> => {
+  const { python, packages } = await findPythonPackages();
+  const out = join(folder, 'python');
+  const config = join(folder, 'python.yml');
+  writeFileSync(config, 'post_hooks: []\n'); // Its formatter is not installed.
+  await run(
+    python,
+    [
+      ...['-m', 'openapi_python_client', 'generate', '--path', document],
+      ...['--output-path', out, '--config', config],
+    ],
+    folder,
+    { ...inherited, PYTHONPATH: packages },
+  );
+  const paths = `${packages}:${out}`;
+  return (env) =>
+    run(python, [join(pythonPrograms, 'shop.py')], out, { ...env, PYTHONPATH: paths });
+};
+
+let service: SharedService;
+beforeAll(async () => {
+  service = await useService();
+});
+afterAll(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true });
+});
+
+describe.each([
+  { generator: 'oapi-codegen', language: 'go', make: goShop },
+  { generator: 'openapi-python-client', language: 'python', make: pythonShop },
+])('the client of $generator', ({ language, make }) => {
+  const shop = useProgram(make);
+
+  it('creates payments, verifies a webhook, reads, refunds and cancels', async () => {
+    const port = await freePort();
+    const webhookUrl = `http://127.0.0.1:${port}/webhook`;
+    const { token, secret } = await service.anApplication({ webhookUrl });
+    const told = await shop()({
+      ...inherited,
+      BASE_URL: service.url,
+      TOKEN: token,
+      WEBHOOK_SECRET: secret,
+      PORT: String(port),
+    });
+    expect(JSON.parse(told)).toEqual({
+      created: 'pending',
+      event: 'payment.paid',
+      status: 'paid',
+      order_id: `${language}-1`,
+      amount: 1250,
+      read: 'paid',
+      cancelled_by: [null, 'application'],
+      refund: [50, null],
+      refused: 'VALIDATION_FAILED',
+    });
+  });
+});
