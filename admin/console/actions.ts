@@ -13,8 +13,8 @@ export interface Question {
   /** The consequence, in whole sentences. */
   consequence: string;
   button: string;
-  /** The thing that one signs for. */
-  facts?: Row;
+  /** The thing that one signs for. Empty: there is none yet. */
+  facts: Row;
   /** The page that it leads back to. */
   back: string;
   fields?: Html;
@@ -65,7 +65,7 @@ const form = (
         <input type="hidden" name="csrf" value="${csrf}" />
         <input type="hidden" name="form_id" value="${randomUUID()}" />
         <p>${escapeControls(consequence)}</p>
-        ${facts && cells.facts(facts)} ${fields ?? ''}
+        ${Object.keys(facts).length > 0 ? cells.facts(facts) : ''} ${fields ?? ''}
         ${
           typedName === undefined
             ? ''

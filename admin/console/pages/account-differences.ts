@@ -111,7 +111,7 @@ interface DifferenceAction {
   role: Action['role'];
   owner?: Owner;
   /** @throws Refusal if its state does not allow it */
-  describe: (difference: AccountDifference) => Omit<Question, 'back' | 'fields'>;
+  describe: (difference: AccountDifference) => Omit<Question, 'back' | 'facts'>;
   execute: (accounts: ConsoleOperations['accounts'], id: number, reason: string) => Promise<void>;
 }
 
@@ -126,13 +126,13 @@ const differenceAction = ({ path, describe, execute, ...access }: DifferenceActi
     return {
       ...describe(difference),
       back: `/accounts/${gateway}/${day}${own}`,
-      fields: request.cells.facts({
+      facts: {
         Gateway: gateway,
         Day: day,
         ...factsOf(difference, request),
         State: differenceState(difference.state),
         Reason: difference.reason,
-      }),
+      },
     };
   },
   execute: async ({ params, operations }, reason) => {

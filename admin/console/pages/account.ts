@@ -129,6 +129,7 @@ export const accountActions = ({ passkeys }: Deps): readonly Action[] => [
         consequence:
           'The passkey logs nobody in any more. Sessions that it opened stay open; your device may still show it.',
         button: 'Remove',
+        facts: { Passkey: passkey.label, Added: passkey.createdAt, 'Last used': passkey.usedAt },
         done: `The passkey “${passkey.label}” was removed.`,
         back: '/account',
       };

@@ -3,24 +3,22 @@ import { defaultTokenScopes, tokenScopes } from '../../../contract/token.ts';
 import { parseWholeNumber } from '../../../contract/whole-number.ts';
 import { dayMs } from '../../../contract/time.ts';
 import { NotFound, Refusal } from '../../operations/change.ts';
-import { reservedText, tokenFacts } from '../../operations/facts.ts';
-import { hideQuery } from '../../operations/webhook-url.ts';
+import { isSamePerson } from '../../operations/confirmation.ts';
+import { applicationFacts, reservedText, tokenFacts } from '../../operations/facts.ts';
 import { type Action, holdsSecret, type Question, secretPage } from '../actions.ts';
 import { select } from '../filters.ts';
-import { action, notice, escapeControls, type Html } from '../html.ts';
+import { link, state, type Html } from '../html.ts';
 import { ofSlug } from '../owner.ts';
-import type { ConsoleOperations, ConsoleResponse, PersonRequest } from '../request.ts';
-import { page } from '../request.ts';
+import type { ConsoleResponse, PersonRequest } from '../request.ts';
+import { testResult } from './webhook-result.ts';
 
-type WebhookTest = Awaited<ReturnType<ConsoleOperations['testWebhook']>>;
+type Description = Omit<Question, 'back' | 'facts'> & Partial<Pick<Question, 'facts'>>;
 
 interface ApplicationAction extends Pick<Action, 'role' | 'isSensitive' | 'owner'> {
   /** The path below that of the application. */
   path: string;
-  describe: (
-    slug: string,
-    request: PersonRequest,
-  ) => Omit<Question, 'back'> | Promise<Omit<Question, 'back'>>;
+  /** Its facts are those beside the application's. */
+  describe: (slug: string, request: PersonRequest) => Description | Promise<Description>;
   execute: (
     slug: string,
     request: PersonRequest,
@@ -34,7 +32,19 @@ const applicationAction = ({ path, describe, execute, ...access }: ApplicationAc
   path: `/applications/:slug/${path}`,
   confirm: async (request) => {
     const { slug } = request.params;
-    return { ...(await describe(slug, request)), back: pathOf(slug) };
+    const application = await request.operations.applications.get(slug);
+    const { facts, ...question } = await describe(slug, request);
+    const { Status: _, ...known } = applicationFacts(application);
+    return {
+      ...question,
+      facts: {
+        Application: link(pathOf(slug), slug),
+        Status: state(application.status),
+        ...known,
+        ...facts,
+      },
+      back: pathOf(slug),
+    };
   },
   execute: (request, reason) => execute(request.params.slug, request, reason),
 });
@@ -48,44 +58,6 @@ const expiryNames = Object.keys(expiries) as (keyof typeof expiries)[]; // Objec
 const text = ({ form }: PersonRequest, name: string): string => {
   const typed = form.get(name)?.trim() ?? '';
   return holdsSecret(typed) ? '' : typed;
-};
-
-/** The result of a sample, with what the receiver answered. */
-const testResult = (slug: string, { cells }: PersonRequest, test: WebhookTest): ConsoleResponse => {
-  const { url, responseStatus, durationMs, errorClass, responseBody, responseTruncated, sent } =
-    test;
-  return page(
-    `The test webhook of ${slug}`,
-    html`${
-      errorClass === null
-        ? notice('good', 'The receiver accepted the sample.')
-        : notice('bad', 'The receiver did not accept the sample.')
-    }
-      ${cells.facts({
-        'Webhook URL': hideQuery(url),
-        'Status of the answer': responseStatus,
-        Error: errorClass,
-        Duration: durationMs === null ? null : `${durationMs} ms`,
-      })}
-      ${
-        responseBody === null || responseBody === ''
-          ? ''
-          : html`<h2>Answer${responseTruncated ? ', its beginning' : ''}</h2>
-              <pre><bdi>${escapeControls(responseBody)}</bdi></pre>`
-      }
-      ${
-        sent === null
-          ? ''
-          : html`<details>
-              <summary>The bytes of the sample</summary>
-              <pre><bdi>${escapeControls(sent)}</bdi></pre>
-            </details>`
-      }
-      <div class="actions">
-        ${action(`/applications/${slug}/test-webhook`, 'Send another one')}
-        ${action(`/applications/${slug}`, 'Done')}
-      </div>`,
-  );
 };
 
 /** Never filled in: the query of the address may be a key. */
@@ -116,6 +88,7 @@ const newApplication: Action = {
       consequence:
         'It gets its first webhook secret, which is shown once. It can call the API as soon as you issue a token for it. An application cannot be deleted, only disabled.',
       button: 'Create',
+      facts: {},
       done: 'The application was created.',
       back: '/applications',
       fields: html`<label>
@@ -318,15 +291,19 @@ const confirmToken = applicationAction({
   path: 'tokens/:token/confirm',
   role: 'admin',
   isSensitive: true,
-  describe: async (slug, { operations, cells, params: { token: id } }) => {
+  describe: async (slug, { operations, session, params: { token: id } }) => {
     const token = await operations.tokens.get(slug, id);
-    const { Name: name, Prefix, Mode, Issued, 'Issued by': issuedBy } = tokenFacts(token);
+    const { Name: name, Prefix, Mode, Scopes, Expires, Issued } = tokenFacts(token);
+    const { issuedBy } = token;
+    if (!token.toConfirm) throw new Refusal('The token does not wait for a second admin.');
+    if (issuedBy !== null && isSamePerson(issuedBy, session.name))
+      throw new Refusal('You have issued this token yourself. Another admin must confirm it.');
     return {
       title: `Confirm the token “${name}” of ${slug}`,
       consequence: 'Whoever has it can give the money of this application’s payments back.',
       button: 'Confirm',
       done: `The token “${name}” was confirmed.`,
-      fields: cells.facts({ Prefix, Mode, Issued, 'Issued by': issuedBy }),
+      facts: { Token: name, Prefix, Mode, Scopes, Expires, Issued, 'Issued by': issuedBy },
     };
   },
   execute: async (slug, { operations, params: { token: id } }, reason) => {
@@ -338,16 +315,16 @@ const revokeToken = applicationAction({
   path: 'tokens/:token/revoke',
   role: 'admin',
   isSensitive: true,
-  describe: async (slug, { operations, cells, params: { token: id } }) => {
+  describe: async (slug, { operations, params: { token: id } }) => {
     const token = await operations.tokens.get(slug, id);
-    const { Name: name, Prefix, Mode, Issued, 'Last used': lastUsed } = tokenFacts(token);
+    const { Name: name, Prefix, Mode, Scopes, Issued, 'Last used': lastUsed } = tokenFacts(token);
     return {
       title: `Revoke the token “${name}” of ${slug}`,
       consequence: 'The API refuses the next call with it. Whatever still uses it stops working.',
       button: 'Revoke',
       typedName: name,
       done: `The token “${name}” was revoked.`,
-      fields: cells.facts({ Prefix, Mode, Issued, 'Last used': lastUsed ?? 'never' }),
+      facts: { Token: name, Prefix, Mode, Scopes, Issued, 'Last used': lastUsed ?? 'never' },
     };
   },
   execute: async (slug, { operations, params: { token: id } }, reason) => {
@@ -376,7 +353,7 @@ const retireSecret = applicationAction({
   path: 'secrets/:secret/retire',
   role: 'admin',
   isSensitive: true,
-  describe: async (slug, { operations, cells, params }) => {
+  describe: async (slug, { operations, params }) => {
     const secrets = await operations.secrets.list(slug);
     const secret = secrets.find(({ id }) => String(id) === params.secret);
     if (!secret) throw new NotFound(`The application ${slug} has no such secret.`);
@@ -387,12 +364,12 @@ const retireSecret = applicationAction({
       button: 'Retire',
       typedName: `secret ${secret.id}`,
       done: `The webhook secret ${secret.id} was retired.`,
-      fields: cells.facts({
+      facts: {
         Secret:
           secret === secrets[0] && secrets.length > 1 ? 'the newer one of two' : 'the older one',
-        Issued: secret.createdAt,
-        Retires: secret.retiresAt,
-      }),
+        'Secret issued': secret.createdAt,
+        'Secret retires': secret.retiresAt,
+      },
     };
   },
   execute: async (slug, { operations, params }, reason) => {

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { isSamePerson } from '../../operations/confirmation.ts';
 import { applicationFacts, tokenFacts } from '../../operations/facts.ts';
 import { hideQuery } from '../../operations/webhook-url.ts';
 import type { TokenSummary } from '../../../postgres/admin-tokens.ts';
@@ -72,6 +73,7 @@ export const applicationRoutes = (deps: Deps): Route[] => {
       const status = stateOf(token, deps.now());
       const mayRevoke = isAdmin && (status === 'valid' || token.toConfirm) && !token.revokedAt;
       const facts = tokenFacts(token);
+      const isOwn = token.issuedBy !== null && isSamePerson(token.issuedBy, session.name);
       return {
         Id: html`<code class="id">${token.id}</code>`,
         Prefix: facts.Prefix,
@@ -83,7 +85,7 @@ export const applicationRoutes = (deps: Deps): Route[] => {
         'Last used': facts['Last used'],
         Expires: facts.Expires,
         Action: mayRevoke
-          ? html`${token.toConfirm ? action(`${at}/tokens/${token.id}/confirm`, 'Confirm') : ''}
+          ? html`${token.toConfirm && !isOwn ? action(`${at}/tokens/${token.id}/confirm`, 'Confirm') : ''}
             ${action(`${at}/tokens/${token.id}/revoke`, 'Revoke')}`
           : null,
       };

@@ -1,7 +1,8 @@
+import { html } from 'hono/html';
 import { Refusal } from '../../operations/change.ts';
 import type { EventSummary } from '../../../postgres/admin-events.ts';
 import { type Action, atOnce } from '../actions.ts';
-import type { Html } from '../html.ts';
+import { deliveryState, type Html, idLink, link, modeTag, type Row } from '../html.ts';
 import { ofEvent } from '../owner.ts';
 import type { Deps, PersonRequest } from '../request.ts';
 
@@ -21,19 +22,39 @@ const describe = ({ eventId, kind, paymentId, refundId, status }: EventSummary):
   );
 };
 
+/** Whose event it is, and where its delivery stands. */
+const eventCells = (event: EventSummary): Row => {
+  const { eventId, kind, paymentId, refundId, application } = event;
+  return {
+    Event: idLink(`/events/${eventId}`, eventId),
+    Kind: kind,
+    Payment: idLink(`/payments/${paymentId}`, paymentId),
+    Refund: refundId && idLink(`/refunds/${refundId}`, refundId),
+    Order: event.orderId,
+    Application: html`${link(`/applications/${application}`, application)} ${modeTag(event.test)}`,
+    Webhook: deliveryState(event.status, event.errorClass),
+    Attempts: event.attempts,
+    Recorded: event.createdAt,
+  };
+};
+
 export const eventActions = (deps: Deps): readonly Action[] => [
   {
     path: '/events/:event/replay',
     role: 'operator',
     owner: ofEvent(deps),
-    confirm: async ({ params: { event }, operations }) => ({
-      title: 'Replay the webhook',
-      consequence: describe(await operations.events.find(event)),
-      button: 'Replay',
-      done: 'The event is sent again.',
-      back: `/events/${event}`,
-      isHarmless: true,
-    }),
+    confirm: async ({ params, operations }) => {
+      const event = await operations.events.find(params.event);
+      return {
+        title: 'Replay the webhook',
+        consequence: describe(event),
+        facts: eventCells(event),
+        button: 'Replay',
+        done: 'The event is sent again.',
+        back: `/events/${params.event}`,
+        isHarmless: true,
+      };
+    },
     execute: async ({ params: { event }, operations }, reason) => {
       await operations.replays.replayOne(event, reason || null);
     },

@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
+import { NotFound } from '../../operations/change.ts';
 import { sandboxAccount, type ListedGateway } from '../../../postgres/gateways.ts';
 import type { Action } from '../actions.ts';
-import { action, type Html, state } from '../html.ts';
-import type { ConsoleResponse, PersonRequest, Route } from '../request.ts';
+import { action, type Html, type Row, state } from '../html.ts';
+import type { ConsoleOperations, ConsoleResponse, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 
 const actionsOf = ({ slug, driver, enabled, hasCredentials }: ListedGateway): Html =>
@@ -11,6 +12,28 @@ const actionsOf = ({ slug, driver, enabled, hasCredentials }: ListedGateway): Ht
     ${driver === sandboxAccount.driver ? '' : action(`/gateways/${slug}/credentials`, hasCredentials ? 'Replace the credentials' : 'Set the credentials')}
   </div>`;
 
+const cellsOf = (gateway: ListedGateway): Row => ({
+  Gateway: gateway.slug,
+  Driver: gateway.driver,
+  Environment: gateway.kind,
+  Status: state(gateway.enabled ? 'enabled' : 'disabled'),
+  Credentials:
+    gateway.driver === sandboxAccount.driver
+      ? 'none needed'
+      : state(gateway.hasCredentials ? 'set' : 'missing'),
+  Added: gateway.createdAt,
+});
+
+/** @throws NotFound */
+const gatewayCells = async (
+  slug: string,
+  { gateways }: Pick<ConsoleOperations, 'gateways'>,
+): Promise<Row> => {
+  const gateway = (await gateways.list()).find((each) => each.slug === slug);
+  if (!gateway) throw new NotFound(`There is no gateway ${slug}.`);
+  return cellsOf(gateway);
+};
+
 const list = async ({ cells, session, operations }: PersonRequest): Promise<ConsoleResponse> => {
   const gateways = await operations.gateways.list();
   return page(
@@ -18,15 +41,7 @@ const list = async ({ cells, session, operations }: PersonRequest): Promise<Cons
     html`${cells.table({
       caption: 'Gateways',
       rows: gateways.map((gateway) => ({
-        Gateway: gateway.slug,
-        Driver: gateway.driver,
-        Environment: gateway.kind,
-        Status: state(gateway.enabled ? 'enabled' : 'disabled'),
-        Credentials:
-          gateway.driver === sandboxAccount.driver
-            ? 'none needed'
-            : state(gateway.hasCredentials ? 'set' : 'missing'),
-        Added: gateway.createdAt,
+        ...cellsOf(gateway),
         Action: session.role === 'admin' ? actionsOf(gateway) : null,
       })),
       ifEmpty: 'There is no gateway yet. The command line adds one.',
@@ -44,7 +59,8 @@ const statusAction = (word: 'Enable' | 'Disable', consequence: string): Action =
   path: `/gateways/:slug/${word.toLowerCase()}`,
   role: 'admin',
   isSensitive: word === 'Disable',
-  confirm: async ({ params: { slug } }) => ({
+  confirm: async ({ params: { slug }, operations }) => ({
+    facts: await gatewayCells(slug, operations),
     title: `${word} the gateway ${slug}`,
     consequence,
     button: word,
@@ -64,7 +80,8 @@ export const gatewayActions: readonly Action[] = [
     path: '/gateways/:slug/credentials',
     role: 'admin',
     isSensitive: true,
-    confirm: async ({ params: { slug } }) => ({
+    confirm: async ({ params: { slug }, operations }) => ({
+      facts: await gatewayCells(slug, operations),
       title: `Replace the credentials of ${slug}`,
       consequence:
         'The next call to the gateway uses the new credentials, for open payments too. With those of another account, the money of new payments goes there. Nobody can read the old ones back. Secrets of notifications, and what only refunds need, stay unless they are given.',

@@ -2,13 +2,14 @@ import { Refusal } from '../../operations/change.ts';
 import type { PaymentRecord } from '../../../postgres/admin-payments.ts';
 import type { Action, Question } from '../actions.ts';
 import { ofPayment } from '../owner.ts';
+import { paymentCells } from './payment-facts.ts';
 import type { ConsoleOperations, Owner } from '../request.ts';
 
 interface PaymentAction {
   /** The path below that of the payment. */
   path: string;
   owner?: Owner;
-  describe: (payment: PaymentRecord) => Omit<Question, 'back'>;
+  describe: (payment: PaymentRecord) => Omit<Question, 'back' | 'facts'>;
   execute: (id: string, operations: ConsoleOperations, reason: string) => Promise<void>;
 }
 
@@ -19,7 +20,7 @@ const paymentAction = ({ path, describe, execute, ...access }: PaymentAction): A
   role: 'operator',
   confirm: async ({ params: { id }, operations }) => {
     const { payment } = await operations.payments.get(id);
-    return { ...describe(payment), back: `/payments/${id}` };
+    return { ...describe(payment), facts: paymentCells(payment), back: `/payments/${id}` };
   },
   execute: ({ params: { id }, operations }, reason) => execute(id, operations, reason),
 });

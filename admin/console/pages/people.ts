@@ -1,9 +1,10 @@
 import { html } from 'hono/html';
+import { NotFound } from '../../operations/change.ts';
 import { describeRights } from '../../../postgres/console-logins.ts';
 import type { ListedPerson } from '../../../postgres/console-people.ts';
 import type { Action } from '../actions.ts';
-import { action, state } from '../html.ts';
-import type { ConsoleResponse, PersonRequest, Route } from '../request.ts';
+import { action, type Row, state } from '../html.ts';
+import type { ConsoleOperations, ConsoleResponse, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 
 const peopleMax = 500;
@@ -16,6 +17,24 @@ const waysOf = ({ hasAccount, email, passkeys }: ListedPerson): string =>
   ]
     .filter((way) => way !== '')
     .join('; ') || 'links';
+
+const cellsOf = (person: ListedPerson): Row => ({
+  Person: person.name,
+  Role: describeRights(person),
+  'E-mail': person.email,
+  'Logs in with': waysOf(person),
+  'Open sessions': person.openSessions,
+});
+
+/** @throws NotFound */
+const personCells = async (
+  name: string,
+  { console }: Pick<ConsoleOperations, 'console'>,
+): Promise<Row> => {
+  const person = (await console.people(peopleMax)).find((each) => each.name === name);
+  if (!person) throw new NotFound('There is no such person.');
+  return { ...cellsOf(person), 'Unused links': person.unusedLinks };
+};
 
 const list = async ({ cells, session, operations }: PersonRequest): Promise<ConsoleResponse> => {
   const { console } = operations;
@@ -30,11 +49,7 @@ npm run admin -- console remove NAME</code></pre>
         ${cells.table({
           caption: 'People',
           rows: people.map((person) => ({
-            Person: person.name,
-            Role: describeRights(person),
-            'E-mail': person.email,
-            'Logs in with': waysOf(person),
-            'Open sessions': person.openSessions,
+            ...cellsOf(person),
             Action:
               session.role === 'admin' && person.openSessions + person.unusedLinks > 0
                 ? action(`/people/${encodeURIComponent(person.name)}/end`, 'End sessions')
@@ -65,7 +80,8 @@ export const peopleActions: readonly Action[] = [
   {
     path: '/people/:name/end',
     role: 'admin',
-    confirm: async ({ params: { name } }) => ({
+    confirm: async ({ params: { name }, operations }) => ({
+      facts: await personCells(name, operations),
       title: `End the sessions of ${name}`,
       consequence: `Every browser in which ${name} is logged in is logged out at its next request, and unused links of ${name} open nothing. To keep ${name} out, use “console remove” of the command line.`,
       button: 'End sessions',

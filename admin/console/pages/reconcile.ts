@@ -226,6 +226,7 @@ export const createReconcile = (deps: Deps): { routes: Route[]; actions: Action[
           title: 'Start the missing workflows',
           consequence:
             'The missing workflow of every payment that needs one is started. Each one leaves a record in the audit log.',
+          facts: {},
           button: 'Start them',
           done: 'The comparison has begun.',
           back: '/reconcile',

@@ -198,7 +198,7 @@ export const replayActions: readonly Action[] = [
     path: '/deliveries/replay',
     role: 'operator',
     confirm: async (request) => {
-      const { query, form, operations, cells, formatTime } = request;
+      const { query, form, operations, formatTime } = request;
       const filter = readReplayFilter(query);
       const many = await operations.replays.count(filter);
       const rate = choose(form, 'rate', rates) ?? usualRate;
@@ -213,14 +213,14 @@ export const replayActions: readonly Action[] = [
         button: 'Replay',
         done: 'The replay has begun.',
         back: listOf(filter),
-        fields: html`${cells.facts({
+        facts: {
           Deliveries: filter.delivery,
           Application: describeOwner(filter),
           Event: filter.kind,
           Ended: describeTimes(filter, formatTime),
           'Last error': filter.errorClass,
-        })}
-          ${select('Rounds a second, at most', 'rate', { choices: rates, chosen: rate })}`,
+        },
+        fields: select('Rounds a second, at most', 'rate', { choices: rates, chosen: rate }),
       };
     },
     execute: async ({ operations, form, query }, reason) => {
@@ -233,11 +233,15 @@ export const replayActions: readonly Action[] = [
   {
     path: '/deliveries/replays/:id/stop',
     role: 'operator',
-    confirm: async ({ params: { id }, operations }) => {
+    confirm: async ({ params: { id }, operations, formatTime }) => {
       const replay = await operations.replays.get(id);
       return {
         title: 'Stop the replay',
         consequence: `It stops before its next delivery. ${count(replay.begun)} of ${count(replay.matched)} rounds have begun and go on; the other deliveries stay as they are.`,
+        facts: {
+          ...rowOf(replay),
+          Which: replay.eventIds ? 'the selected' : `ended ${describeTimes(replay, formatTime)}`,
+        },
         button: 'Stop',
         done: 'The replay stops before its next delivery.',
         back: `/deliveries/replays/${replay.id}`,
