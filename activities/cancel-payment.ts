@@ -12,7 +12,7 @@ import {
   type Unanswered,
   verifyAt,
 } from './gateway-calls.ts';
-import { cancelledWith, outcomeOf } from './outcome.ts';
+import { cancelledBy, outcomeOf } from './outcome.ts';
 import { createRecordWaiting } from './record-waiting.ts';
 import type { Deps } from './verify-payment.ts';
 
@@ -32,10 +32,10 @@ export const createCancelPayment = (deps: Deps) => {
      * @returns `waiting`: nobody has paid, and the gateway cannot close the payment
      * @throws ApplicationFailure GatewayBusy
      */
-    async cancelPayment({ id, by, reason }: CancelPaymentRequest): Promise<VerificationResult> {
-      const cancelled = cancelledWith(by, reason);
+    async cancelPayment({ id, by }: CancelPaymentRequest): Promise<VerificationResult> {
       let payment = await findPayment(paymentOutcomes, id);
       if (isTerminal(payment.status)) return afterFinalized(payment, { inDoubt: isRetry() });
+      const cancelled = cancelledBy(by);
       // The payer was not sent, so nobody has the link of what is open at the gateway. An earlier try may have captured
       // money, though, and a failover may have lost the checkout since.
       if (payment.reference === null || (!payment.payerSent && !isRetry())) {

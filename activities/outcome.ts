@@ -12,7 +12,6 @@ export interface Outcome {
   cardPanMasked: string | null;
   failureCode: FailureCode | null;
   cancelledBy: CancelledBy | null;
-  cancellationReason: string | null;
   /** For admins only. */
   providerMessage: ProviderMessage;
 }
@@ -22,17 +21,16 @@ const noDetails = {
   cardPanMasked: null,
   failureCode: null,
   cancelledBy: null,
-  cancellationReason: null,
   providerMessage: { code: null, message: null },
 };
 
 export const expired: Outcome = { ...noDetails, status: 'expired' };
 
-export const cancelledWith = (by: CancelledBy, reason: string | null = null): Outcome => ({
+/** The reason of an application is in Postgres: see `cancel_request_reason`. */
+export const cancelledBy = (by: CancelledBy): Outcome => ({
   ...noDetails,
   status: 'cancelled',
   cancelledBy: by,
-  cancellationReason: reason,
 });
 
 export const failedWith = (
@@ -56,7 +54,7 @@ export const outcomeOf = (
     case 'failed':
       return failedWith(answer.failureCode, { code: answer.code, message: answer.message });
     case 'cancelled':
-      return cancelledWith('payer');
+      return cancelledBy('payer');
     case 'expired':
       return expired;
     case 'waiting':

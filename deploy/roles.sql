@@ -43,7 +43,7 @@ grant insert (id, application, test, delivery, from_at, to_at, matched), update 
 grant insert (id, application, kind, requested_at, traceparent), delete on webhook_tests to payments_api;
 grant insert (id, application, test, order_id, status, amount, currency, gateway, description,
   callback_url, metadata, expires_at, created_at, updated_at, traceparent) on payments to payments_api;
-grant update (checkout_at, late_searches, late_search_at) on payments to payments_api;
+grant update (checkout_at, late_searches, late_search_at, cancel_request_reason) on payments to payments_api;
 -- It asks for refunds in the name of an application (see the policy below) and calls them off. A trigger reserves the
 -- amount and counts it. It can neither end one nor say that the gateway was told.
 grant insert (id, payment_id, application, test, order_id, status, stage, amount, currency, method, requested_by,
@@ -185,6 +185,13 @@ grant select, delete on payments, refunds, workflow_outbox, events, deliveries, 
   sandbox_refunds, gateway_entries, replays, webhook_tests to payments_retention;
 grant select (created_at), delete on console_sessions, console_links to payments_retention;
 grant update (response_body) on attempts to payments_retention;
+grant select (at), delete on refused_requests to payments_retention;
+-- It empties old reasons, which are free text. The chain of the audit log stays whole: see audit_reasons.
+grant select (id, at, reason), update (reason) on audit_log to payments_retention;
+grant select (record), update (salt) on audit_reasons to payments_retention;
+grant select (id, changed_at, reason), update (reason) on account_differences to payments_retention;
+-- `audit --verify` compares reasons with their hashes.
+grant select on audit_reasons to payments_admin;
 
 -- The table sets time, id and hash of an audit record, so no role may insert them. Each record waits for the row of
 -- audit_chain, which no role may lock by itself.

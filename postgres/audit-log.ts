@@ -60,7 +60,7 @@ export interface VerifiedChain {
 
 const chainPage = 10_000;
 
-/** The table is append-only: a trigger rejects updates and deletes. */
+/** The table is append-only: a trigger rejects updates and deletes, and lets a purge empty old reasons. */
 export const createAuditLog = (sql: Queries) => ({
   async insert(record: NewAuditRecord): Promise<void> {
     await sql`
@@ -112,7 +112,12 @@ export const createAuditLog = (sql: Queries) => ({
       const rows = await sql<(ChainEnd & { whole: boolean })[]>`
         select id, encode(hash, 'hex') as hash,
           id = lag(id, 1, ${last.id}::bigint) over by_id + 1
-            and hash = audit_hash(lag(hash, 1, decode(${last.hash}, 'hex')) over by_id, a) as whole
+            and hash = audit_hash(lag(hash, 1, decode(${last.hash}, 'hex')) over by_id, a)
+            -- A purge has emptied reason and salt; without a reason there never was a row.
+            and coalesce((
+              select case when r.salt is null then a.reason is null
+                else coalesce(reason_hash(r.salt, a.reason) = r.hash, false) end
+              from audit_reasons r where r.record = a.id), a.reason is null) as whole
         from audit_log a where id > ${last.id}
         window by_id as (order by id) order by id limit ${chainPage}`;
       const broken = rows.find(({ whole }) => !whole);

@@ -178,7 +178,8 @@ export const createPaymentOutcomes = (sql: Queries) => ({
         update payments set status = ${ended.status}, tracking_code = ${ended.trackingCode},
           card_pan_masked = ${ended.cardPanMasked}, paid_at = ${ended.paidAt},
           failure_code = ${ended.failureCode}, cancelled_by = ${ended.cancelledBy},
-          cancellation_reason = ${ended.cancellationReason}, updated_at = ${event.createdAt},
+          cancellation_reason = case when ${ended.cancelledBy}::text = 'application' then cancel_request_reason end,
+          updated_at = ${event.createdAt},
           gateway_code = ${providerMessage.code}, gateway_message = ${providerMessage.message}
         where id = ${ended.id} and status in ('pending', 'processing')
           and (not ${onlyIfUnsent} or checkout_at is null)

@@ -77,6 +77,12 @@ const fromPayers = (sql: Queries) => sql`
   from payments p join gateways g on g.slug = p.gateway
   left join workflow_outbox o on o.payment_id = p.id`;
 
+/**
+ * The time until which keys are kept: that of Postgres, or of this process if it is behind. A clock that runs ahead would
+ * forget keys, and a repeated create would make a second payment.
+ */
+export const keptUntil = (sql: Queries) => sql`least(now(), ${new Date()}::timestamptz)`;
+
 /** The API's queries: it creates payments, reads them, and records that a payer was sent to the gateway. */
 export const createPayments = (sql: Queries) => ({
   /**
@@ -102,7 +108,7 @@ export const createPayments = (sql: Queries) => ({
         on conflict (application, test, route, key) do update set
           fingerprint = excluded.fingerprint, status = excluded.status,
           location = excluded.location, body = excluded.body, expires_at = excluded.expires_at
-        where k.expires_at <= now()
+        where k.expires_at <= ${keptUntil(sql)}
         returning 1`
       : sql`select 1`;
     const inserted = await sql`
@@ -123,6 +129,14 @@ export const createPayments = (sql: Queries) => ({
       select ${ownColumns(sql)}, ${progress(sql)}
       from payments p join gateways g on g.slug = p.gateway
       where p.id = ${id} and p.application = ${application} and p.test = ${test}`),
+
+  /** Why an application asks for the cancel of an open payment; null: it does not say. The end of the payment takes it over. */
+  async recordCancelReason(id: string, reason: string | null): Promise<void> {
+    await sql`
+      update payments set cancel_request_reason = ${reason}
+      where id = ${id} and status in ('pending', 'processing')
+        and cancel_request_reason is distinct from ${reason}`;
+  },
 
   /** Newest first: payments after a position, or from an offset on. */
   async list(

@@ -3,11 +3,16 @@ import type { Queries } from './driver/sql.ts';
 
 /** Deletes old records in bounded batches. */
 export const createRetention = (sql: Queries) => ({
-  /** Deletes webhook tests, console logins and response bodies of receivers from before that time. @returns how many bodies, at most `limit` */
+  /**
+   * Deletes webhook tests, refused requests, console logins and response bodies of receivers from before that time.
+   * @returns how many bodies, at most `limit`
+   */
   async deleteResponseBodies(before: Date, limit: number): Promise<number> {
     const { count } = await sql`
       with deleted_tests as (
         delete from webhook_tests where requested_at < ${before}
+      ), deleted_requests as (
+        delete from refused_requests where at < ${before}
       ), deleted_sessions as (
         delete from console_sessions where created_at < ${before}
       ), deleted_links as (
@@ -17,6 +22,24 @@ export const createRetention = (sql: Queries) => ({
         select event_id, number from attempts
         where response_body is not null and completed_at < ${before}
         order by completed_at limit ${limit})`;
+    return count;
+  },
+
+  /**
+   * Empties the reasons that admins gave before that time, in the audit log and of differences: they are free text. The
+   * records stay, and their chain stays whole.
+   * @returns how many of the audit log, at most `limit`
+   */
+  async forgetReasons(before: Date, limit: number): Promise<number> {
+    const { count } = await sql`
+      with old as (
+        select id from audit_log where reason is not null and at < ${before} order by at limit ${limit}
+      ), salts as (
+        update audit_reasons set salt = null where record in (select id from old)
+      ), differences as (
+        update account_differences set reason = null where reason is not null and changed_at < ${before}
+      )
+      update audit_log set reason = null where id in (select id from old)`;
     return count;
   },
 

@@ -60,9 +60,9 @@ export interface RecheckRequest {
   unlessEnded?: boolean;
 }
 
+/** Its reason is free text, which Temporal would keep: the API writes it to Postgres first. */
 export interface CancelRequest {
   by: Exclude<CancelledBy, 'payer'>;
-  reason: string | null;
 }
 
 export interface ReplayInput {

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { amountBounds, parseMoney } from '../../contract/money.ts';
 import { parseWholeNumber } from '../../contract/whole-number.ts';
-import { Refusal } from '../operations/change.ts';
+import { holdsSecret, Refusal } from '../operations/change.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Io } from './io.ts';
 import type { Output } from './output.ts';
@@ -143,9 +143,10 @@ export const findForeignAmount = (options: Options, currency: string, owner: str
 
 /** `--as "$USER"` may be empty. The audit log needs a name. */
 const actor = (text: string): string => {
-  if (text.trim() !== '') return text;
-  throw new InvalidArgumentError('It must not be empty.');
+  if (text.trim() !== '' && text.length <= actorMax && !holdsSecret(text)) return text;
+  throw new InvalidArgumentError(`It must be a name of 1 to ${actorMax} characters.`);
 };
+const actorMax = 100;
 
 /** The longest list that a command prints. */
 const listMax = 1_000;

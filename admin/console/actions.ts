@@ -1,12 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { html } from 'hono/html';
-import { Refusal } from '../operations/change.ts';
+import {
+  holdsCardNumber,
+  holdsSecret,
+  problemOfReason,
+  reasonMax,
+  Refusal,
+} from '../operations/change.ts';
 import type { ConsoleRole } from '../../postgres/console-logins.ts';
 import { ownPath } from './begun-login.ts';
 import type { Html, Row } from './html.ts';
 import { copyable, escapeControls, notice } from './html.ts';
 import type { ConsoleResponse, Owner, PersonRequest, Route } from './request.ts';
 import { page, redirect } from './request.ts';
+
+export { holdsSecret };
 
 export interface Question {
   title: string;
@@ -38,8 +46,6 @@ export interface Action {
   /** @returns a page that is shown once, or nothing: then the page it came from shows the new state */
   execute: (request: PersonRequest, reason: string) => Promise<ConsoleResponse | void>;
 }
-
-const reasonMax = 500;
 
 const form = (
   question: Question,
@@ -76,7 +82,7 @@ const form = (
         }
         <label>
           Reason, for the audit log${isHarmless ? '; may be empty' : ''}
-          <textarea name="reason" rows="2" maxlength="${reasonMax}" ${isHarmless ? '' : html`required`}>${holdsSecret(reason) ? '' : reason}</textarea>
+          <textarea name="reason" rows="2" maxlength="${reasonMax}" ${isHarmless ? '' : html`required`}>${holdsSecret(reason) || holdsCardNumber(reason) ? '' : reason}</textarea>
         </label>
         <div class="actions">
           <button class="${looks}">${button}</button>
@@ -87,9 +93,6 @@ const form = (
   );
 };
 
-/** Secrets and tokens that the person pastes by mistake would stay in the audit log for ever. */
-export const holdsSecret = (text: string): boolean => /svc_(?:live|test)_|whsec_/.test(text);
-
 /**
  * Fields whose text may hold a secret. Credentials are not recorded, and a webhook URL is recorded without its
  * query.
@@ -99,9 +102,10 @@ const unrecorded = new Set(['url', 'credentials']);
 const problemWith = (question: Question, { form: given }: PersonRequest): string | undefined => {
   const reason = given.get('reason')?.trim() ?? '';
   if (reason === '' && !question.isHarmless) return 'Say why: the audit log keeps the reason.';
-  if (reason.length > reasonMax) return `The reason has at most ${reasonMax} characters.`;
   if ([...given].some(([name, value]) => !unrecorded.has(name) && holdsSecret(value)))
     return 'The form holds a token or a secret, which the audit log would keep. Nothing was recorded.';
+  const problem = problemOfReason(reason);
+  if (problem !== undefined) return problem;
   if (question.typedName !== undefined && given.get('confirm') !== question.typedName)
     return `The name that you typed is not “${question.typedName}”.`;
   return undefined;

@@ -7,6 +7,43 @@ export class Refusal extends Error {}
 /** There is no such thing. */
 export class NotFound extends Refusal {}
 
+/** Whether a text looks like a token or a secret: ours, or the key of a gateway. */
+export const holdsSecret = (text: string): boolean =>
+  /svc_(?:live|test)_|whsec_|\b[sr]k_(?:live|test)_/.test(text);
+
+const digitsOf = (text: string): number[] =>
+  // Arabic and Persian digits, too.
+  Array.from(
+    text.matchAll(/\d|[\u0660-\u0669\u06f0-\u06f9]/g),
+    ([digit]) => digit.charCodeAt(0) & 15,
+  );
+
+const isCardNumber = (digits: readonly number[]): boolean => {
+  const sum = digits.toReversed().reduce((total, digit, at) => {
+    const counted = at % 2 === 0 ? digit : digit * 2;
+    return total + (counted > 9 ? counted - 9 : counted);
+  }, 0);
+  return sum % 10 === 0 && digits.some((digit) => digit > 0);
+};
+
+/** Whether a text has 14 to 19 digits, in one piece or in groups, with the check digit of a card number. */
+export const holdsCardNumber = (text: string): boolean =>
+  Array.from(
+    text.matchAll(/(?<![\p{L}\p{Nd}_])\p{Nd}(?:[ \u00a0.-]?\p{Nd}){13,18}(?![\p{L}\p{Nd}_])/gu),
+  ).some(([found]) => isCardNumber(digitsOf(found)));
+
+/** Why the log cannot keep the words of an admin; undefined: it can. Only a purge removes them. */
+export const problemOfReason = (reason: string): string | undefined => {
+  if (reason.length > reasonMax) return `The reason has at most ${reasonMax} characters.`;
+  if (holdsSecret(reason))
+    return 'The reason holds a token or a secret, which the audit log would keep. Nothing was recorded.';
+  if (holdsCardNumber(reason))
+    return 'The reason holds what looks like a card number, which the audit log would keep: write its last four digits. Nothing was recorded.';
+  return undefined;
+};
+
+export const reasonMax = 500;
+
 export interface Change {
   /** E.g. `application.disable`. */
   action: string;
@@ -30,14 +67,17 @@ export interface MakeChange {
 }
 
 export const createChange = ({ sql, actor, via }: { sql: Sql; actor: string; via: Via }) => {
-  const makeChange = (
+  const makeChange = async (
     change: Change,
     work: (tx: Queries) => Promise<Changed & { result?: unknown }>,
-  ) =>
-    sql.begin(async (tx) => {
+  ) => {
+    const problem = change.reason === null ? undefined : problemOfReason(change.reason);
+    if (problem !== undefined) throw new Refusal(problem);
+    return sql.begin(async (tx) => {
       const { before, after, result } = await work(tx);
       await createAuditLog(tx).insert({ ...change, actor, via, before, after });
       return result;
     });
+  };
   return makeChange as MakeChange; // The types of one arrow cannot tell work with a result from work without.
 };

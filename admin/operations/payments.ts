@@ -168,7 +168,7 @@ export const createPaymentOperations = ({
         id,
         { action: 'payment.cancel', reason, after: { cancel_requested: true } },
         // The reason is for the audit log: the application sees that of the payment.
-        (workflows, payment) => workflows.cancel(payment, { by: 'admin', reason: null }),
+        (workflows, payment) => workflows.cancel(payment, { by: 'admin' }),
       ),
   };
 };

@@ -9,7 +9,10 @@ export interface Purged {
 
 const batchSize = 1_000;
 
-/** Deletes data that is older than the policy allows, at most `limit` of each kind. Safe to interrupt. */
+/**
+ * Deletes data that is older than the policy allows, at most `limit` of each kind, and empties reasons that are as old as
+ * deleted payments. Safe to interrupt.
+ */
 export const createPurge =
   ({ sql, change, retention, now }: Pick<Deps, 'sql' | 'change' | 'retention' | 'now'>) =>
   async (limit: number, reason: string | null): Promise<Purged> => {
@@ -33,6 +36,9 @@ export const createPurge =
         deleted += count;
       }
     };
+    let isOld = paymentsBefore !== null;
+    while (isOld && paymentsBefore)
+      isOld = (await queries.forgetReasons(paymentsBefore, batchSize)) > 0;
     return {
       attemptBodies: await deleteAll((size) => queries.deleteResponseBodies(bodiesBefore, size)),
       payments: paymentsBefore

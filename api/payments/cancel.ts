@@ -38,7 +38,7 @@ export const cancelPaymentRoute = {
 } as const satisfies RouteSpec;
 
 export interface Deps {
-  payments: Pick<Payments, 'get'>;
+  payments: Pick<Payments, 'get' | 'recordCancelReason'>;
   workflows: Pick<WorkflowCalls, 'cancel'>;
   publicBaseUrl: string;
 }
@@ -54,12 +54,14 @@ export const cancelPaymentHandler =
     const { reason = null } = parseBody(CancelPayment, await request.readJson(), refuse);
 
     const payment = await findOwnPayment(payments, request);
-    const result = isTerminal(payment.status)
-      ? undefined
-      : await unavailableIfTemporalIsDown(
-          workflows.cancel(payment, { by: 'application', reason }),
-          'The payment cannot be cancelled now.',
-        );
+    const cancel = async () => {
+      await payments.recordCancelReason(payment.id, reason);
+      return unavailableIfTemporalIsDown(
+        workflows.cancel(payment, { by: 'application' }),
+        'The payment cannot be cancelled now.',
+      );
+    };
+    const result = isTerminal(payment.status) ? undefined : await cancel();
     const current = result ? await findOwnPayment(payments, request) : payment;
     const { status } = current;
     if (status === 'cancelled')

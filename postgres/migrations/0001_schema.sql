@@ -120,6 +120,8 @@ create table payments (
   cancelled_by text
     constraint payments__cancelled_by check (cancelled_by in ('payer', 'application', 'admin')),
   cancellation_reason text,
+  -- Why the application last asked for a cancel. Temporal would keep it in the history.
+  cancel_request_reason text,
   -- The gateway's own code and message, for admins only.
   gateway_code text,
   gateway_message text,
@@ -315,14 +317,17 @@ create function payment_to_refund(payment text) returns setof payments language 
 $$;
 revoke execute on function payment_to_refund(text) from public;
 -- Reserves what a refund asks for. One that was made at the gateway reserves nothing.
--- The limit: a transaction that began before midnight may come after one of the new day, so a day never goes back.
+-- The limit: a transaction that began before midnight may come after one of the new day, so a day never goes back. A clock
+-- that runs ahead begins no day: those of Postgres and of who asks must agree that it has begun.
 -- The rule: what admins have asked for of the payment, and what this one has in 24 hours, count. So do refunds that an
 -- admin has settled as failed, because the gateway may have given the money back after all. Nobody dates a refund back.
 -- The row of the rule is locked, so of two refunds at once the second one sees the first.
 create function reserve_refund() returns trigger language plpgsql
   security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
-  today date := (now() at time zone 'utc')::date;
+  -- By the clock that is behind.
+  asked_at timestamptz := least(now(), new.created_at);
+  today date := (asked_at at time zone 'utc')::date;
   most bigint;
 begin
   update payments p set amount_refund_pending = p.amount_refund_pending + new.amount
@@ -354,7 +359,7 @@ begin
       where r.payment_id = new.payment_id and r.requested_by = 'admin' and (r.status <> 'failed' or r.settled_as = 'failed')
     ), (
       select coalesce(sum(r.amount), 0) from refunds r
-      where person_of(r.asked_by) = person_of(new.asked_by) and r.created_at > now() - interval '24 hours'
+      where person_of(r.asked_by) = person_of(new.asked_by) and r.created_at > asked_at - interval '24 hours'
         and r.requested_by = 'admin' and (r.test, r.currency) = (new.test, new.currency)
         and (r.status <> 'failed' or r.settled_as = 'failed')
     )) then
@@ -716,6 +721,8 @@ create table audit_log (
   hash bytea not null
 );
 create index audit_log__subject on audit_log (subject, id desc);
+-- A purge empties old reasons.
+create index audit_log__reasons on audit_log (at) where reason is not null;
 -- One record for each order and for each tracking code, however often they come again.
 create unique index audit_log__duplicate
   on audit_log ((after->>'application'), (after->>'test'), (after->>'order_id'))
@@ -734,19 +741,36 @@ create table audit_chain (
   id boolean primary key
 );
 insert into audit_chain (id) values (true);
+-- The reason of a record is free text: the chain has a hash of it and of a salt. So a purge can empty
+-- an old reason with its salt, the chain stays whole, and nobody can try whether a text was the reason.
+create table audit_reasons (
+  record bigint primary key,
+  -- Null: the reason was purged.
+  salt uuid,
+  hash bytea not null
+);
+create function reason_hash(salt uuid, reason text) returns bytea immutable
+return sha256(convert_to(salt::text || ' ' || reason, 'UTF8'));
 -- `audit --verify` calculates it again.
 create function audit_hash(previous bytea, record audit_log) returns bytea stable
 return sha256(previous || convert_to(jsonb_build_array(record.id, extract(epoch from record.at), record.actor,
-  record.action, record.subject, record.before, record.after, record.reason, record.via)::text, 'UTF8'));
+  record.action, record.subject, record.before, record.after,
+  (select r.hash from audit_reasons r where r.record = record.id), record.via)::text, 'UTF8'));
 -- As the owner, because those who write the log may not read it.
 create function chain_audit_record() returns trigger language plpgsql
   security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   previous record;
+  salt uuid := gen_random_uuid();
 begin
   perform from audit_chain for update;
   select id, hash into previous from audit_log order by id desc limit 1;
   new.id := coalesce(previous.id, 0) + 1;
+  if new.reason is not null then
+    -- There is one already if a conflict has dropped the record.
+    insert into audit_reasons (record, salt, hash) values (new.id, salt, reason_hash(salt, new.reason))
+    on conflict (record) do update set salt = excluded.salt, hash = excluded.hash;
+  end if;
   new.hash := audit_hash(coalesce(previous.hash, ''), new);
   return new;
 end
@@ -761,8 +785,17 @@ begin
   raise exception '% is append-only', tg_table_name using errcode = 'insufficient_privilege';
 end
 $$;
+-- But a purge empties old reasons.
+create function refuse_audit_change() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'UPDATE' and new.reason is null and to_jsonb(new) - 'reason' = to_jsonb(old) - 'reason' then
+    return new;
+  end if;
+  raise exception '% is append-only', tg_table_name using errcode = 'insufficient_privilege';
+end
+$$;
 create trigger audit_log__append_only before update or delete on audit_log
-  for each row execute function refuse_change();
+  for each row execute function refuse_audit_change();
 create trigger audit_log__no_truncate before truncate on audit_log
   for each statement execute function refuse_change();
 
@@ -885,6 +918,7 @@ create table account_differences (
   constraint account_differences__subject unique (gateway, kind, subject)
 );
 create index account_differences__day on account_differences (gateway, day, id);
+create index account_differences__reasons on account_differences (changed_at) where reason is not null;
 create index account_differences__open on account_differences (found_at) where state = 'open';
 
 -- Writes every movement but fees and chargebacks. Triggers call it when a row of payments, refunds or late_payments says

@@ -16,7 +16,7 @@ for (const driver of ['stripe', 'zarinpal'])
     credentials: null,
   });
 
-const request = { by: 'application', reason: 'Out of stock' } as const;
+const request = { by: 'application' } as const;
 const waiting: GatewayStatus = { state: 'waiting' };
 const recordOf = async (id: string) => {
   const payment = await records.paymentOutcomes.get(id);
@@ -45,6 +45,8 @@ const cancel = async ({ driver = 'stripe', verify, expire, deps }: Case) => {
 describe('cancelPayment', () => {
   it('ends a payment whose payer was not sent, without a question to the gateway', async () => {
     const { id } = await records.opened();
+    for (const reason of ['Another reason', 'Out of stock'])
+      await records.payments.recordCancelReason(id, reason);
     const { cancelPayment, calls } = withGateway(records, {});
     expect(await cancelPayment({ id, ...request })).toEqual({ kind: 'ended', status: 'cancelled' });
     expect(calls()).toEqual([]);
@@ -57,6 +59,24 @@ describe('cancelPayment', () => {
       cancellationReason: 'Out of stock',
       failureCode: null,
     });
+  });
+
+  it('takes no reason of an application for the cancel of an admin, or for one without a reason', async () => {
+    const { id } = await records.opened();
+    await records.payments.recordCancelReason(id, 'Out of stock');
+    await withGateway(records, {}).cancelPayment({ id, by: 'admin' });
+    const { id: other } = await records.opened();
+    for (const reason of ['Out of stock', null])
+      await records.payments.recordCancelReason(other, reason);
+    await withGateway(records, {}).cancelPayment({ id: other, ...request });
+    for (const each of [id, other])
+      expect(await records.paymentOutcomes.get(each)).toMatchObject({
+        status: 'cancelled',
+        cancellationReason: null,
+      });
+    await records.payments.recordCancelReason(id, 'Too late');
+    const rows = await records.sql`select from payments where cancel_request_reason = 'Too late'`;
+    expect(rows).toHaveLength(0);
   });
 
   it.each<[string, Case, object, (string | null | undefined | number)[], string[]]>([

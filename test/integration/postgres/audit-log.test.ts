@@ -1,6 +1,8 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { dayMs } from '../../../contract/time.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
 import type { Queries } from '../../../postgres/driver/sql.ts';
+import { createRetention } from '../../../postgres/retention.ts';
 import { forFile } from '../../support/for-file.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
@@ -59,6 +61,81 @@ it('the chain is whole after records of transactions that overlap, roll back or 
   expect(last.hash).toMatch(/^[0-9a-f]{64}$/);
   expect(await auditLog.has(last)).toBe(true);
   expect(await auditLog.has({ ...last, hash: '00' })).toBe(false);
+});
+
+describe('a reason', () => {
+  const write = async (reason: string) => {
+    await auditLog.insert({ ...record(9), reason });
+    return (await auditLog.verify()).last.id;
+  };
+  const rowOf = async (id: number) => {
+    const [row] = await sql`
+      select a.reason, r.salt from audit_log a join audit_reasons r on r.record = a.id where a.id = ${id}`;
+    return row;
+  };
+
+  it('is emptied by a purge with what could prove it, and the chain stays whole', async () => {
+    const old = await write('called off for Jane Doe');
+    await sql.begin(async (tx) => {
+      await tx`set local session_replication_role = replica`;
+      // The hash covers the time, so all that follows is calculated anew.
+      await tx`update audit_log set at = now() - interval '400 days' where id = ${old}`;
+      await tx`
+        update audit_log a set hash = audit_hash(
+          (select b.hash from audit_log b where b.id = a.id - 1), a) where id = ${old}`;
+    });
+    const kept = await write('called off for John Doe');
+    const { last } = await auditLog.verify();
+    expect(await createRetention(sql).forgetReasons(new Date(Date.now() - 300 * dayMs), 10)).toBe(
+      1,
+    );
+    expect(await rowOf(old)).toEqual({ reason: null, salt: null });
+    expect(await rowOf(kept)).toMatchObject({ reason: 'called off for John Doe' });
+    expect(await auditLog.verify()).toEqual({ last, brokenAt: null });
+    expect(JSON.stringify(await sql`select a::text from audit_log a`)).not.toContain('Jane');
+  });
+
+  it.each([
+    [
+      'changes',
+      (tx: Queries, id: number) => tx`update audit_log set reason = 'b' where id = ${id}`,
+    ],
+    [
+      'is removed',
+      (tx: Queries, id: number) => tx`update audit_log set reason = null where id = ${id}`,
+    ],
+    [
+      'comes back after a purge',
+      (tx: Queries, id: number) => tx`update audit_reasons set salt = null where record = ${id}`,
+    ],
+    [
+      'is another one with a hash of its own',
+      (tx: Queries, id: number) => tx`
+        with r as (update audit_reasons set hash = reason_hash(salt, 'b') where record = ${id})
+        update audit_log set reason = 'b' where id = ${id}`,
+    ],
+  ])('breaks the chain if it %s', async (_name, change) => {
+    const id = await write('a');
+    expect(await verifiedAfter((tx) => change(tx, id))).toMatchObject({ brokenAt: id });
+  });
+
+  it('breaks the chain where none was given', async () => {
+    await auditLog.insert(record(10));
+    const { id } = (await auditLog.verify()).last;
+    expect(
+      await verifiedAfter((tx) => tx`update audit_log set reason = 'b' where id = ${id}`),
+    ).toMatchObject({ brokenAt: id });
+  });
+
+  it('cannot be replaced by an update', async () => {
+    const id = await write('a');
+    await expect(sql`update audit_log set reason = 'b' where id = ${id}`).rejects.toThrow(
+      'append-only',
+    );
+    await expect(
+      sql`update audit_log set reason = null, actor = 'eve' where id = ${id}`,
+    ).rejects.toThrow('append-only');
+  });
 });
 
 it.each([

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventId, newPaymentId, newReplayId } from '../../../contract/ids.ts';
 import { dayMs } from '../../../contract/time.ts';
+import { createAuditLog } from '../../../postgres/audit-log.ts';
 import { createConsoleLoginQueries } from '../../../postgres/console-logins.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
@@ -155,6 +156,32 @@ describe('the purge', () => {
     expect(left).toEqual([{ id: running, results: 1 }]);
     const orphans = await records.sql`select from replay_results where replay_id = ${old}`;
     expect(orphans).toHaveLength(0);
+  });
+
+  it('deletes old refused requests, and empties old reasons with the payments', async () => {
+    await records.sql`
+      insert into refused_requests (id, application, method, route, status, code)
+      values ('req_1', 'quiet', 'GET', '/api/v1/payments', 422, 'VALIDATION_FAILED')`;
+    await records.sql`
+      insert into account_differences (gateway, day, kind, subject, state, reason, changed_at)
+      values ('sandbox', current_date, 'fee_differs', 'x', 'explained', 'the till of Jane Doe', now())`;
+    await operationsOn(records.sql).applications.setStatus('quiet', 'disabled', 'Jane Doe called');
+    const left = async () => {
+      const [row] = await records.sql`
+        select (select count(*) from refused_requests) as requests,
+          (select count(*) from account_differences where reason is not null)
+            + (select count(*) from audit_log where reason is not null) as reasons`;
+      return row;
+    };
+    await purgeAfter(89, null);
+    expect(await left()).toEqual({ requests: 1, reasons: 2 });
+    await purgeAfter(401, null);
+    expect(await left()).toEqual({ requests: 0, reasons: 2 });
+    await purgeAfter(399, 400);
+    expect(await left()).toEqual({ requests: 0, reasons: 2 });
+    await purgeAfter(401, 400);
+    expect(await left()).toEqual({ requests: 0, reasons: 0 });
+    expect(await createAuditLog(records.sql).verify()).toMatchObject({ brokenAt: null });
   });
 
   it('skips a payment whose delivery an admin replays at the same time', async () => {

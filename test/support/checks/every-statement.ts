@@ -170,6 +170,7 @@ export const everyStatement = (
       claimLateSearch: () => payments.claimLateSearch(idOf(count)),
       releaseLateSearch: () => payments.releaseLateSearch(idOf(count)),
       recordLostCheckout: () => payments.recordLostCheckout(idOf(7), now),
+      recordCancelReason: () => payments.recordCancelReason(idOf(7), 'Out of stock'),
     }),
     ...accountStatements(db, { owner, idOf, now }),
     'tokens.ts': of(tokens, {
@@ -425,6 +426,7 @@ export const everyStatement = (
     }),
     'retention.ts': of(retention, {
       deleteResponseBodies: () => retention.deleteResponseBodies(new Date(), batch),
+      forgetReasons: () => retention.forgetReasons(new Date(0), batch),
       deletePayments: () => retention.deletePayments(new Date(), batch),
     }),
   };

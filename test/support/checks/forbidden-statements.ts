@@ -21,6 +21,9 @@ const auditLogChanges = [
   'insert into audit_log (actor, action, subject, id) overriding system value values ($$a$$, $$b$$, $$c$$, 0)',
   'insert into audit_log (actor, action, subject, hash) values ($$a$$, $$b$$, $$c$$, $$$$)',
   'select from audit_chain for update',
+  'update audit_log set reason = $$another$$',
+  'delete from audit_reasons',
+  'update audit_reasons set hash = hash',
 ];
 
 /** What rights of tables and columns do not say. */

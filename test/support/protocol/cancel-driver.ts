@@ -74,7 +74,7 @@ export const createCancelDriver = async (
           isRetry,
         },
       );
-      const result = await cancelPayment({ id, by: 'application', reason: null });
+      const result = await cancelPayment({ id, by: 'application' });
       if (name() === 'a') response = responseTo(result);
     },
     async happen(step, _, after) {

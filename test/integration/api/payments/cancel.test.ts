@@ -1,3 +1,4 @@
+import proto from '@temporalio/proto';
 import { describe, expect, it } from 'vitest';
 import { rawRequest } from '../../../support/servers/raw-http.ts';
 import type { Answer } from '../../../support/service/journey.ts';
@@ -32,6 +33,13 @@ describe('POST /api/v1/payments/{payment_id}/cancel', () => {
       },
     });
     expect((await cancel(id, { reason: 'Again' })).text).toBe(answer.text);
+    // A purge does not reach a history.
+    const history = await service.client.workflow.getHandle(id).fetchHistory();
+    const texts = Buffer.from(
+      proto.temporal.api.history.v1.History.encode(history).finish(),
+    ).toString('latin1');
+    expect(texts).toContain('"by":"application"');
+    expect(texts).not.toMatch(/Out of stock|Again/);
     const [post] = await until('the webhook', () => {
       const posts = service.receiver.of(id);
       return posts.length > 0 && posts;

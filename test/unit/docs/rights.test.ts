@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { readProjectFile } from '../../support/checks/project-files.ts';
+
+/** The columns that are secrets or lead to one. */
+const secrets = [
+  'gateways.credentials',
+  'gateways.notification_secrets',
+  'gateways.refund_credentials',
+  'tokens.hash',
+  'webhook_secrets.ciphertext',
+];
+
+/** `rights.txt` is what Postgres says: test/integration/journeys/roles.test.ts. */
+const rights = readProjectFile('test/support/checks/rights.txt')
+  .trim()
+  .split('\n')
+  .map((line) => {
+    const [, role = '', table = '', kind = '', columns = ''] =
+      /^(\w+) (\w+) (\w+): (.*)$/.exec(line) ?? [];
+    return { role, table, kind, columns };
+  });
+
+const named = (names: readonly string[]) =>
+  names.length === 0 ? 'nothing' : names.map((name) => `\`${name}\``).join(', ');
+
+const sentencesOf = (wanted: string) => {
+  const own = rights.filter(({ role }) => role === wanted);
+  const tables = (wantedKind: string) =>
+    named(own.filter(({ kind }) => kind === wantedKind).map(({ table }) => table));
+  const reads = secrets.filter((secret) => {
+    const [of, column = ''] = secret.split('.');
+    const right = own.find(({ table, kind }) => table === of && kind === 'select');
+    return right && (right.columns === 'all' || right.columns.split(' ').includes(column));
+  });
+  return `- **\`payments_${wanted}\`** adds to ${tables('insert')}; changes ${tables('update')}; deletes from ${tables('delete')}; of the secrets it reads ${named(reads)}.`;
+};
+
+it('the page says of each login what it may write and which secrets it reads', () => {
+  const page = readProjectFile('docs/security.md').replaceAll(/\s+/g, ' ');
+  const roles = [...new Set(rights.map(({ role }) => role))];
+  expect(roles).toHaveLength(6);
+  for (const role of roles) expect(page).toContain(sentencesOf(role));
+});
