@@ -31,8 +31,11 @@ const daysAtOnce = 31;
 
 /** Compares a gateway's day with the gateway's own book. Every write may be repeated. */
 export const createAccountComparison = (sql: Sql) => ({
-  /** The days that are over and not closed, the oldest first. An hour later no transaction of the day runs any more. */
-  async listDue(): Promise<AccountDay[]> {
+  /**
+   * The days that are over and not closed, the oldest first. An hour later no transaction of the day runs any more.
+   * @param now by the worker. A clock that runs ahead closes no day: its clock and that of Postgres must agree
+   */
+  async listDue(now = new Date()): Promise<AccountDay[]> {
     return sql<AccountDay[]>`
       select g.slug as gateway, due.day::date::text as day
       from gateways g
@@ -40,7 +43,7 @@ export const createAccountComparison = (sql: Sql) => ({
         select coalesce(
           (select max(d.day) + 1 from account_days d where d.gateway = g.slug and d.closed_at is not null),
           (g.created_at at time zone g.time_zone)::date) as first,
-          ((now() - interval '1 hour') at time zone g.time_zone)::date - 1 as last
+          ((least(now(), ${now}::timestamptz) - interval '1 hour') at time zone g.time_zone)::date - 1 as last
       ) days
       cross join lateral generate_series(
         days.first::timestamp, least(days.last, days.first + ${daysAtOnce - 1}::int)::timestamp, interval '1 day') as due(day)
@@ -92,8 +95,13 @@ export const createAccountComparison = (sql: Sql) => ({
   /**
    * Records the comparison and closes the day, if it is over and the next one to close: fees and chargebacks become
    * movements, and the day gets its hash. A closed day stays as it is.
+   * @param now by the worker, as for `listDue`
    */
-  async finishDay({ gateway, day }: AccountDay, method: 'list' | 'each'): Promise<void> {
+  async finishDay(
+    { gateway, day }: AccountDay,
+    method: 'list' | 'each',
+    now = new Date(),
+  ): Promise<void> {
     await sql.begin(async (tx) => {
       // Another comparison of the account could close the day on which this one books a late fee.
       await tx`select pg_advisory_xact_lock(hashtext('account ' || ${gateway}))`;
@@ -105,7 +113,7 @@ export const createAccountComparison = (sql: Sql) => ({
       const closing = await tx`
         select from account_days d join gateways g on g.slug = d.gateway
         where d.gateway = ${gateway} and d.day = ${day} and d.closed_at is null
-          and (d.day + 1)::timestamp at time zone g.time_zone <= now() - interval '1 hour'
+          and (d.day + 1)::timestamp at time zone g.time_zone <= least(now(), ${now}::timestamptz) - interval '1 hour'
           and d.day = coalesce(
             (select max(b.day) + 1 from account_days b where b.gateway = d.gateway and b.closed_at is not null),
             (g.created_at at time zone g.time_zone)::date)`;

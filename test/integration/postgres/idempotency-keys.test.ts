@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
 import { aPayment } from '../../support/data/payments.ts';
@@ -32,6 +32,22 @@ describe('idempotencyKeys', () => {
     expect(await keys.deleteExpired(2)).toBe(1);
     expect(await keys.deleteExpired(2)).toBe(0);
     expect(await records.sql`select key from idempotency_keys`).toEqual([{ key: 'fresh' }]);
+  });
+
+  it('keeps records while a clock that runs ahead says that they are over', async () => {
+    await insert('kept', '1 hour');
+    const keys = createIdempotencyKeys(records.sql);
+    const { application, test } = aPayment();
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 48 * 3_600_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    expect(await keys.deleteExpired(10)).toBe(0);
+    expect(await keys.get({ application, test }, route, 'kept')).toBeDefined();
+    // And while that of Postgres does, which is two hours ahead of this process.
+    vi.setSystemTime(Date.now() - 50 * 3_600_000);
+    await records.sql`update idempotency_keys set expires_at = now() - interval '1 hour'`;
+    expect(await keys.deleteExpired(10)).toBe(0);
+    expect(await keys.get({ application, test }, route, 'kept')).toBeDefined();
+    expect(await insert('kept', '1 hour')).toBe(false);
   });
 
   it('keeps a record that a create uses again while it is being deleted', async () => {

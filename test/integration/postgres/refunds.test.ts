@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Payment } from '../../../contract/payment.ts';
+import { dayMs } from '../../../contract/time.ts';
 import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
 import { createRefunds } from '../../../postgres/refunds.ts';
 import { aRefund } from '../../support/data/refund-cases.ts';
@@ -102,6 +103,30 @@ describe('refunds.insert', () => {
     await createAdminRefunds(records.sql).setLimit('shop', 'USD', null);
     await createAdminRefunds(records.sql).setLimit('shop', 'EUR', null);
     expect(await refunds.getLimit(owner, 'EUR')).toBeUndefined();
+  });
+});
+
+describe('a clock that runs ahead', () => {
+  const ahead = (days: number) => new Date(Date.now() + days * dayMs);
+  const limit = (perDay: number | null) =>
+    createAdminRefunds(records.sql).setLimit('shop', 'EUR', perDay);
+  const owner = { application: 'shop', test: true };
+
+  it('begins no day of a limit: neither that of Postgres nor that of who asks', async () => {
+    await limit(700);
+    expect(await refunds.insert(aRefund(await records.ended('paid')))).toBeDefined();
+    for (const createdAt of [ahead(1), ahead(40)])
+      expect(await refunds.insert(aRefund(await records.ended('paid'), { createdAt }))).toBe(
+        'over_limit',
+      );
+    // As if Postgres had been a day behind until now: it is a day ahead of who asks.
+    await records.sql`update refund_limits set day = day - 1`;
+    expect(
+      await refunds.insert(aRefund(await records.ended('paid'), { createdAt: ahead(-1) })),
+    ).toBe('over_limit');
+    expect(await refunds.insert(aRefund(await records.ended('paid')))).toBeDefined();
+    expect(await refunds.getLimit(owner, 'EUR')).toMatchObject({ used: 500 });
+    await limit(null);
   });
 });
 
