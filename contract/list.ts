@@ -13,6 +13,13 @@ const date = /^\d{4}-\d{2}-\d{2}$/;
 const dateOrTime =
   /^\d{4}-\d{2}-\d{2}([Tt]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?([Zz]|[+-]\d{2}:?\d{2}))?$/;
 
+/**
+ * Many clients leave a blank before the time, and a query turns a `+` that is not encoded into one: what they mean is certain.
+ */
+const blanks = /^(\d{4}-\d{2}-\d{2}) (?=\d)|(?<=:\d{2}(?:\.\d+)?) (?=\d{2}:?\d{2}$)/g;
+const withoutBlanks = (text: string): string =>
+  text.replaceAll(blanks, (_, day?: string) => (day === undefined ? '+' : `${day}T`));
+
 /** @returns undefined unless the text is a date or a time from 1970 to 9999 */
 const parseInstant = (text: string): number | undefined => {
   if (date.test(text)) {
@@ -41,21 +48,32 @@ export const timeBound = (includedMs: number, params?: { error: string }) =>
   z
     .string(params)
     .meta({ pattern: dateOrTime.source })
-    .transform((text, ctx) => {
+    .transform((sent, ctx) => {
+      const text = withoutBlanks(sent);
       const instant = parseInstant(text);
       const included = date.test(text) ? includedMs : 0;
       if (instant !== undefined) return new Date(Math.min(instant + included, latestMs));
       ctx.addIssue({
         code: 'custom',
-        message: 'must be a date, or an RFC 3339 time with offset (where "+" is written %2B)',
+        message: 'must be a date, or an RFC 3339 time with offset, like 2026-11-20T10:41:37Z',
         params: { rule: 'time' },
       });
       return z.NEVER;
     });
 
+/** A day, because clocks differ and a date begins earlier elsewhere. */
+const mostAheadMs = dayMs;
+
+/** The rule of a beginning, for `refine`: nothing has happened in the future, so it is a mistake. */
+export const notAhead = [
+  (at: Date) => at.getTime() <= Date.now() + mostAheadMs,
+  { error: 'must not be in the future', params: { rule: 'too_big' } },
+] satisfies Parameters<z.ZodDate['refine']>;
+
 /** The time range of a list. @param inRange what is listed, e.g. `Payments created` */
 export const timeRange = (inRange: string) => ({
   from: timeBound(0)
+    .refine(...notAhead)
     .optional()
     .meta({
       description: `${inRange} at this time or later; a date means its first moment in UTC. ${timeRule}`,

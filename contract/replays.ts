@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { eventKinds } from './event.ts';
 import { replayIdPattern } from './ids.ts';
 import { limits } from './limits.ts';
-import { laterThanFrom, timeBound, timeRule } from './list.ts';
+import { laterThanFrom, notAhead, timeBound, timeRule } from './list.ts';
 import { openEnum, time } from './response-fields.ts';
 import { dayMs } from './time.ts';
 import { oneOf, requestObject } from './request-fields.ts';
@@ -11,9 +11,9 @@ const mustBeText = { error: 'must be a string' };
 
 /** The request to deliver the events of a time again. */
 export const CreateReplay = requestObject({
-  from: timeBound(0, mustBeText).meta({
-    description: `Events created at this time or later. ${timeRule}`,
-  }),
+  from: timeBound(0, mustBeText)
+    .refine(...notAhead)
+    .meta({ description: `Events created at this time or later. ${timeRule}` }),
   to: timeBound(dayMs, mustBeText).meta({
     description: `Events created before this time; a date includes its whole day in UTC. At most ${limits.replayDays} days after \`from\`. ${timeRule}`,
   }),

@@ -2,12 +2,13 @@ import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { accountDifferenceStates } from '../../contract/account-difference.ts';
 import { dayMs } from '../../contract/time.ts';
-import { Refusal } from '../operations/change.ts';
 import { differenceFacts } from '../operations/facts.ts';
 import {
   type CommandGroup,
   type CommandSpec,
+  findEmptyPeriod,
   givenReason,
+  Misuse,
   limitOption,
   numberArgument,
   option,
@@ -30,20 +31,25 @@ const dayOption = (name: string, description: string, otherwise: string) =>
 const requiredDay = (name: string, description: string) =>
   required(`--${name} <day>`, description).argParser(parseDay);
 
+const findMisuse = ({ from, to }: Readonly<Record<string, unknown>>) =>
+  findEmptyPeriod(textOf(from), textOf(to));
+
 const daysCommand: CommandSpec = {
   usage: 'days',
   summary: 'list the days that were compared with the books of gateways',
   examples: ['accounts days', 'accounts days --gateway stripe --from 2026-11-01 --to 2026-11-30'],
   options: [
     gatewayOption(),
-    dayOption('from', 'the first day', 'a month ago'),
+    dayOption('from', 'the first day', 'a month before the last'),
     dayOption('to', 'the last day', 'today'),
   ],
+  findMisuse,
   run: async ({ options, operations }) => {
+    const to = textOf(options['to']) ?? dateOf(Date.now() + dayMs);
     const range = {
       gateway: textOf(options['gateway']),
-      from: textOf(options.from) ?? dateOf(Date.now() - 30 * dayMs),
-      to: textOf(options['to']) ?? dateOf(Date.now() + dayMs),
+      from: textOf(options.from) ?? dateOf(Date.parse(to) - 31 * dayMs),
+      to,
     };
     const days = await operations.accounts.listDays(range, null);
     const rows = days.map(({ gateway, day, method, comparedAt, closedAt, movements, open }) => ({
@@ -72,10 +78,10 @@ const compareCommand: CommandSpec = {
   },
 };
 
-/** @throws Refusal */
+/** @throws Misuse */
 const dayArgument = (text: string): string => {
   if (z.iso.date().safeParse(text).success) return text;
-  throw new Refusal(`"${text}" is not a day like 2026-11-20.`);
+  throw new Misuse(`"${text}" is not a day like 2026-11-20.`);
 };
 
 const differencesCommand: CommandSpec = {
@@ -91,6 +97,7 @@ const differencesCommand: CommandSpec = {
       .default('open'),
     limitOption(),
   ],
+  findMisuse: ({ day }) => findEmptyPeriod(textOf(day)),
   run: async ({ options, list, operations }) => {
     const filter = {
       gateway: textOf(options['gateway']),
@@ -183,6 +190,7 @@ const movementsCommand: CommandSpec = {
     gatewayOption(),
     option('--application <slug>', 'only of this application', 'of all'),
   ],
+  findMisuse,
   run: async ({ options, operations, io }) => {
     const { lines, open } = await operations.accounts.exportMovements({
       from: String(options.from),
@@ -196,7 +204,13 @@ const movementsCommand: CommandSpec = {
           ? `No day of ${gateway} is closed: they may get more movements.`
           : `The last closed day of ${gateway} is ${lastClosedDay}: later ones may get more movements.`,
       );
-    for await (const part of lines) if (!(await io.write(part))) break;
+    let rows = -1; // The first line has the names of the columns.
+    for await (const part of lines) {
+      rows += part.split('\r\n').length - 1;
+      if (!(await io.write(part))) break;
+    }
+    // A mistyped year must not read as days without money.
+    if (rows === 0) io.note('No movement was recorded for these days.');
     return { text: null, json: { open } };
   },
 };

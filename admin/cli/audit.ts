@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { Operations } from '../operations/operations.ts';
 import type { AuditFacts, ChainEnd } from '../../postgres/audit-log.ts';
-import { type CommandSpec, limitOption, option, textOf } from './commands.ts';
+import { type CommandSpec, limitOption, numberArgument, option, textOf } from './commands.ts';
 import { facts, type Output, table } from './output.ts';
 
 const parseNoted = (text: string): ChainEnd => {
@@ -24,6 +24,37 @@ const verify = async (operations: Operations, noted: ChainEnd | null): Promise<O
   };
 };
 
+/** The things of which the log has records, by the word before the colon. */
+const finders = {
+  application: (operations, name) => operations.applications.get(name),
+  gateway: (operations, name) => operations.gateways.check(name),
+  payment: (operations, name) => operations.payments.get(name),
+  refund: (operations, name) => operations.refunds.get(name),
+  account_difference: (operations, name) =>
+    operations.accounts.getDifference(numberArgument(name, 'a difference')),
+  currency: null,
+  key: null,
+  person: null,
+  replay: (operations, name) => operations.replays.get(name),
+} satisfies Record<string, ((operations: Operations, name: string) => Promise<unknown>) | null>;
+type Kind = keyof typeof finders;
+const kinds = Object.keys(finders) as Kind[]; // Object.keys widens to string.
+
+const parseSubject = (text: string): string => {
+  const [kind, ...name] = text.split(':');
+  const isKnown = kinds.some((known) => known === kind) && name.join(':') !== '';
+  if (isKnown || text === 'retention') return text;
+  throw new InvalidArgumentError(
+    `It must be retention, or <kind>:<name> with ${kinds.join(', ')}.`,
+  );
+};
+
+/** A mistyped name must not look like a thing that nobody has changed. @throws NotFound */
+const checkSubject = async (operations: Operations, subject: string): Promise<void> => {
+  const kind = kinds.find((known) => subject.startsWith(`${known}:`));
+  if (kind !== undefined) await finders[kind]?.(operations, subject.slice(kind.length + 1));
+};
+
 const formatFacts = (recorded: AuditFacts | null): string =>
   recorded ? JSON.stringify(recorded) : '';
 
@@ -36,7 +67,7 @@ export const auditCommand: CommandSpec = {
       '--subject <subject>',
       'only of this, e.g. application:shop, gateway:zarinpal, payment:PAY_…',
       'of all',
-    ),
+    ).argParser(parseSubject),
     limitOption(),
     option(
       '--verify',
@@ -53,6 +84,7 @@ export const auditCommand: CommandSpec = {
       return verify(operations, (options['noted'] as ChainEnd | undefined) ?? null);
     const subject = textOf(options.subject);
     const records = await list((max) => operations.auditLog({ subject, limit: max }));
+    if (records.length === 0 && subject !== null) await checkSubject(operations, subject);
     const rows = records.map((record) => ({
       time: record.at,
       actor: record.actor,

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { amountBounds, parseMoney } from '../../contract/money.ts';
+import { hourMs } from '../../contract/time.ts';
 import { parseWholeNumber } from '../../contract/whole-number.ts';
 import { holdsSecret, Refusal } from '../operations/change.ts';
 import type { Operations } from '../operations/operations.ts';
@@ -91,6 +92,18 @@ export const count = (max: number) => (text: string) => {
   const value = parseWholeNumber(text, { min: 1, max });
   if (value !== undefined) return value;
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}, written in digits.`);
+};
+
+/** No time zone is more than 14 hours ahead. */
+const mostAheadMs = 14 * hourMs;
+
+/**
+ * Why a period holds nothing; null if it may hold something. Days and times in ISO 8601 have the order of their texts.
+ */
+export const findEmptyPeriod = (from: string | null, to: string | null = null): string | null => {
+  if (from !== null && to !== null && to < from) return `--to ${to} is before --from ${from}`;
+  const isAhead = from !== null && Date.parse(from) > Date.now() + mostAheadMs;
+  return isAhead ? `${from} is in the future` : null;
 };
 
 /** The number of a thing, as a list shows it. The error does not quote it: it may be a secret. @throws Misuse */

@@ -2,7 +2,14 @@ import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { differenceTexts } from '../operations/differences.ts';
 import type { Reconciliation } from '../operations/reconciliation.ts';
-import { type CommandSpec, count, option, reasonOption, textOf } from './commands.ts';
+import {
+  type CommandSpec,
+  count,
+  findEmptyPeriod,
+  option,
+  reasonOption,
+  textOf,
+} from './commands.ts';
 import { type Output, table } from './output.ts';
 
 const instant = z.iso.datetime({ offset: true });
@@ -33,6 +40,7 @@ export const reconcileCommand: CommandSpec = {
       .default(100_000),
     reasonOption(),
   ],
+  findMisuse: ({ since }) => findEmptyPeriod(textOf(since)),
   describeChange: (_, { heal }) =>
     heal ? 'The missing workflow of every payment that needs one is started.' : null,
   run: async ({ options, reason, operations, interruption }) => {

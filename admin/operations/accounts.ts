@@ -20,6 +20,8 @@ import {
 import { NotFound, Refusal } from './change.ts';
 import { csvLine } from './csv.ts';
 import type { Deps } from './deps.ts';
+import { findApplication } from './applications.ts';
+import { checkGateway } from './gateways.ts';
 import { needTemporal } from './need-temporal.ts';
 
 /** The range of days of a list, YYYY-MM-DD, both included. */
@@ -56,6 +58,12 @@ export const createAccountOperations = ({
     return difference;
   };
 
+  /** @throws NotFound for a name that nothing has: it would look like a name without data */
+  const checkNames = async (names: { gateway?: string | null; application: string | null }) => {
+    if (names.gateway) await checkGateway(sql, names.gateway);
+    if (names.application !== null) await findApplication(sql, names.application);
+  };
+
   const setState = async (id: number, state: 'open' | 'explained', reason: string) => {
     const action = `account_difference.${state === 'open' ? 'reopen' : 'explain'}`;
     await change({ action, subject: `account_difference:${id}`, reason }, async (tx) => {
@@ -69,16 +77,20 @@ export const createAccountOperations = ({
 
   return {
     /** @param application whose differences count; null: those of every one */
-    listDays: (range: DayRange, application: string | null): Promise<ComparedDay[]> =>
-      days.list(range, application),
+    async listDays(range: DayRange, application: string | null): Promise<ComparedDay[]> {
+      await checkNames({ ...range, application });
+      return days.list(range, application);
+    },
 
     sum: (
       range: DayRange & { gateway: string },
       application: string | null,
     ): Promise<MovementSum[]> => movements.sum(range, application),
 
-    listDifferences: (filter: DifferenceFilter, limit: number): Promise<AccountDifference[]> =>
-      days.listDifferences(filter, limit),
+    async listDifferences(filter: DifferenceFilter, limit: number): Promise<AccountDifference[]> {
+      await checkNames(filter);
+      return days.listDifferences(filter, limit);
+    },
 
     getDifference: find,
 
@@ -91,9 +103,8 @@ export const createAccountOperations = ({
       if (!listed) throw new NotFound(`There is no gateway "${gateway}".`);
       if (Date.parse(day) + 2 * dayMs < listed.createdAt.getTime())
         throw new Refusal(`${day} is before the gateway "${gateway}" was added.`);
-      // No time zone is more than 14 hours ahead.
-      if (Date.parse(day) - 14 * hourMs > now().getTime())
-        throw new Refusal(`${day} has not begun.`);
+      const problem = findEmptyRange({ from: day, to: day }, now());
+      if (problem !== undefined) throw new Refusal(problem);
       const workflows = await needTemporal(temporal);
       await needTemporal(() => workflows.compareAccountDay({ gateway, day }));
     },
@@ -133,6 +144,9 @@ export const createAccountOperations = ({
       lines: AsyncGenerator<string>;
       open: { gateway: string; lastClosedDay: string | null }[];
     }> {
+      await checkNames(range);
+      const problem = findEmptyRange(range, now());
+      if (problem !== undefined) throw new Refusal(problem);
       const all = (await createGateways(sql).list()).map(({ slug }) => slug);
       const gateways = range.gateway === null ? all : [range.gateway];
       const last = await days.lastClosed();
@@ -149,6 +163,16 @@ export const createAccountOperations = ({
     /** Calculates the hash of each closed day again, the oldest of each gateway first. */
     verify: () => days.verify(),
   };
+};
+
+/** Why nothing can be in a range of days; undefined if something may be. No time zone is more than 14 hours ahead. */
+const findEmptyRange = (
+  { from, to }: Pick<DayRange, 'from' | 'to'>,
+  now: Date,
+): string | undefined => {
+  if (to < from) return `${to} is before ${from}.`;
+  const hasBegun = Date.parse(from) - 14 * hourMs <= now.getTime();
+  return hasBegun ? undefined : `${from} has not begun.`;
 };
 
 async function* csvOf(

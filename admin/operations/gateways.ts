@@ -1,6 +1,7 @@
 import type { GatewayKind, SealedCredentials } from '../../contract/gateway-account.ts';
 import { problemWithAccount } from '../../gateways/adapters.ts';
 import { sealCredentials } from '../../gateways/registry.ts';
+import type { Queries } from '../../postgres/driver/sql.ts';
 import type { AccountTerms, ListedGateway } from '../../postgres/gateways.ts';
 import { createGateways } from '../../postgres/gateways.ts';
 import { checkSlug } from './applications.ts';
@@ -19,6 +20,12 @@ const noCredentials: SealedCredentials = {
   credentials: null,
   notificationSecrets: undefined,
   refundCredentials: null,
+};
+
+/** @throws NotFound, so that a mistyped name does not look like a gateway without data */
+export const checkGateway = async (sql: Queries, slug: string): Promise<void> => {
+  const isKnown = (await createGateways(sql).list()).some((gateway) => gateway.slug === slug);
+  if (!isKnown) throw new NotFound(`There is no gateway "${slug}".`);
 };
 
 export const createGatewayOperations = ({
@@ -79,6 +86,9 @@ export const createGatewayOperations = ({
   },
 
   list: (): Promise<ListedGateway[]> => createGateways(sql).list(),
+
+  /** @throws NotFound */
+  check: (slug: string): Promise<void> => checkGateway(sql, slug),
 
   /**
    * Sets where the days of the account begin, and the agreed fee of a payment. Closed days stay as they are.

@@ -15,6 +15,7 @@ import { checkLateMoney, type LatePaymentResult } from '../../postgres/late-paym
 import type { VerifyStart } from '../../temporal/workflow-calls.ts';
 import { findApplication } from './applications.ts';
 import { NotFound, Refusal } from './change.ts';
+import { checkGateway } from './gateways.ts';
 import type { Deps } from './deps.ts';
 import { needTemporal } from './need-temporal.ts';
 
@@ -89,6 +90,8 @@ export const createPaymentOperations = ({
   return {
     async list(filter: PaymentFilter, page: ListPage): Promise<PaymentPage> {
       if (filter.application !== null) await findApplication(sql, filter.application);
+      if (filter.gateway !== null) await checkGateway(sql, filter.gateway);
+      if (filter.id !== null) await find(filter.id);
       return payments.list(filter, page);
     },
 

@@ -37,6 +37,9 @@ export const createRefundOperations = (
 
     async list(filter: RefundFilter, page: ListPage): Promise<RefundRecord[]> {
       if (filter.application !== null) await findApplication(sql, filter.application);
+      const { paymentId } = filter;
+      if (paymentId !== null && !(await createRefunds(sql).getPayment(paymentId)))
+        throw new NotFound(`There is no payment ${paymentId}.`);
       return createAdminRefunds(sql).list(filter, page);
     },
 

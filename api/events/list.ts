@@ -1,7 +1,8 @@
 import { EventListResponse } from '../../contract/event-responses.ts';
 import { eventCursors, hashFilters, ListEvents } from '../../contract/list-events.ts';
 import type { EventRecord, Events } from '../../postgres/events.ts';
-import { listHandler } from '../http/list-handler.ts';
+import type { Payments } from '../../postgres/payments.ts';
+import { checkPayment, listHandler } from '../http/list-handler.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { exampleEvents, exampleEventsWithPayload } from './event-examples.ts';
 import { presentEventSummary } from './present-event.ts';
@@ -29,20 +30,23 @@ export const listEventsRoute = {
       examples: { exhausted: exampleEvents, with_payload: exampleEventsWithPayload },
     },
   },
-  errors: [],
+  errors: ['PAYMENT_NOT_FOUND'],
 } as const satisfies RouteSpec;
 
 export interface Deps {
   events: Pick<Events, 'list'>;
+  payments: Pick<Payments, 'get'>;
   publicBaseUrl: string;
 }
 
 export const listEventsHandler = ({
   events,
+  payments,
   publicBaseUrl,
 }: Deps): Handler<'application', typeof listEventsRoute> =>
   listHandler<ListEvents, EventRecord>({
     query: ListEvents,
+    checkNames: checkPayment(payments),
     find: (filter, page) => events.list(filter, page),
     present: (event, { webhookUrl }) => presentEventSummary(event, { publicBaseUrl, webhookUrl }),
     nextCursor({ hasMore, last }, query) {

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
+import { PaymentError } from '../../contract/errors.ts';
 import { formatObject } from '../../contract/json-text.ts';
 import type { Filters, ListPage, ListPosition } from '../../contract/list.ts';
-import type { Owner } from '../../postgres/payments.ts';
+import type { Owner, Payments } from '../../postgres/payments.ts';
 import type { Caller } from '../../postgres/tokens.ts';
 import { ownerOf } from './owned-records.ts';
 import type { HandlerResult } from './route.ts';
@@ -31,9 +32,19 @@ export interface List<Query, T> {
   /** @returns JSON */
   present: (entry: T, caller: Caller) => string;
   nextCursor: (page: FoundPage<T>, query: Query) => string | null;
+  /** Checks what a filter names once nothing was found: a wrong id must not look like an empty list. */
+  checkNames?: (filter: Owner & Filters<Query>) => Promise<void>;
   /** A member of `pagination` that this list alone has. */
   pageNumber?: (query: Query) => { page?: number | null };
 }
+
+/** For `checkNames`. @throws PaymentError PAYMENT_NOT_FOUND */
+export const checkPayment =
+  (payments: Pick<Payments, 'get'>) =>
+  async ({ paymentId, ...owner }: Owner & { paymentId: string | null }): Promise<void> => {
+    if (paymentId !== null && !(await payments.get(paymentId, owner)))
+      throw new PaymentError('PAYMENT_NOT_FOUND');
+  };
 
 /** The `next_cursor` of a list that has a last page. */
 export const cursorAfter =
@@ -66,6 +77,7 @@ export const listHandler =
     find,
     present,
     nextCursor,
+    checkNames,
     pageNumber = () => ({}),
   }: List<Query, T>) =>
   async ({ caller, query }: { caller: Caller; query: Query }): Promise<HandlerResult<200>> => {
@@ -73,6 +85,7 @@ export const listHandler =
     const filter = { ...filtersOf(schema, query), ...ownerOf(caller) };
     // One more than the page holds, to learn whether there is more.
     const found = await find(filter, { after: cursor, limit: per_page + 1 }, query);
+    if (found.length === 0) await checkNames?.(filter);
     const shown = found.slice(0, per_page);
     const hasMore = found.length > per_page;
     const data = shown.map((entry) => present(entry, caller)).join();

@@ -2,7 +2,8 @@ import { ListMovements, movementCursors } from '../../contract/list-movements.ts
 import { MovementListResponse } from '../../contract/movement-responses.ts';
 import { type Movement, presentMovement } from '../../contract/movement.ts';
 import type { Movements } from '../../postgres/movements.ts';
-import { cursorAfter, listHandler, perPageExample } from '../http/list-handler.ts';
+import type { Payments } from '../../postgres/payments.ts';
+import { checkPayment, cursorAfter, listHandler, perPageExample } from '../http/list-handler.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { movementExamples } from './movement-examples.ts';
 
@@ -27,18 +28,26 @@ export const listMovementsRoute = {
       examples: { list: exampleList },
     },
   },
-  errors: [],
+  errors: ['PAYMENT_NOT_FOUND'],
 } as const satisfies RouteSpec;
 
 export interface Deps {
   movements: Pick<Movements, 'list'>;
+  payments: Pick<Payments, 'get'>;
 }
 
 export const listMovementsHandler = ({
   movements,
+  payments,
 }: Deps): Handler<'application', typeof listMovementsRoute> =>
   listHandler<ListMovements, Movement>({
     query: ListMovements,
+    async checkNames({ paymentId, application, test }) {
+      // Movements stay when a payment is purged.
+      const filter = { kind: null, paymentId, from: null, to: null, application, test };
+      const [any] = await movements.list(filter, { after: null, limit: 1 });
+      if (!any) await checkPayment(payments)({ paymentId, application, test });
+    },
     find: (filter, page) => movements.list(filter, page),
     present: presentMovement,
     nextCursor: cursorAfter(movementCursors, ({ recordedAt }) => recordedAt),

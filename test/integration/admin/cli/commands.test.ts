@@ -98,3 +98,35 @@ it('purge and replay record the reason', async () => {
   const { payment } = await operations.payments.get(id);
   expect(payment).toMatchObject({ delivery: 'pending', round: 2 });
 });
+
+it.each([
+  [
+    'export movements --from 2026-11-01 --to 2026-11-30 --gateway sandbxo',
+    1,
+    'no gateway "sandbxo"',
+  ],
+  [
+    'export movements --from 2026-11-01 --to 2026-11-30 --application shp',
+    1,
+    'no application "shp"',
+  ],
+  ['export movements --from 2026-11-30 --to 2026-11-01', 2, 'is before --from'],
+  ['export movements --from 2926-11-01 --to 2926-11-30', 2, 'in the future'],
+  ['export movements --from 2026-02-30 --to 2026-03-01', 2, 'must be a day'],
+  ['accounts days --gateway sandbxo', 1, 'no gateway "sandbxo"'],
+  ['accounts days --from 2026-11-30 --to 2026-11-01', 2, 'is before --from'],
+  ['accounts differences --gateway sandbxo', 1, 'no gateway "sandbxo"'],
+  ['accounts differences --application shp', 1, 'no application "shp"'],
+  ['accounts differences --day 2926-11-01', 2, 'in the future'],
+  ['accounts compare sandbox 2026-02-30', 2, 'not a day'],
+  ['payments find --id PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP', 1, 'no payment PAY_'],
+  ['refunds list --payment PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP', 1, 'no payment PAY_'],
+  ['reconcile --since 2926-11-01T00:00:00Z', 2, 'in the future'],
+  ['audit --subject application:shp', 1, 'no application "shp"'],
+  ['audit --subject gateway:sandbxo', 1, 'no gateway "sandbxo"'],
+  ['audit --subject aplication:shop', 2, 'must be retention, or <kind>:<name>'],
+])('says what is wrong instead of listing nothing: %s', async (line, code, why) => {
+  const ran = await runLine(() => operations, words(line));
+  expect(ran).toMatchObject({ code, out: '' });
+  expect(ran.notes).toContain(why);
+});

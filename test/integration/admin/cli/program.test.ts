@@ -62,8 +62,8 @@ describe('the admin command line', () => {
   });
 
   it('names a subject without audit records', async () => {
-    const { out } = await run(words('audit --subject shop'));
-    expect(out.trim()).toBe('The audit log has no entry for shop.');
+    const { out } = await run(words('audit --subject currency:EUR'));
+    expect(out.trim()).toBe('The audit log has no entry for currency:EUR.');
   });
 
   it('prints one sentence and exits with 1 for a refusal', async () => {

@@ -133,7 +133,10 @@ describe('GET /api/v1/events/{event_id}', () => {
     await notFound(journey, `/api/v1/events/${eventId(id).toUpperCase()}`);
     await notFound(journey, `/api/v1/events/${id}`);
     expect(idsOf(await list('', foreign))).toEqual([]);
-    expect(idsOf(await list(`?payment_id=${id}`, foreign))).toEqual([]);
+    expect(await list(`?payment_id=${id}`, foreign)).toMatchObject({
+      status: 404,
+      json: { error: { code: 'PAYMENT_NOT_FOUND' } },
+    });
 
     await service.sql`update deliveries set test = false where payment_id = ${id}`;
     await notFound(journey, `/api/v1/events/${eventId(id)}`);

@@ -126,7 +126,7 @@ describe('GET /api/v1/movements', () => {
     const paymentId = newPaymentId();
     const theirs = await other.write('01T00:00:00', { paymentId });
     expect(idsOf(await mine.list())).toEqual([id]);
-    expect(idsOf(await mine.list({ payment_id: paymentId }))).toEqual([]);
+    expect((await mine.list({ payment_id: paymentId })).status).toBe(404);
     expect(idsOf(await other.list({ payment_id: paymentId }))).toEqual([theirs]);
     const token = await createTokens(service.sql).issue({
       application: mine.application,
@@ -149,7 +149,6 @@ describe('GET /api/v1/movements', () => {
       [{ kind: 'fee' }, [fee]],
       [{ kind: 'chargeback' }, []],
       [{ payment_id: a }, [fee, paid]],
-      [{ payment_id: newPaymentId() }, []],
       [{ from: '2026-03-02' }, [late, fee]],
       [{ to: '2026-03-02' }, [fee, paid]],
       [{ from: '2026-03-03', to: '2026-03-03' }, [late]],
@@ -161,6 +160,13 @@ describe('GET /api/v1/movements', () => {
     ];
     for (const [query, expected] of queries)
       expect(idsOf(await list(query)), JSON.stringify(query)).toEqual(expected);
+  });
+
+  it('answers 404 for a payment that does not exist, rather than an empty list', async () => {
+    const { list } = await aCaller();
+    const answer = await list({ payment_id: newPaymentId() });
+    expect(answer.status).toBe(404);
+    expect(answer.json['error']).toMatchObject({ code: 'PAYMENT_NOT_FOUND' });
   });
 
   it('pages by cursor, also over movements of the same millisecond', async () => {

@@ -100,6 +100,8 @@ describe('GET /api/v1/payments', () => {
       [{ to: '2026-03-02T10:00:00.1230001Z' }, [failed, paid]],
       [{ from: '2026-03-02T13:30:00.123+03:30', to: '2026-03-02T09:00:01-01:00' }, [failed]],
       [{ from: '2026-03-02t10:00:00z' }, [pending, failed]],
+      // As Python prints a time, and as a query shows a plus that is not encoded.
+      [{ from: '2026-03-02 10:00:00.123000+00:00', to: '2026-03-02T13:31:00 03:30' }, [failed]],
       [{ from: '2026-03-02T10:00Z', to: '2026-03-02T13:31+0330' }, [failed]],
       [{ order_id: 'a', status: 'paid' }, [paid]],
       [{ order_id: 'a', status: 'paid', from: '2026-03-02' }, []],
@@ -173,7 +175,7 @@ describe('GET /api/v1/payments', () => {
       { per_page: 1, page: 10_000 },
       { order_id: '𝒳'.repeat(100) },
       { from: '1970-01-01', to: '9999-12-31' },
-      { from: '2028-02-29' },
+      { from: '2024-02-29' },
     ])
       expect((await list(query)).status, JSON.stringify(query)).toBe(200);
   });
@@ -206,7 +208,9 @@ describe('GET /api/v1/payments', () => {
     ['from=2026-02-30T00:00:00Z', ['from']],
     ['from=2026-03-01T24:00:00Z', ['from']],
     ['from=2026-03-01T00:00:00', ['from']],
-    ['from=2026-03-01T00:00:00+00:00', ['from']],
+    ['from=2026-03-01T00:00:00 00', ['from']],
+    ['from=2026-03-01  00:00:00Z', ['from']],
+    ['from=2826-03-01', ['from']],
     ['from=2026-03-01T00Z', ['from']],
     ['from=2026-03-04&to=2026-03-01', ['to']],
     ['from=0000-01-01', ['from']],
