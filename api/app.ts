@@ -14,7 +14,7 @@ import { readBytes, readForm, readJson } from './http/body.ts';
 import { rateLimitKey } from './http/client-address.ts';
 import type { QueryReader } from './http/query.ts';
 import { createQueryReader } from './http/query.ts';
-import type { RateLimiter } from './http/rate-limiter.ts';
+import type { PageLimiter } from './http/rate-limiter.ts';
 import { rateLimited } from './http/rate-limiter.ts';
 import type { Deps as ContextDeps } from './http/request-context.ts';
 import {
@@ -28,8 +28,8 @@ import type { AnyRequest, HandlerResult, Route } from './http/route.ts';
 export interface Deps extends Omit<ContextDeps, 'errorPage'> {
   handlers: Handlers;
   authenticate: Authenticate;
-  /** Counts the requests of payers' browsers by address. */
-  payerPages: RateLimiter;
+  /** Counts the requests of payers' browsers by payment and address. */
+  payerPages: PageLimiter;
   /** The address for reports of a weakness; undefined if the operator names none. */
   securityContact: string | undefined;
   /** Concurrent requests; further ones get 503. */
@@ -41,12 +41,34 @@ export const createApp = (deps: Deps): Koa => {
   const app = new Koa();
   app.on('error', (error: Error, ctx: Koa.Context) => logSendError(deps, error, ctx));
   app.use(requestContext({ ...deps, errorPage }));
+  app.use(mendPayerLink);
   app.use(serveSecurityText(deps));
   app.use(createRouter(deps).routes());
   app.use(async (ctx) => {
     throw unmatched(ctx);
   });
   return app;
+};
+
+/** A payer's link with what chats, mail programs and people add to it. */
+const payerLink =
+  /^\/+api\/+v1\/+(?:payments\/+[^\w/]*(?<id>PAY_[0-9A-Z]{26})[^\w/]*\/+(?<page>checkout|return)|sandbox\/+[^\w/]*(?<sandbox>PAY_[0-9A-Z]{26}))(?:\/*|[^\w/-].*)$/is;
+
+/** Reads a payer's link in the form in which the table of routes has it. Payers cannot mend it, and its meaning is certain. */
+const mendPayerLink: Koa.Middleware = async (ctx, next) => {
+  const { id, page, sandbox } = payerLink.exec(decodeOrEmpty(ctx.path))?.groups ?? {};
+  if (sandbox !== undefined) ctx.path = `/api/v1/sandbox/${sandbox.toUpperCase()}`;
+  if (id !== undefined && page !== undefined)
+    ctx.path = `/api/v1/payments/${id.toUpperCase()}/${page.toLowerCase()}`;
+  await next();
+};
+
+const decodeOrEmpty = (path: string): string => {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return '';
+  }
 };
 
 const securityText = {
@@ -123,19 +145,36 @@ const handle = async (
       throw new PaymentError('INSUFFICIENT_SCOPE', `The token needs the scope ${route.scope}.`);
   }
   if (route.access === 'payer') {
-    const limitError = deps.payerPages.hit(address);
+    const limitError = deps.payerPages.hit(address, paymentIdPattern.test(id) ? id : '');
     if (limitError) throw limitError;
+    if (isAhead(ctx)) throw notAhead();
   }
   const query = readQuery?.(ctx.querystring);
   // A handler sees `caller` and `query` only if its row declares them, and then both are set.
   return handler({ ...requestParts(ctx, route), params, address, caller, query } as AnyRequest);
 };
 
+/**
+ * A browser loads the page although its payer may never open it. An error makes it load the page again once the payer does;
+ * the page itself would take a payer who is still at the gateway for one who has returned.
+ */
+const isAhead = (ctx: Koa.Context): boolean =>
+  ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'].some((name) =>
+    /prefetch|prerender|preview/i.test(ctx.get(name)),
+  );
+
+const notAhead = () =>
+  new PaymentError('RATE_LIMITED', 'This page is not loaded ahead of time.', {
+    details: { retry_after: 1 },
+  });
+
 const requestParts = (
   ctx: Koa.Context,
   { body }: Route,
 ): Omit<AnyRequest, 'params' | 'address' | 'caller' | 'query'> => ({
-  search: () => new URLSearchParams(ctx.querystring),
+  // Mail programs and gateways write `&` as in HTML, and a `?` too many.
+  search: () => new URLSearchParams(ctx.querystring.replace(/^\?+/, '').replaceAll('&amp;', '&')),
+  isHead: ctx.method === 'HEAD',
   refuse: (code, message, options) => new PaymentError(code, message, options),
   header: (name) => (ctx.req.headers[name] === undefined ? undefined : ctx.get(name)),
   headerLines: (name) => ctx.req.headersDistinct[name] ?? [],

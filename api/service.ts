@@ -23,13 +23,14 @@ import { createApp } from './app.ts';
 import { createAuthenticate } from './auth/authentication.ts';
 import type { AddressInLog, Network } from './http/client-address.ts';
 import { createClientAddress } from './http/client-address.ts';
-import { createRateLimiter } from './http/rate-limiter.ts';
+import { createPageLimiter, createRateLimiter } from './http/rate-limiter.ts';
 import { createRefusals } from './http/refusals.ts';
 import { createOpenApi } from './openapi/document.ts';
-import { createGatewayBudget } from './payer/gateway-budget.ts';
+import { createGatewayBudget, type GatewayBudget } from './payer/gateway-budget.ts';
 import { createSearchLate } from './payer/late-payments.ts';
 import { createBacklog } from './payments/backlog.ts';
 import { createStarter } from './payments/starter.ts';
+import { createFollowUps, type FollowUps } from './payments/follow-up.ts';
 import { createVerifier } from './payments/verifier.ts';
 import { createHandlers, type Handlers } from './routes.ts';
 
@@ -70,13 +71,17 @@ export const createService = (deps: Deps) => {
   const refusals = createRefusals({ insert: createRefusedRequests(sql).insert, logger });
   let draining = false;
 
-  const handlers = connectHandlers({ ...deps, workflows, starter, backlog, failures });
+  const budget = createGatewayBudget({ now: steadyMs, logger });
+  const verify = createVerifier({ workflows });
+  const followUps = createFollowUps({ verify, budget, now: Date.now, logger });
+  const parts = { workflows, starter, backlog, failures, budget, followUps };
+  const handlers = connectHandlers({ ...deps, ...parts });
   const app = createApp({
     handlers,
     authenticate: createAuthenticate({ tokens: createTokens(sql), failures, logger }),
     clientAddress: createClientAddress({ trustedProxies: deps.trustedProxies, logger }),
     addressInLog: deps.addressInLog,
-    payerPages: createRateLimiter({ perMinute: deps.payerPagesPerMinute, now: steadyMs }),
+    payerPages: createPageLimiter({ perMinute: deps.payerPagesPerMinute, now: steadyMs }),
     openRequests: createRateLimiter({ perMinute: limits.addressFailuresPerMinute, now: steadyMs }),
     logger,
     metrics,
@@ -94,6 +99,7 @@ export const createService = (deps: Deps) => {
     },
     async stop(): Promise<void> {
       backlog.stop();
+      followUps.stop();
       await Promise.all([starter.drain(), refusals.stop()]);
     },
   };
@@ -104,10 +110,13 @@ interface ServiceParts extends Deps {
   starter: ReturnType<typeof createStarter>;
   backlog: ReturnType<typeof createBacklog>;
   failures: ReturnType<typeof createRateLimiter>;
+  budget: GatewayBudget;
+  followUps: FollowUps;
 }
 
 const connectHandlers = (deps: ServiceParts): Handlers => {
   const { sql, workflows, logger, metrics, publicBaseUrl, starter, backlog, failures } = deps;
+  const { budget, followUps } = deps;
   const now = () => new Date();
   const payments = createPayments(sql);
   const events = createEvents(sql);
@@ -116,13 +125,12 @@ const connectHandlers = (deps: ServiceParts): Handlers => {
   const refunds = createRefunds(sql);
   const idempotencyKeys = createIdempotencyKeys(sql);
   const sandboxPayments = createSandboxPayments(sql);
-  const verify = createVerifier({ workflows });
   const { notificationKeyRing } = deps;
   const notificationBox =
     notificationKeyRing && createSecretBox(notificationKeyRing, 'NOTIFICATIONS_KEY');
   const readNotification = notificationBox && createNotificationReader({ notificationBox, now });
   const { recheckLatePayment } = workflows;
-  const budget = createGatewayBudget({ now: steadyMs, logger });
+  const { verify } = followUps;
   const searchLate = createSearchLate({ payments, recheckLatePayment, budget, logger });
   return createHandlers({
     sql,

@@ -1,4 +1,4 @@
-import type { CancelledBy } from '../contract/status.ts';
+import type { CancelledBy, VerificationResult } from '../contract/status.ts';
 
 /**
  * The names and inputs that workers and clients exchange through Temporal. Workflows load this file, so
@@ -51,9 +51,14 @@ export interface VerifyRequest {
   returned: boolean;
   /** The payer came back by the gateway's cancel link: close the payment there if nobody has paid. */
   cancelled?: boolean;
+  /** Names the request. A result has the name of the request whose inquiry it is, so who shares it can tell. */
+  asker?: string;
   /** The gateway has reported a change since the last inquiry began: if the payment has ended, it may hold money. */
   reported?: boolean;
 }
+
+/** The result of an update `verify`. */
+export type SharedResult = VerificationResult & Pick<VerifyRequest, 'asker'>;
 
 export interface RecheckRequest {
   /** It is of no interest once the payment has ended: it brings no money. */

@@ -27,6 +27,7 @@ import {
   type ReplayInput,
   type ReplayResult,
   replayWorkflow,
+  type SharedResult,
   type VerifyRequest,
   verifyUpdate,
   webhookTestWorkflow,
@@ -65,11 +66,11 @@ const updateOrRestart = async (
   workflow: WorkflowClient,
   start: WorkflowStart,
   { name, request, updateId }: { name: string; request: object; updateId: string },
-): Promise<VerificationResult> => {
+): Promise<SharedResult> => {
   const execute = () =>
     workflow
       .getHandle(start.id)
-      .executeUpdate<VerificationResult, [object]>(name, { args: [request], updateId });
+      .executeUpdate<SharedResult, [object]>(name, { args: [request], updateId });
   try {
     return await execute();
   } catch (error) {
@@ -160,7 +161,7 @@ export const createWorkflowCalls = (client: Client) => {
       start: VerifyStart,
       request: VerifyRequest,
       signal?: AbortSignal,
-    ): Promise<VerificationResult> {
+    ): Promise<SharedResult> {
       const updateId = verifyUpdateId(request, start.verifyWindow);
       const verify = () =>
         updateOrRestart(workflow, start, { name: verifyUpdate, request, updateId });

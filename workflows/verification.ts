@@ -3,6 +3,7 @@ import type { Status, VerificationResult } from '../contract/status.ts';
 import {
   type CancelRequest,
   cancelUpdate,
+  type SharedResult,
   type VerifyRequest,
   verifyUpdate,
 } from '../temporal/messages.ts';
@@ -22,18 +23,19 @@ export const createVerification = (id: string) => {
   // Kept for later verifications: if the answer to closing the payment is lost, the gateway reports
   // `expired` afterwards, and the payer's cancel is the reason.
   let isCancelled = false;
-  let inFlight: { request: VerifyRequest; result: Promise<VerificationResult> } | undefined;
+  let inFlight: { request: VerifyRequest; result: Promise<SharedResult> } | undefined;
 
   const runSingle = (
     request: VerifyRequest,
     askGateway: () => Promise<VerificationResult>,
-  ): Promise<VerificationResult> => {
+  ): Promise<SharedResult> => {
     const result = scope.run(async () => {
       try {
         const answer = await askGateway();
         if (answer.kind === 'ended') endStatus = answer.status;
         isUnpaid = answer.kind === 'waiting';
-        return answer;
+        const { asker } = request;
+        return asker === undefined ? answer : { ...answer, asker };
       } finally {
         inFlight = undefined;
       }
@@ -49,7 +51,7 @@ export const createVerification = (id: string) => {
     return { ...reported };
   };
 
-  const verify = async (request: VerifyRequest): Promise<VerificationResult> => {
+  const verify = async (request: VerifyRequest): Promise<SharedResult> => {
     isCancelled ||= request.cancelled === true;
     while (inFlight) {
       const running = inFlight;
@@ -59,8 +61,10 @@ export const createVerification = (id: string) => {
       if (result.kind === 'ended' || covers(running.request, request)) return result;
     }
     if (endStatus) return { kind: 'ended', status: endStatus };
-    const wanted = { ...request, cancelled: isCancelled };
-    return runSingle(wanted, () => verifyPayment({ id, ...wanted, ...takeRechecks() }));
+    const { asker, ...asked } = { ...request, cancelled: isCancelled };
+    return runSingle({ ...asked, ...(asker !== undefined && { asker }) }, () =>
+      verifyPayment({ id, ...asked, ...takeRechecks() }),
+    );
   };
 
   /** Calls the payment off, after any verification in flight. It may end the payment without an inquiry. */
@@ -70,7 +74,7 @@ export const createVerification = (id: string) => {
     return runSingle({ returned: false }, () => cancelPayment({ id, ...request }));
   };
 
-  setHandler(defineUpdate<VerificationResult, [VerifyRequest]>(verifyUpdate), verify);
+  setHandler(defineUpdate<SharedResult, [VerifyRequest]>(verifyUpdate), verify);
   setHandler(defineUpdate<VerificationResult, [CancelRequest]>(cancelUpdate), cancel);
 
   return {

@@ -20,6 +20,8 @@ interface Context {
   requestId: string;
   /** Undefined when no route matched. */
   route: Route | undefined;
+  /** A payer's browser has asked for what is no page. */
+  forPayer?: boolean;
   logger: Pick<Logger, 'error'>;
   errorPage: ErrorPage;
 }
@@ -29,7 +31,7 @@ export const errorResponse = async (
   error: unknown,
   context: Context,
 ): Promise<HandlerResult & { code: ErrorCode }> => {
-  const { route, requestId } = context;
+  const { route, requestId, forPayer = false } = context;
   const known = toPaymentError(error, context);
   const { status } = errors[known.code];
   const retryAfter = known.details?.retry_after ?? (status === 503 ? retryAfterSeconds : undefined);
@@ -37,6 +39,12 @@ export const errorResponse = async (
     const { code, message } = known;
     const shown = await context.errorPage({ status, message, requestId, retryAfter });
     return { ...shown, code };
+  }
+  if (forPayer && (status === 401 || status === 404)) {
+    const message = 'This link is not complete. Please open it again, or go back to the shop.';
+    const page = await context.errorPage({ status, message, requestId, retryAfter: undefined });
+    const headers = { ...page.headers, 'content-type': 'text/html; charset=utf-8' };
+    return { ...page, headers, code: known.code };
   }
   const headers: Record<string, string> = {
     ...(status === 401 && { 'www-authenticate': 'Bearer' }),

@@ -48,6 +48,34 @@ export const createRateLimiter = ({ perMinute, now }: Limit) => {
 };
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
+/** Behind one IPv4 address may be all the payers of a mobile network or of a hall. */
+const timesPerAddress = 100;
+
+/**
+ * Counts the pages of each payment by address. All payments of an address together have a much larger limit, so that payers
+ * behind one address do not stop each other; those of a /48, which costs an attacker nothing, a smaller one.
+ */
+export const createPageLimiter = ({ perMinute, now }: Limit) => {
+  const payments = createWindows({ perMinute, now });
+  const addresses = createWindows({ perMinute: perMinute * timesPerAddress, now });
+  const sites = createWindows({ perMinute: perMinute * timesPerSite, now });
+  return {
+    /**
+     * Counts one hit.
+     * @param paymentId empty if the link belongs to none
+     * @returns the error to respond with when it is over the limit
+     */
+    hit(address: string, paymentId: string): PaymentError | undefined {
+      const site = siteKey(address);
+      return (
+        payments.hit(`${paymentId} ${address}`) ??
+        (site === undefined ? addresses.hit(address) : sites.hit(site))
+      );
+    },
+  };
+};
+export type PageLimiter = ReturnType<typeof createPageLimiter>;
+
 const createWindows = ({ perMinute, now }: Limit) => {
   const windows = new Map<string, { hits: number; endsAt: number }>();
   return {

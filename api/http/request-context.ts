@@ -65,7 +65,9 @@ export const requestContext =
       const isDisconnect = ctx.socket.destroyed && isCausedByDisconnect(error);
       // Other errors are logged and counted even if the client has disconnected.
       if (error !== undefined && !isDisconnect) {
-        const answer = await errorResponse(error, { ...deps, requestId, route: routeOf(ctx) });
+        const forPayer = isLostPayer(ctx);
+        const context = { ...deps, requestId, route: routeOf(ctx), forPayer };
+        const answer = await errorResponse(error, context);
         sendResult(ctx, answer);
         code = answer.code;
         recordRefusal(deps, ctx, error);
@@ -98,6 +100,13 @@ const recordRefusal = ({ refusals }: Deps, ctx: Koa.Context, error: unknown) => 
   const fields = details?.fields?.slice(0, limits.reportedProblems) ?? null;
   refusals.record({ id, application, method, route: route.path, status, code, fields });
 };
+
+/** A browser without a token, at a place to which a part of a payer's link leads. */
+const isLostPayer = (ctx: Koa.Context): boolean =>
+  routeOf(ctx)?.access !== 'payer' &&
+  ctx.get('accept').includes('text/html') &&
+  ctx.get('authorization') === '' &&
+  /^\/+api\/+v1\/+(payments|sandbox)\//i.test(ctx.path);
 
 /** Needs neither a token nor a link nor a signature, and no other limit counts it. */
 const isOpenToAnyone = (ctx: Koa.Context, error: unknown): boolean =>

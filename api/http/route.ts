@@ -156,7 +156,7 @@ interface BodyReaders {
 /** A request as the handler of this route sees it: reading an undeclared part does not compile. */
 export type RequestOf<A extends Access, S extends RouteSpec> = RouteRequest<CodeOf<A, S>> &
   (A extends 'application' ? { caller: Caller } : unknown) &
-  (A extends 'payer' ? Pick<AnyRequest, 'search'> : unknown) &
+  (A extends 'payer' ? Pick<AnyRequest, 'search' | 'isHead'> : unknown) &
   (A extends 'gateway' ? Pick<AnyRequest, 'address'> : unknown) &
   (S extends { query: infer Q extends z.ZodObject } ? { query: z.output<Q> } : unknown) &
   (S extends { body: { json: z.ZodType } } ? Pick<BodyReaders, 'readJson'> : unknown) &
@@ -177,4 +177,6 @@ export type AnyRequest = RouteRequest<ErrorCode> &
     address: string;
     /** The query parameters of a payer's browser, not validated. */
     search(): URLSearchParams;
+    /** A program looks whether a link works; no payer sees the answer, so it must change nothing. */
+    isHead: boolean;
   };

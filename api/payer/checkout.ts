@@ -5,7 +5,7 @@ import type { Handler, RouteSpec } from '../http/route.ts';
 import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';
 import type { Starter } from '../payments/starter.ts';
 import { redirectToCallback } from './callback.ts';
-import { redirectToGateway, retryingPage, unknownPaymentPage } from './pages.ts';
+import { redirectToGateway, retryingPage, unknownPaymentPage, waitingPage } from './pages.ts';
 
 export const checkoutRoute = {
   summary: 'Send the payer to the gateway',
@@ -37,7 +37,7 @@ export const checkoutRoute = {
 } as const satisfies RouteSpec;
 
 export interface Deps {
-  payments: Pick<Payments, 'sendToGateway'>;
+  payments: Pick<Payments, 'sendToGateway' | 'getForPayer'>;
   starter: Pick<Starter, 'startNow'>;
   now: () => Date;
 }
@@ -54,6 +54,11 @@ const mustWait = ({ redirect, status }: CheckoutPayment): boolean =>
 export const checkoutHandler =
   ({ payments, starter, now }: Deps): Handler<'payer', typeof checkoutRoute> =>
   async (request) => {
+    if (request.isHead) {
+      const found = await findByPaymentId(request, payments.getForPayer);
+      if (!found) return unknownPaymentPage();
+      return found.status === 'pending' ? waitingPage() : redirectToCallback(found, found.status);
+    }
     const signal = request.disconnectSignal();
     const deadline = Date.now() + limits.checkoutSeconds * 1000;
     let payment = await findByPaymentId(request, (id) => payments.sendToGateway(id, now()));

@@ -44,8 +44,8 @@ export interface Page<Status extends number> {
   title: string;
   content: Html;
   headers?: Record<string, string>;
-  /** Origins that a form of this page may submit to. */
-  formTargets?: readonly string[];
+  /** Origins that a form of this page may submit to. `any`: what it leads to may send the payer on to any place. */
+  formTargets?: readonly string[] | 'any';
 }
 
 /** A page for a payer. Its policy allows one style and one script, and nothing from other origins. */
@@ -63,7 +63,9 @@ export const page = async <const Status extends number>({
       `style-src ${styleHash}`,
       `script-src ${scriptHash}`,
       // Chromium checks each redirect after a form against this too; shops and banks have several.
-      `form-action ${formTargets ? [...formTargets, 'https:'].join(' ') : `'none'`}`,
+      ...(formTargets === 'any'
+        ? []
+        : [`form-action ${formTargets ? [...formTargets, 'https:'].join(' ') : `'none'`}`]),
       `base-uri 'none'`,
       `frame-ancestors 'none'`,
     ].join('; '),
@@ -122,6 +124,10 @@ export const unknownPaymentPage = () =>
     'Payment not found',
     'This link does not belong to a payment. Please go back to the shop.',
   );
+
+/** Says that a link works, to a program that looks. */
+export const waitingPage = () =>
+  problemPage(200, 'Your payment', 'This link leads to the payment gateway.');
 
 /**
  * Some providers refuse a payer without a referrer. Sends them our origin only, never the link with the

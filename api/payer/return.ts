@@ -58,6 +58,11 @@ export const returnHandler =
     const payment = await findByPaymentId(request, deps.payments.getForPayer);
     if (!payment) return unknownPaymentPage();
     if (!payment.opened) return redirectToCallback(payment, payment.status);
+    if (request.isHead)
+      return redirectToCallback(
+        payment,
+        isTerminal(payment.status) ? payment.status : 'processing',
+      );
     // Only a gateway sends payers here, so a checkout that is not recorded was lost.
     if (!payment.payerSent) await recordLostCheckout(deps, payment.id);
 

@@ -1,6 +1,6 @@
 import { PaymentError } from '../../contract/errors.ts';
-import type { Status, VerificationResult } from '../../contract/status.ts';
-import type { VerifyRequest } from '../../temporal/messages.ts';
+import type { Status } from '../../contract/status.ts';
+import type { SharedResult, VerifyRequest } from '../../temporal/messages.ts';
 import {
   type WorkflowCalls,
   TemporalUnavailable,
@@ -22,7 +22,7 @@ export const createVerifier =
     payment: VerifyStart & { status: Status },
     request: VerifyRequest,
     signal?: AbortSignal,
-  ): Promise<VerificationResult> => {
+  ): Promise<SharedResult> => {
     // Without an outcome a return makes a payment `processing`. If it is that already, a return and a
     // verify ask for the same, and may share a verification.
     const returned = request.returned || payment.status === 'processing';

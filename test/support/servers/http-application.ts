@@ -37,7 +37,7 @@ export const serve = async (
     clientAddress: () => '192.0.2.1',
     addressInLog: 'truncated',
     openRequests: createRateLimiter({ perMinute: 20, now: Date.now }),
-    payerPages: { hit: () => undefined, isAtLimit: () => false },
+    payerPages: { hit: () => undefined },
     logger: { info: log('info'), error: log('error') },
     metrics,
     refusals: { record: () => {} },

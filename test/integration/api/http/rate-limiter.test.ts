@@ -211,12 +211,17 @@ describe('failed authentication', () => {
   });
 });
 
-it("payers' pages get 429 after 60 requests in a minute from one address, over all pages", async () => {
+it("payers' pages of a payment get 429 after 60 requests in a minute from one address, and those of others there do not", async () => {
   const { token } = await service.anApplication();
-  const id = await createJourney(service, token).atGateway();
+  const journey = createJourney(service, token);
+  const [id, other] = [await journey.atGateway(), await journey.atGateway()];
   const client = from('203.0.113.60', token);
-  const paths = ['checkout', 'return'].map((end) => `/api/v1/payments/${id}/${end}`);
-  const all = [...paths, `/api/v1/sandbox/${id}`, '/api/v1/sandbox/unknown'];
+  const pagesOf = (of: string) => [
+    `/api/v1/payments/${of}/checkout`,
+    `/api/v1/payments/${of}/return`,
+    `/api/v1/sandbox/${of}`,
+  ];
+  const all = pagesOf(id);
   const answers = await Promise.all(
     Array.from({ length: 60 }, (_, turn) => client.call(all[turn % all.length] ?? '')),
   );
@@ -234,4 +239,16 @@ it("payers' pages get 429 after 60 requests in a minute from one address, over a
   }
   expect(await client.me()).toMatchObject({ status: 200 });
   expect((await from('203.0.113.61', token).call(all[0] ?? '')).status).toBe(303);
+  // Another payer behind the same address.
+  expect((await client.call(pagesOf(other)[0] ?? '')).status).toBe(302);
+});
+
+it('links that belong to no payment get 429 after 60 requests in a minute from one address', async () => {
+  const client = from('203.0.113.62', '');
+  const answers = await Promise.all(
+    Array.from({ length: 61 }, (_, turn) => client.call(`/api/v1/sandbox/unknown-${turn}`)),
+  );
+  const statuses = answers.map(({ status }) => status);
+  expect(statuses.filter((status) => status === 404)).toHaveLength(60);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(1);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  createPageLimiter,
   createRateLimiter,
   RepeatedRateLimitError,
   type RateLimiter,
@@ -71,5 +72,40 @@ describe('a rate limiter, for IPv6', () => {
     const hit = hitsOn(createRateLimiter({ perMinute: 6, now: () => 0 }));
     for (let count = 0; count < 1_000; count += 1) hit(addressOf('2001:db8:1', 1));
     expect(hit(addressOf('2001:db8:1', 2))).toBeUndefined();
+  });
+});
+
+describe('a limiter of pages', () => {
+  const hits = (addressOf: (index: number) => string, idOf: (index: number) => string) => {
+    const limiter = createPageLimiter({ perMinute: 6, now: () => 0 });
+    return Array.from({ length: 2_000 }, (_, index) =>
+      limiter.hit(addressOf(index), idOf(index)),
+    ).filter((error) => error === undefined).length;
+  };
+
+  it('counts each payment of an address alone, and all of them with a hundred times the limit', () => {
+    expect(
+      hits(
+        () => '192.0.2.1',
+        () => 'PAY_1',
+      ),
+    ).toBe(6);
+    expect(
+      hits(
+        () => '192.0.2.1',
+        (index) => `PAY_${index % 50}`,
+      ),
+    ).toBe(50 * 6);
+    expect(
+      hits(
+        () => '192.0.2.1',
+        (index) => `PAY_${index}`,
+      ),
+    ).toBe(600);
+  });
+
+  it('counts the payments of a /48 with ten times the limit', () => {
+    const address = (index: number) => `2001:db8:1:${index.toString(16)}::/64`;
+    expect(hits(address, (index) => `PAY_${index}`)).toBe(60);
   });
 });
