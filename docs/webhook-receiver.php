@@ -57,7 +57,7 @@ function handle(PDO $database, array $event): void
 
 function changeOrder(PDO $database, array $event): void
 {
-    // Those of refunds have the status of the refund, and there may be new kinds.
+    // Events of refunds have the status of the refund, and there may be new kinds.
     if (preg_match('/^payment\.(paid|failed|cancelled|expired)$/D', $event['event']) !== 1) {
         return;
     }

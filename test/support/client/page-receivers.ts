@@ -39,7 +39,7 @@ export const usePageReceivers = (): PageReceiver[] => {
     if (secret !== undefined) writeFileSync(file, `${secret}\n`);
     return file;
   };
-  /** One that is called with the file of the secret and the port. */
+  /** Starts a program with the file of the secret and the port. */
   const withArguments =
     (command: string, ...before: string[]) =>
     async (secret: string | undefined) => {
