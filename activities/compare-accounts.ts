@@ -231,6 +231,7 @@ const captureIn = (status: GatewayStatus): Found => {
       // Captured, and all of it was given back since.
       return { result: status.failureCode === 'payment_reversed' ? 'found' : 'absent' };
     case 'processing':
+    case 'unconfirmed':
       return unclear;
     case 'cancelled':
     case 'expired':

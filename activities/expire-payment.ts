@@ -2,13 +2,14 @@ import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { VerificationResult } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
-import type { GatewayAdapter, GatewayStatus, OpenedPayment } from '../gateways/gateway.ts';
+import type { GatewayAdapter, GatewayStatus, MayTake, OpenedPayment } from '../gateways/gateway.ts';
 import type { PaymentWithAccount } from '../postgres/payment-outcomes.ts';
 import { createFinalizer } from './finalize.ts';
 import { findPayment } from './find-payment.ts';
 import {
   callInSlot,
   closeAt,
+  mayTakeOnce,
   toOpenedPayment,
   type Unanswered,
   verifyAt,
@@ -16,7 +17,6 @@ import {
 } from './gateway-calls.ts';
 import { alertAbout } from './log.ts';
 import { expired, failedWith, outcomeOf } from './outcome.ts';
-import { createRecordWaiting } from './record-waiting.ts';
 import type { Deps } from './verify-payment.ts';
 
 export interface ExpireRequest {
@@ -31,8 +31,7 @@ export interface ExpireRequest {
 
 export const createExpirePayment = (deps: Deps) => {
   const { paymentOutcomes, gatewayExchanges, publicBaseUrl, isRetry, logger } = deps;
-  const { finalize, afterFinalized } = createFinalizer(deps);
-  const recordWaiting = createRecordWaiting(deps);
+  const { finalize, afterFinalized, recordWaiting } = createFinalizer(deps);
 
   /** Records that the gateway gave no usable answer at the deadline, and alerts admins after the grace. */
   const recordUnknown = (
@@ -71,7 +70,12 @@ export const createExpirePayment = (deps: Deps) => {
       }
       const opened = toOpenedPayment(payment, reference, publicBaseUrl);
       const { result: answer, exchanges } = await callInSlot(deps, payment, (gateway) =>
-        inquireAtDeadline(gateway, { payment, opened, grace }),
+        inquireAtDeadline(gateway, {
+          payment,
+          opened,
+          mayTake: mayTakeOnce(deps, payment),
+          grace,
+        }),
       );
       const outcome = outcomeOf(payment, answer);
       if (outcome) return finalize(payment, outcome, { exchanges });
@@ -85,12 +89,17 @@ export const createExpirePayment = (deps: Deps) => {
 /** @returns an outcome, `processing` within the grace, or `unknown` */
 const inquireAtDeadline = async (
   gateway: GatewayAdapter,
-  { payment, opened, grace }: { payment: Payment; opened: OpenedPayment; grace: boolean },
+  {
+    payment,
+    opened,
+    mayTake,
+    grace,
+  }: { payment: Payment; opened: OpenedPayment; mayTake: MayTake; grace: boolean },
 ): Promise<GatewayStatus | Unanswered> => {
-  const first = await verifyAt(gateway, opened);
+  const first = await verifyAt(gateway, opened, mayTake);
   const isOnItsWay = first.state === 'processing' && grace;
   if (outcomeOf(payment, first) || first.state === 'unknown' || isOnItsWay) return first;
-  const last = await closeAt(gateway, opened);
+  const last = await closeAt(gateway, opened, mayTake);
   if (outcomeOf(payment, last)) return last;
   return { state: 'unknown', reason: 'It neither closed the payment nor gave an outcome' };
 };

@@ -1,20 +1,28 @@
 import { createEvent } from '../contract/event.ts';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
-import type { VerificationResult } from '../contract/status.ts';
+import type { WorkflowStart } from '../contract/payment.ts';
+import type { VerificationResult, WaitingAnswer } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
+import { findDriver } from '../gateways/registry.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
-import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payment-outcomes.ts';
-import type { WorkflowCalls } from '../temporal/workflow-calls.ts';
+import type { Orders } from '../postgres/orders.ts';
+import type {
+  Duplicates,
+  PaymentOutcomes,
+  PaymentWithAccount,
+} from '../postgres/payment-outcomes.ts';
+import { TemporalUnavailable, type WorkflowCalls } from '../temporal/workflow-calls.ts';
 import { findPayment } from './find-payment.ts';
 import { mayHaveCaptured } from './gateway-calls.ts';
 import type { Log } from './log.ts';
 import { alertAbout } from './log.ts';
-import type { Outcome } from './outcome.ts';
+import { failedWith, type Outcome } from './outcome.ts';
 
 export interface Deps {
-  paymentOutcomes: Pick<PaymentOutcomes, 'get' | 'finalize' | 'flagDuplicates'>;
+  paymentOutcomes: Pick<PaymentOutcomes, 'get' | 'finalize' | 'recordInquiry' | 'flagDuplicates'>;
+  orders: Pick<Orders, 'listOpen'>;
   gatewayExchanges: Pick<GatewayExchanges, 'list'>;
-  workflows: Pick<WorkflowCalls, 'recheckLatePayment'>;
+  workflows: Pick<WorkflowCalls, 'recheckLatePayment' | 'callOff'>;
   now: () => Date;
   logger: Pick<Log, 'warn' | 'error'>;
 }
@@ -26,15 +34,20 @@ export interface FinalizeOptions {
   onlyIfUnsent?: boolean;
 }
 
-/** Ends payments, and does what follows from an end. */
+export interface RecordWaitingOptions {
+  becomesProcessing: boolean;
+  exchanges: readonly GatewayExchange[];
+}
+
+/** Records what an answer means for a payment: its end and what follows from that, or that it goes on. */
 export const createFinalizer = (deps: Deps) => {
-  const { paymentOutcomes, gatewayExchanges, workflows, now, logger } = deps;
+  const { paymentOutcomes, orders, gatewayExchanges, workflows, now, logger } = deps;
 
   /** Alerts admins if another payment has paid the same order, or has the same tracking code. */
-  const alertDuplicates = async (paid: PaymentWithAccount): Promise<void> => {
-    // Sandbox money is not real, so no payer has paid twice.
-    if (paid.gatewayKind === 'sandbox') return;
-    const { duplicateOf, trackingCodeOf } = await paymentOutcomes.flagDuplicates(paid);
+  const alertDuplicates = (
+    { duplicateOf, trackingCodeOf }: Duplicates,
+    paid: PaymentWithAccount,
+  ) => {
     if (duplicateOf !== null)
       alertAbout(logger, paid, {
         alert: 'duplicate_payment',
@@ -49,11 +62,34 @@ export const createFinalizer = (deps: Deps) => {
       });
   };
 
+  /** Has the open payments of a paid order end. Nothing depends on it: their own next inquiry finds the order paid. */
+  const callOff = async (others: readonly WorkflowStart[]): Promise<void> => {
+    const results = await Promise.allSettled(others.map((other) => workflows.callOff(other)));
+    for (const result of results)
+      if (result.status === 'rejected') {
+        if (!(result.reason instanceof TemporalUnavailable)) throw result.reason;
+        logger.warn({ err: result.reason }, 'A payment of a paid order was not called off');
+      }
+  };
+
+  const afterPaid = async (paid: PaymentWithAccount): Promise<void> => {
+    // Sandbox money is not real, so no payer has paid twice.
+    if (paid.gatewayKind === 'sandbox') {
+      if (paid.isPaidOnce) await callOff(await orders.listOpen(paid));
+      return;
+    }
+    const { open, ...duplicates } = await paymentOutcomes.flagDuplicates(paid);
+    alertDuplicates(duplicates, paid);
+    await callOff(open);
+  };
+
   /** Whether the gateway may hold money of an ended payment, or may still capture some. */
   const mayHoldMoney = async (payment: PaymentWithAccount, inDoubt: boolean): Promise<boolean> => {
     const { id, status, failureCode, reference } = payment;
     if (status === 'paid') return false;
     if (failureCode === 'amount_mismatch') return true;
+    // Its payer may be paying while another payment pays the order.
+    if (failureCode === 'order_already_paid') return reference !== null;
     // All stored exchanges count, also those of earlier tries and of a try that broke off.
     if (reference === null) return false;
     return inDoubt || mayHaveCaptured(await gatewayExchanges.list(id));
@@ -70,7 +106,7 @@ export const createFinalizer = (deps: Deps) => {
     payment: PaymentWithAccount,
     { inDoubt = false }: { inDoubt?: boolean } = {},
   ): Promise<VerificationResult> => {
-    if (payment.status === 'paid') await alertDuplicates(payment);
+    if (payment.status === 'paid') await afterPaid(payment);
     if (payment.failureCode === 'amount_mismatch')
       alertAbout(logger, payment, {
         alert: 'amount_mismatch',
@@ -83,45 +119,68 @@ export const createFinalizer = (deps: Deps) => {
     return { kind: 'ended', status };
   };
 
-  return {
-    afterFinalized,
-
-    /** Ends the payment unless it has ended already, and returns its state then. */
-    async finalize(
-      payment: PaymentWithAccount,
-      { providerMessage, ...outcome }: Outcome,
-      { exchanges = [], onlyIfUnsent = false }: FinalizeOptions = {},
-    ): Promise<VerificationResult> {
-      const endedAt = now();
-      const paidAt = outcome.status === 'paid' ? endedAt : null;
-      const ended = {
-        ...payment,
-        ...outcome,
-        paidAt,
-        updatedAt: endedAt,
-      };
-      const event = createEvent(ended, endedAt);
-      const options = { providerMessage, onlyIfUnsent, exchanges };
-      if (await paymentOutcomes.finalize(ended, event, options)) return afterFinalized(ended);
-
-      const current = await findPayment(paymentOutcomes, payment.id);
-      if (!isTerminal(current.status)) return { kind: 'waiting' };
-      try {
-        return await afterFinalized(current);
-      } catch (error) {
-        // This try has captured money of a payment that another try has ended as unpaid. Temporal may
-        // already have given up this try, and then no retry starts the late-payment workflow.
-        const outcomeHoldsMoney =
-          outcome.status === 'paid' || outcome.failureCode === 'amount_mismatch';
-        if (outcomeHoldsMoney && current.status !== 'paid')
-          alertAbout(logger, payment, {
-            alert: 'late_payment',
-            message:
-              'Money was captured for a payment that had ended, and its late-payment workflow did not start',
-            facts: { err: error },
-          });
-        throw error;
-      }
-    },
+  /** Records an answer without an outcome. */
+  const recordWaiting = async (
+    { id, driver }: PaymentWithAccount,
+    answer: WaitingAnswer,
+    { becomesProcessing, exchanges }: RecordWaitingOptions,
+  ): Promise<VerificationResult> => {
+    const isTwoStep = findDriver(driver)?.capabilities.twoStepVerify === true;
+    const inquiry = { answer, isTwoStep, becomesProcessing, now: now(), exchanges };
+    if (await paymentOutcomes.recordInquiry(id, inquiry)) return { kind: answer };
+    return afterFinalized(await findPayment(paymentOutcomes, id));
   };
+
+  /**
+   * What becomes of an open payment whose order did not allow its outcome. It is lost to a payment that is paid. One
+   * that only holds the order may still fail, so this one is asked about again.
+   */
+  const yieldOrder = (
+    payment: PaymentWithAccount,
+    failureCode: Outcome['failureCode'],
+  ): Promise<VerificationResult> =>
+    failureCode === 'order_already_paid'
+      ? recordWaiting(payment, 'processing', { becomesProcessing: true, exchanges: [] })
+      : finalize(payment, failedWith('order_already_paid'));
+
+  /** Ends the payment unless it has ended already, and returns its state then. */
+  const finalize = async (
+    payment: PaymentWithAccount,
+    { providerMessage, ...outcome }: Outcome,
+    { exchanges = [], onlyIfUnsent = false }: FinalizeOptions = {},
+  ): Promise<VerificationResult> => {
+    const endedAt = now();
+    const paidAt = outcome.status === 'paid' ? endedAt : null;
+    const ended = {
+      ...payment,
+      ...outcome,
+      paidAt,
+      updatedAt: endedAt,
+    };
+    const event = createEvent(ended, endedAt);
+    const options = { providerMessage, onlyIfUnsent, exchanges };
+    if (await paymentOutcomes.finalize(ended, event, options)) return afterFinalized(ended);
+
+    const current = await findPayment(paymentOutcomes, payment.id);
+    if (!isTerminal(current.status))
+      return onlyIfUnsent ? { kind: 'waiting' } : yieldOrder(current, outcome.failureCode);
+    try {
+      return await afterFinalized(current);
+    } catch (error) {
+      // This try has captured money of a payment that another try has ended as unpaid. Temporal may
+      // already have given up this try, and then no retry starts the late-payment workflow.
+      const outcomeHoldsMoney =
+        outcome.status === 'paid' || outcome.failureCode === 'amount_mismatch';
+      if (outcomeHoldsMoney && current.status !== 'paid')
+        alertAbout(logger, payment, {
+          alert: 'late_payment',
+          message:
+            'Money was captured for a payment that had ended, and its late-payment workflow did not start',
+          facts: { err: error },
+        });
+      throw error;
+    }
+  };
+
+  return { afterFinalized, finalize, recordWaiting };
 };

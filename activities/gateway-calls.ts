@@ -3,7 +3,9 @@ import type { RecordedAccount } from '../contract/gateway-account.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
 import { GatewayUnavailable } from '../gateways/errors.ts';
-import type { GatewayAdapter, GatewayStatus, OpenedPayment } from '../gateways/gateway.ts';
+import type { GatewayAdapter, GatewayStatus, MayTake, OpenedPayment } from '../gateways/gateway.ts';
+import type { Orders } from '../postgres/orders.ts';
+import type { PaymentWithAccount } from '../postgres/payment-outcomes.ts';
 import { gatewayBusy } from '../temporal/failures.ts';
 import type { Bulkhead } from './bulkhead.ts';
 
@@ -91,21 +93,29 @@ export const unknownIfSilent = async <T>(call: () => Promise<T>): Promise<T | Un
   }
 };
 
+/** The money of a payment is taken only if it holds its order, where at most one payment of an order may be paid. */
+export const mayTakeOnce = (
+  { orders }: { orders: Pick<Orders, 'claim'> },
+  { id, isPaidOnce }: PaymentWithAccount,
+): MayTake => (isPaidOnce ? () => orders.claim(id) : undefined);
+
 /** Verifies with the gateway. */
 export const verifyAt = (
   gateway: GatewayAdapter,
   opened: OpenedPayment,
-): Promise<GatewayStatus | Unanswered> => unknownIfSilent(() => gateway.verify(opened));
+  mayTake: MayTake,
+): Promise<GatewayStatus | Unanswered> => unknownIfSilent(() => gateway.verify(opened, mayTake));
 
 /** Makes the payment unpayable if the gateway can, and asks again if it did not confirm that. */
 export const closeAt = async (
   gateway: GatewayAdapter,
   opened: OpenedPayment,
+  mayTake: MayTake,
 ): Promise<GatewayStatus | Unanswered> => {
   const closed = gateway.expire
     ? await unknownIfSilent(async () => gateway.expire?.(opened))
     : true;
-  return closed === true ? { state: 'expired' } : verifyAt(gateway, opened);
+  return closed === true ? { state: 'expired' } : verifyAt(gateway, opened, mayTake);
 };
 
 /** A payment as its gateway needs it to open it. */

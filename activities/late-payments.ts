@@ -83,9 +83,12 @@ export const createLatePaymentActivities = (deps: Deps) => {
   ) => {
     const { id, application, gateway, status, amount, currency } = payment;
     const logged = { payment_id: id, application, gateway };
+    const message = messageOf[result ?? 'found'];
+    // Nobody is needed where the money goes back, as it must where another payment has paid the order.
+    const isExpected = result === 'reversed' || payment.failureCode === 'order_already_paid';
+    const needsPerson = result === 'by_hand' || !isExpected;
     // The alert comes first: a retry finds the record and would not alert.
-    if (result !== 'reversed')
-      alertAbout(logger, payment, { alert: 'late_payment', message: alertOf[result ?? 'found'] });
+    if (needsPerson) alertAbout(logger, payment, { alert: 'late_payment', message });
     const facts = {
       ...{ gateway, status, amount, currency },
       ...(captured && { taken_amount: captured.amount, taken_currency: captured.currency }),
@@ -93,7 +96,7 @@ export const createLatePaymentActivities = (deps: Deps) => {
     };
     const isAudited = payment.gatewayKind === 'live';
     const isNew = await latePayments.record(id, { result, captured, facts, now: now(), isAudited });
-    if (isNew && result === 'reversed') logger.info(logged, 'Late payment reversed');
+    if (isNew && !needsPerson) logger.info(logged, message);
   };
 
   const finish = async (
@@ -187,9 +190,10 @@ export const createLatePaymentActivities = (deps: Deps) => {
   };
 };
 
-const alertOf: Record<'found' | 'returns' | 'by_hand', string> = {
+const messageOf: Record<'found' | LatePaymentResult, string> = {
   found: 'Money was captured for a payment that is not paid; it will be reversed',
   returns: 'Money came after the end of a payment; the gateway returns it',
+  reversed: 'Late payment reversed',
   by_hand: 'Money of a payment that is not paid may still be at the gateway; check it by hand',
 };
 
@@ -201,6 +205,7 @@ const moneyAt = ({
     case 'paid':
       return 'captured';
     case 'processing':
+    case 'unconfirmed':
       return 'on_its_way';
     case 'waiting':
     case 'failed':

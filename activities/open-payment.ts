@@ -1,3 +1,4 @@
+import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import type { Status } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
@@ -9,7 +10,7 @@ import { createFinalizer, type Deps as FinalizerDeps } from './finalize.ts';
 import { findPayment } from './find-payment.ts';
 import { callInSlot, unknownIfSilent, toGateway, wasSentToOpen } from './gateway-calls.ts';
 import { alertAbout } from './log.ts';
-import { failedWith } from './outcome.ts';
+import { failedWith, type Outcome } from './outcome.ts';
 
 export interface Deps extends FinalizerDeps {
   paymentOutcomes: PaymentOutcomes;
@@ -44,6 +45,16 @@ export const createOpenPayment = (deps: Deps) => {
     return { stage: 'ended', status: payment.status };
   };
 
+  const endUnsent = async (
+    payment: PaymentWithAccount,
+    outcome: Outcome,
+    exchanges: readonly GatewayExchange[] = [],
+  ): Promise<Stage> => {
+    // An earlier try may have opened the payment, and its payer may be at the gateway now.
+    const result = await finalize(payment, outcome, { exchanges, onlyIfUnsent: true });
+    return result.kind === 'ended' ? { stage: 'ended', status: result.status } : { stage: 'open' };
+  };
+
   const open = async (payment: PaymentWithAccount, timeLeftMs: number): Promise<Stage> => {
     const { id } = payment;
     const { result: opening, exchanges } = await callInSlot(
@@ -66,11 +77,7 @@ export const createOpenPayment = (deps: Deps) => {
           facts: { code },
         });
       const outcome = failedWith(failureCode, { code, message });
-      // An earlier try may have opened the payment, and its payer may be at the gateway now.
-      const result = await finalize(payment, outcome, { exchanges, onlyIfUnsent: true });
-      return result.kind === 'ended'
-        ? { stage: 'ended', status: result.status }
-        : { stage: 'open' };
+      return endUnsent(payment, outcome, exchanges);
     }
     if (await paymentOutcomes.recordOpened(id, { ...opening, exchanges }))
       return openStage(opening.payer?.returnsAt);
@@ -88,6 +95,7 @@ export const createOpenPayment = (deps: Deps) => {
       if (isTerminal(payment.status)) return readEnded(payment);
       if (payment.reference !== null) return openStage(payment.payerReturnsAt);
       if (afterDeadline) return { stage: 'unopened' };
+      if (payment.orderIsPaid) return endUnsent(payment, failedWith('order_already_paid'));
       const timeLeftMs = payment.expiresAt.getTime() - now().getTime();
       if (timeLeftMs > 0) return open(payment, timeLeftMs);
       if (wasSentToOpen(await gatewayExchanges.list(id))) throw gatewayUnavailableUntilDeadline();

@@ -57,6 +57,9 @@ export const outcomeOf = (
       return cancelledBy('payer');
     case 'expired':
       return expired;
+    case 'unconfirmed':
+      // The record decides whether another payment has paid the order, or only holds it.
+      return failedWith('order_already_paid');
     case 'waiting':
     case 'processing':
     case 'unknown':

@@ -3,13 +3,14 @@ import { isTerminal } from '../contract/status.ts';
 import type { VerifyRequest } from '../temporal/messages.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
 import type { Bulkhead } from './bulkhead.ts';
-import { createFinalizer } from './finalize.ts';
+import type { Orders } from '../postgres/orders.ts';
+import { createFinalizer, type Deps as FinalizerDeps } from './finalize.ts';
 import { findPayment } from './find-payment.ts';
-import { callInSlot, closeAt, toOpenedPayment, verifyAt } from './gateway-calls.ts';
+import { callInSlot, closeAt, mayTakeOnce, toOpenedPayment, verifyAt } from './gateway-calls.ts';
 import { outcomeOf } from './outcome.ts';
-import { createRecordWaiting, type Deps as RecordDeps } from './record-waiting.ts';
 
-export interface Deps extends RecordDeps {
+export interface Deps extends FinalizerDeps {
+  orders: Orders;
   gatewayOf: AdapterOf;
   gatewayBulkhead: Bulkhead;
   publicBaseUrl: string;
@@ -23,8 +24,7 @@ export interface VerifyPaymentRequest extends VerifyRequest {
 
 export const createVerifyPayment = (deps: Deps) => {
   const { paymentOutcomes, publicBaseUrl, isRetry } = deps;
-  const { finalize, afterFinalized } = createFinalizer(deps);
-  const recordWaiting = createRecordWaiting(deps);
+  const { finalize, afterFinalized, recordWaiting } = createFinalizer(deps);
 
   return {
     /**
@@ -43,11 +43,12 @@ export const createVerifyPayment = (deps: Deps) => {
       const { reference } = payment;
       if (reference === null) return { kind: 'waiting' };
       const opened = toOpenedPayment(payment, reference, publicBaseUrl);
+      const mayTake = mayTakeOnce(deps, payment);
 
       const { result: answer, exchanges } = await callInSlot(deps, payment, async (gateway) => {
-        const first = await verifyAt(gateway, opened);
+        const first = await verifyAt(gateway, opened, mayTake);
         const canClose = cancelled && first.state === 'waiting' && gateway.expire;
-        return canClose ? closeAt(gateway, opened) : first;
+        return canClose ? closeAt(gateway, opened, mayTake) : first;
       });
       if (answer.state === 'unknown')
         return recordWaiting(payment, 'unknown', { becomesProcessing: returned, exchanges });

@@ -13,6 +13,9 @@ const refundAmounts = z.strictObject({
 });
 
 const details = {
+  ORDER_ALREADY_PAID: z.strictObject({
+    payment_id: z.string().meta({ description: 'The payment that has paid the order.' }),
+  }),
   PAYMENT_NOT_CANCELLABLE: z.strictObject({ status: openEnum(statuses) }),
   REFUND_NOT_ALLOWED: z.strictObject({
     limit: z.int().meta({ description: 'For a day of UTC, in minor units.' }),

@@ -44,6 +44,10 @@ export const errors = {
     status: 409,
     meaning: 'The payment has ended, or its money is on its way; see details.',
   },
+  ORDER_ALREADY_PAID: {
+    status: 409,
+    meaning: 'Another payment has paid the order, see details.',
+  },
   PAYLOAD_TOO_LARGE: {
     status: 413,
     meaning: `The body is larger than ${limits.requestBodyKb} KB.`,
@@ -126,6 +130,8 @@ export interface ErrorDetails {
   retry_after?: number;
   /** The replay that is running. */
   replay_id?: string;
+  /** The payment that has paid the order. */
+  payment_id?: string;
   /** The payment's. */
   status?: Status;
   /** The amounts of the payment that a refund does not fit, in minor units. */

@@ -1,4 +1,7 @@
-/** The results of a call. `no_answer`: no usable answer from the gateway; `error`: a fault of ours. */
+/**
+ * The results of a call. `unconfirmed`: paid, and not verified because of its order. `no_answer`: no usable answer from the
+ * gateway; `error`: a fault of ours.
+ */
 export const exchangeResults = [
   'opened',
   'refused',
@@ -8,6 +11,7 @@ export const exchangeResults = [
   'expired',
   'waiting',
   'processing',
+  'unconfirmed',
   'reversed',
   'pending',
   'accepted',

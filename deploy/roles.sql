@@ -71,7 +71,7 @@ grant select on applications, gateways, payments, refunds, workflow_outbox, idem
   gateway_entries, account_differences to payments_worker;
 grant update (status, gateway_reference, gateway_redirect, checkout_at, payer_returns_at, inquired_at, uncertain, tracking_code,
   card_pan_masked, paid_at, failure_code, cancelled_by, cancellation_reason, gateway_code, gateway_message, amount_refunded,
-  amount_refund_pending, healed_at, updated_at) on payments to payments_worker;
+  amount_refund_pending, order_claimed_at, healed_at, updated_at) on payments to payments_worker;
 grant insert (id, payment_id, application, test, order_id, status, amount, currency, method, requested_by, metadata,
   gateway_reference, bank_reference, succeeded_at, created_at, updated_at),
   update (status, stage, times_told, told_at, gateway_reference, bank_reference, failure_code, gateway_code,
@@ -118,7 +118,7 @@ grant select on applications, gateways, tokens, webhook_secrets, payments, refun
 grant insert (id, application, kind, requested_at, traceparent), delete on webhook_tests to payments_admin;
 grant insert on applications, gateways, webhook_secrets to payments_admin;
 grant insert (hash, prefix, application, mode, name, scopes, expires_at, issued_by, issued_via) on tokens to payments_admin;
-grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute, refund_events)
+grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute, refund_events, orders_paid_once)
   on applications to payments_admin;
 -- An admin's refund is a request, as the API's: its workflow carries it out. So is the decision about one that nobody
 -- can know. A trigger says whether another admin must confirm it, and a row of that one is the only way to do so.
@@ -156,14 +156,16 @@ grant select (id, application, key_id, created_at, retires_at) on webhook_secret
 grant insert (hash, prefix, application, mode, name, scopes, expires_at, issued_by, issued_via), update (revoked_at) on tokens
   to payments_console;
 grant insert (application, ciphertext), update (retires_at) on webhook_secrets to payments_console;
-grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute, refund_events)
+grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute, refund_events, orders_paid_once)
   on applications to payments_console;
 grant update (checked_at) on late_payments to payments_admin, payments_console;
+-- They take the order from an open payment.
+grant update (order_claimed_at) on payments to payments_admin, payments_console;
 -- It reads limits and the amount above which another admin must confirm a refund, and changes neither.
 grant select on refund_approvals, refund_limits to payments_console;
 -- It can replace credentials, and read none.
 grant update (enabled, credentials, notification_secrets, refund_credentials) on gateways to payments_console;
-grant insert (slug, default_gateway, callback_urls, webhook_url, requests_per_minute) on applications
+grant insert (slug, default_gateway, callback_urls, webhook_url, requests_per_minute, orders_paid_once) on applications
   to payments_console;
 -- Replays of many and webhook tests are requests, as the API's: a workflow carries them out.
 grant select on replays, replay_results, webhook_tests to payments_console;
@@ -208,7 +210,7 @@ begin
     if not (select relrowsecurity from pg_class where oid = restricted::regclass) then
       execute format('alter table %I enable row level security', restricted);
     end if;
-    -- This policy allows what the grants above allow. No role may read confirmations.
+    -- What the grants above allow. Nobody may read confirmations.
     if restricted <> 'confirmations' and not exists (select from pg_policy where polname = restricted || '__granted') then
       execute format('create policy %I on %I using (true)', restricted || '__granted', restricted);
     end if;
@@ -222,7 +224,7 @@ begin
     create policy movements__worker on movements as restrictive for insert to payments_worker
       with check (kind in ('fee', 'chargeback'));
   end if;
-  -- Each role may ask for refunds of its own kind. The worker finds those that were made at the gateway.
+  -- Who may ask for which refund. The worker finds those that were made at the gateway.
   -- The minute is for a request that came before its token ended.
   if not exists (select from pg_policy where polname = 'refunds__api') then
     create policy refunds__api on refunds as restrictive for insert to payments_api

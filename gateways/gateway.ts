@@ -48,7 +48,7 @@ export type OpenResult =
 
 /**
  * The state of a payment at the gateway. `waiting`: the payer has not decided. `processing`: the money is
- * on its way, or was captured and waits for our verification.
+ * on its way, or was captured and waits for our verification. `unconfirmed`: it waits for that, and we may not verify.
  */
 export type GatewayStatus =
   | {
@@ -60,7 +60,13 @@ export type GatewayStatus =
       cardPanMasked: string | null;
     }
   | { state: 'failed'; failureCode: FailureCode; code: string | null; message: string | null }
-  | { state: 'cancelled' | 'expired' | 'waiting' | 'processing' };
+  | { state: 'cancelled' | 'expired' | 'waiting' | 'processing' | 'unconfirmed' };
+
+/**
+ * Whether the gateway may take the money that a payer has paid and nobody has verified. Undefined: it may. A two-step
+ * gateway asks between its inquiry and its verification, and answers `unconfirmed` after false.
+ */
+export type MayTake = (() => Promise<boolean>) | undefined;
 
 /** `pending`: the gateway has taken it on, and an inquiry shows what becomes of it. */
 export type Reversal = { result: 'reversed' } | { result: 'pending' } | Refused;
@@ -142,8 +148,8 @@ export type Notification =
 export interface GatewayAdapter {
   /** May be repeated. The first opening that is recorded counts: payers are sent to its page. */
   open(payment: GatewayPayment): Promise<OpenResult>;
-  /** Confirms the money where the payer has paid, and returns the state. May be repeated. */
-  verify(payment: OpenedPayment): Promise<GatewayStatus>;
+  /** Confirms the money where the payer has paid, if it may be taken, and returns the state. May be repeated. */
+  verify(payment: OpenedPayment, mayTake?: MayTake): Promise<GatewayStatus>;
   /** Returns the state and changes nothing. Captured money that waits for `verify` is `processing`. */
   inquire(payment: OpenedPayment): Promise<GatewayStatus>;
   /** Closes the payment, so that it cannot be paid. False where the gateway refuses: inquire again. */

@@ -104,7 +104,7 @@ export const payping = defineDriver({
         return toStatus(await getReport(payment));
       },
 
-      async verify(payment) {
+      async verify(payment, mayTake) {
         const report = await getReport(payment);
         const { paymentStatus, amount, refId } = report;
         const isVerified = paymentStatus === statuses.verified;
@@ -119,6 +119,7 @@ export const payping = defineDriver({
         }
         // The report is final. Only the second verification shows the card, and it may fail.
         if (isVerified) return (await confirmAgain(payment, Number(refId))) ?? toStatus(report);
+        if (mayTake && !(await mayTake())) return { state: 'unconfirmed' };
         const status = await confirm(payment, Number(refId));
         if (status.state !== 'verified_before' && status.state !== 'failed') return status;
         // An earlier verification whose response was lost may have taken the money, so a refusal of this

@@ -171,10 +171,11 @@ export const zarinpal = defineDriver({
         return { result: 'opened', reference: authority, redirect: { method: 'GET', url } };
       },
 
-      async verify(payment) {
+      async verify(payment, mayTake) {
         // Inquire first: a verification reports a payer who is still at the bank as failed.
         const status = await getStatus(payment);
         if (!isPaid(status)) return toStatus(status, payment);
+        if (status === 'PAID' && mayTake && !(await mayTake())) return { state: 'unconfirmed' };
         const response = await post(
           'verify',
           { ...toBody(payment), amount: toWire(capabilities, payment) },

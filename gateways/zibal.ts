@@ -128,13 +128,14 @@ export const zibal = defineDriver({
         return { result: 'opened', reference, redirect: { method: 'GET', url } };
       },
 
-      async verify(payment) {
+      async verify(payment, mayTake) {
         const inquired = await getStatus(payment);
         if (inquired.status !== statuses.unverified) return toStatus(inquired);
         const { amount } = inquired;
         // A verification sends no amount. Another amount is not verified, and goes back to the payer.
         if (amount !== toWire(capabilities, payment))
           return failed('amount_mismatch', null, `${amount} IRR`);
+        if (mayTake && !(await mayTake())) return { state: 'unconfirmed' };
         const response = await post('verify', toBody(payment));
         switch (response.result) {
           case results.ok:

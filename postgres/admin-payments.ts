@@ -67,6 +67,8 @@ export interface PaymentRecord extends PaymentRow {
   latePaymentResolvedAt: Date | null;
   /** When a person said that this money was looked after. */
   latePaymentCheckedAt: Date | null;
+  /** Since when the payment holds its order. */
+  orderClaimedAt: Date | null;
   attempts: AttemptRecord[];
   /** The last exchanges; of the sweeper's inquiries the last one with each result. */
   exchanges: GatewayExchange[];
@@ -180,7 +182,8 @@ export const createAdminPayments = (sql: Queries) => {
           p.gateway_message as "gatewayMessage", e.id as "eventId", e.kind as "eventKind",
           e.created_at as "eventAt", d.round, d.next_attempt_at as "nextAttemptAt",
           l.found_at as "latePaymentFoundAt", l.result as "latePaymentResult",
-          l.resolved_at as "latePaymentResolvedAt", l.checked_at as "latePaymentCheckedAt"
+          l.resolved_at as "latePaymentResolvedAt", l.checked_at as "latePaymentCheckedAt",
+          p.order_claimed_at as "orderClaimedAt"
         from payments p
         ${ownDelivery}
         left join late_payments l on l.payment_id = p.id

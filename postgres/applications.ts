@@ -9,6 +9,7 @@ export interface NewApplication {
   webhookUrl: string | null;
   /** The request budget; by default the published one. */
   requestsPerMinute?: number;
+  ordersPaidOnce?: boolean;
 }
 
 export interface Application extends NewApplication {
@@ -16,29 +17,38 @@ export interface Application extends NewApplication {
   requestsPerMinute: number;
   /** Its receiver knows the events of refunds. */
   refundEvents: boolean;
+  /** Of the payments of an order at most one is paid and not given back in full. */
+  ordersPaidOnce: boolean;
   createdAt: Date;
 }
 
 /** The part of an application that an admin can change. */
 export type ApplicationSettings = Pick<
   Application,
-  'status' | 'defaultGateway' | 'callbackUrls' | 'webhookUrl' | 'requestsPerMinute' | 'refundEvents'
+  | 'status'
+  | 'defaultGateway'
+  | 'callbackUrls'
+  | 'webhookUrl'
+  | 'requestsPerMinute'
+  | 'refundEvents'
+  | 'ordersPaidOnce'
 >;
 
 export const createApplications = (sql: Queries) => {
   const columns = sql`
     slug, status, default_gateway as "defaultGateway", callback_urls as "callbackUrls",
     webhook_url as "webhookUrl", requests_per_minute as "requestsPerMinute",
-    refund_events as "refundEvents", created_at as "createdAt"`;
+    refund_events as "refundEvents", orders_paid_once as "ordersPaidOnce", created_at as "createdAt"`;
   return {
     /** False if the slug exists; then nothing is written. */
     async insert(application: NewApplication): Promise<boolean> {
       const { slug, defaultGateway, callbackUrls, webhookUrl } = application;
-      const { requestsPerMinute = limits.applicationRequestsPerMinute } = application;
+      const { requestsPerMinute = limits.applicationRequestsPerMinute, ordersPaidOnce = false } =
+        application;
       const { count } = await sql`
         insert into applications
-          (slug, default_gateway, callback_urls, webhook_url, requests_per_minute)
-        values (${slug}, ${defaultGateway}, ${callbackUrls}, ${webhookUrl}, ${requestsPerMinute})
+          (slug, default_gateway, callback_urls, webhook_url, requests_per_minute, orders_paid_once)
+        values (${slug}, ${defaultGateway}, ${callbackUrls}, ${webhookUrl}, ${requestsPerMinute}, ${ordersPaidOnce})
         on conflict (slug) do nothing`;
       return count === 1;
     },
@@ -68,7 +78,7 @@ export const createApplications = (sql: Queries) => {
       await sql`
         update applications set status = ${to.status}, default_gateway = ${to.defaultGateway},
           callback_urls = ${to.callbackUrls}, webhook_url = ${to.webhookUrl},
-          requests_per_minute = ${to.requestsPerMinute}, refund_events = ${to.refundEvents}
+          requests_per_minute = ${to.requestsPerMinute}, refund_events = ${to.refundEvents}, orders_paid_once = ${to.ordersPaidOnce}
         where slug = ${slug}`;
     },
   };

@@ -24,6 +24,8 @@ export interface Attention {
   moneyToCheck: number;
   undelivered: UndeliveredCount[];
   silent: SilentGateway[];
+  /** Open payments that wait for another one, which holds their order and has not ended. */
+  ordersWaiting: number;
   /** Open payments whose deadline and grace are over. */
   overdue: number;
   refundsByHand: number;
@@ -34,13 +36,15 @@ export interface Attention {
 }
 
 /** The kinds of payments among them. */
-export const attentionKinds = ['money', 'silent', 'overdue'] as const;
+export const attentionKinds = ['money', 'orders', 'silent', 'overdue'] as const;
 export type AttentionKind = (typeof attentionKinds)[number];
 
 /** Every count stops here. */
 export const countedMax = 10_000;
 /** Silent gateways are found by this many of the open payments, those with the earliest deadlines. */
 const lookedThrough = 1_000;
+/** A gateway that answers takes the money of who holds an order sooner. */
+const heldMinutes = 5;
 /** After the grace, the sweeper has one more interval to end a payment. */
 const overdueMinutes = 20;
 
@@ -72,7 +76,14 @@ export const createAttentionQueries = (sql: Queries) => {
     ) as x
     where x.result = 'no_answer' limit ${limit}`;
 
-  const lists = { money: withMoneyToCheck, silent, overdue };
+  const waitingForOrder = (test: boolean | null, limit: number) => sql`
+    select p.* from payments h join payments p
+      on p.application = h.application and p.test = h.test and p.order_id = h.order_id and p.id <> h.id
+    where h.status in ('pending', 'processing') and p.status = 'processing'
+      and h.order_claimed_at is not null and h.order_claimed_at < now() - make_interval(mins => ${heldMinutes}::int) ${inMode(test, sql`p.test`)}
+    order by h.order_claimed_at limit ${limit}`;
+
+  const lists = { orders: waitingForOrder, money: withMoneyToCheck, silent, overdue };
 
   return {
     async get(test: boolean | null): Promise<Attention> {
@@ -80,6 +91,7 @@ export const createAttentionQueries = (sql: Queries) => {
         sql<Omit<Attention, 'undelivered' | 'silent'>[]>`
           select (select count(*) from (${withMoneyToCheck(test, countedMax)}) as m)::int as "moneyToCheck",
             (select count(*) from (${overdue(test, countedMax)}) as o)::int as overdue,
+            (select count(*) from (${waitingForOrder(test, countedMax)}) as w)::int as "ordersWaiting",
             (select count(*) from (select from refunds r where r.stage = 'by_hand' ${inMode(test, sql`r.test`)}
               limit ${countedMax}) as r)::int as "refundsByHand",
             (select count(*) from (select from refunds r

@@ -2,13 +2,21 @@ import type { Event } from '../contract/event.ts';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import type { RecordedAccount } from '../contract/gateway-account.ts';
 import { eventId } from '../contract/ids.ts';
-import type { Payment, Redirect } from '../contract/payment.ts';
+import type { Payment, Redirect, WorkflowStart } from '../contract/payment.ts';
 import type { DeliveryStatus, WaitingAnswer } from '../contract/status.ts';
 import { createAuditLog } from './audit-log.ts';
 import { changesOne, first, type Queries } from './driver/sql.ts';
 import { eventInserts } from './event-inserts.ts';
 import { exchangeInserts } from './gateway-exchanges.ts';
 import { accountColumns } from './gateways.ts';
+import {
+  claimedAt,
+  isPaidByAnother,
+  isTaken,
+  mayHoldOrder,
+  selectOpenOfOrder,
+  takesPart,
+} from './orders.ts';
 import { selectPayment } from './payment-columns.ts';
 import { retryInquiryAt, verifyingInquiryAt } from './sweeper.ts';
 
@@ -24,6 +32,10 @@ export interface PaymentWithAccount extends Payment, RecordedAccount {
   delivery: DeliveryStatus | null;
   /** The round of the delivery. */
   round: number | null;
+  /** At most one payment of its order may be paid. */
+  isPaidOnce: boolean;
+  /** Another payment has paid its order; false where that is allowed. */
+  orderIsPaid: boolean;
 }
 
 /** The gateway's own code and message, for admins only. */
@@ -37,6 +49,11 @@ export interface Duplicates {
   duplicateOf: string | null;
   /** Another payment of the gateway with the same tracking code. */
   trackingCodeOf: string | null;
+}
+
+/** What is found beside a payment that is paid now. `open`: those of its order that have not ended. */
+interface Others extends Duplicates {
+  open: WorkflowStart[];
 }
 
 /** The gateway exchanges that led to a change; they are stored in the same statement. */
@@ -53,9 +70,11 @@ export const createPaymentOutcomes = (sql: Queries) => ({
     first(sql<PaymentWithAccount[]>`
       select ${selectPayment(sql)}, ${accountColumns(sql)},
         p.gateway_reference as reference, p.checkout_at is not null as "payerSent",
-        p.payer_returns_at as "payerReturnsAt", d.status as delivery, d.round
+        p.payer_returns_at as "payerReturnsAt", d.status as delivery, d.round, ${takesPart(sql)} as "isPaidOnce",
+        case when ${takesPart(sql)} then ${isPaidByAnother(sql)} else false end as "orderIsPaid"
       from payments p
       join gateways g on g.slug = p.gateway
+      join applications a on a.slug = p.application
       left join deliveries d on d.event_id = ${eventId(id)}
       where p.id = ${id}`),
 
@@ -125,21 +144,24 @@ export const createPaymentOutcomes = (sql: Queries) => ({
    * Finds another paid payment of the order and one with the same tracking code, both through live accounts,
    * and writes the first of each order and of each code to the audit log. This is a separate statement after
    * `finalize`: inside it, two payments that end at the same moment would not see each other.
+   * @returns with the open payments of the order, if at most one of them may be paid
    */
-  async flagDuplicates(paid: Payment): Promise<Duplicates> {
+  async flagDuplicates(paid: Payment & Pick<PaymentWithAccount, 'isPaidOnce'>): Promise<Others> {
     const isLive = sql`exists (select from gateways g where g.slug = q.gateway and g.kind = 'live')`;
-    const [row] = await sql<Duplicates[]>`
-      select (
-        select q.id from payments q
-        where q.application = ${paid.application} and q.test = ${paid.test}
-          and q.order_id = ${paid.orderId} and q.status = 'paid' and q.id <> ${paid.id} and ${isLive}
-        limit 1) as "duplicateOf", (
-        select q.id from payments q
-        where q.gateway = ${paid.gateway} and q.tracking_code = ${paid.trackingCode}
-          and q.id <> ${paid.id}
-        limit 1) as "trackingCodeOf"`;
-    const duplicates = row ?? { duplicateOf: null, trackingCodeOf: null };
-    const { duplicateOf, trackingCodeOf } = duplicates;
+    const rows = await sql<(Duplicates & (WorkflowStart | { id: null }))[]>`
+      select found.*, open.* from (
+        select (
+          select q.id from payments q
+          where q.application = ${paid.application} and q.test = ${paid.test}
+            and q.order_id = ${paid.orderId} and q.status = 'paid' and q.id <> ${paid.id} and ${isLive}
+          limit 1) as "duplicateOf", (
+          select q.id from payments q
+          where q.gateway = ${paid.gateway} and q.tracking_code = ${paid.trackingCode}
+            and q.id <> ${paid.id}
+          limit 1) as "trackingCodeOf"
+      ) found left join lateral (${selectOpenOfOrder(sql, paid)}) open on ${paid.isPaidOnce}::boolean`;
+    const { duplicateOf = null, trackingCodeOf = null } = rows[0] ?? {};
+    const open = rows.filter((row) => row.id !== null);
     const auditLog = createAuditLog(sql);
     const { id, application, test, orderId: order_id, gateway, trackingCode } = paid;
     if (duplicateOf !== null)
@@ -155,16 +177,17 @@ export const createPaymentOutcomes = (sql: Queries) => ({
         tracking_code: trackingCode,
         also_of: trackingCodeOf,
       });
-    return duplicates;
+    return { duplicateOf, trackingCodeOf, open };
   },
 
   /**
    * Ends a payment: writes the outcome, the event with its final body and the delivery in one statement.
    * @param ended the payment with its outcome
    * @param options.onlyIfUnsent ends the payment only if no payer was sent to the gateway
-   * @returns false if the payment has ended already, or a payer was sent; then nothing is written
+   * @returns false if the payment has ended already, a payer was sent, or its order does not allow this outcome; then
+   *   nothing but the exchanges is written
    */
-  finalize: (
+  async finalize(
     ended: EndedPayment,
     event: Event,
     {
@@ -172,19 +195,32 @@ export const createPaymentOutcomes = (sql: Queries) => ({
       onlyIfUnsent,
       exchanges,
     }: { providerMessage: ProviderMessage; onlyIfUnsent: boolean } & WithExchanges,
-  ) =>
-    changesOne(sql`
+  ): Promise<boolean> {
+    const isPaid = ended.status === 'paid';
+    const isLost = ended.failureCode === 'order_already_paid';
+    const end = () => sql`
       with ended as (
-        update payments set status = ${ended.status}, tracking_code = ${ended.trackingCode},
+        update payments p set status = ${ended.status}, tracking_code = ${ended.trackingCode},
           card_pan_masked = ${ended.cardPanMasked}, paid_at = ${ended.paidAt},
           failure_code = ${ended.failureCode}, cancelled_by = ${ended.cancelledBy},
-          cancellation_reason = case when ${ended.cancelledBy}::text = 'application' then cancel_request_reason end,
+          cancellation_reason = case when ${ended.cancelledBy}::text = 'application' then p.cancel_request_reason end,
           updated_at = ${event.createdAt},
-          gateway_code = ${providerMessage.code}, gateway_message = ${providerMessage.message}
-        where id = ${ended.id} and status in ('pending', 'processing')
-          and (not ${onlyIfUnsent} or checkout_at is null)
-        returning id, application, test, order_id
+          gateway_code = ${providerMessage.code}, gateway_message = ${providerMessage.message},
+          order_claimed_at = ${isPaid ? claimedAt(sql) : null}
+        from applications a, gateways g
+        where p.id = ${ended.id} and p.status in ('pending', 'processing')
+          and (not ${onlyIfUnsent} or p.checkout_at is null) and a.slug = p.application and g.slug = p.gateway
+          ${isPaid ? sql`and ${mayHoldOrder(sql)}` : sql``} ${isLost ? sql`and ${isPaidByAnother(sql)}` : sql``}
+        returning p.id, p.application, p.test, p.order_id
       ), ${eventInserts(sql, event, ended.id)}, ${exchangeInserts(sql, ended.id, exchanges)}
-      select from ended`),
+      select from ended`;
+    try {
+      return await changesOne(end());
+    } catch (error) {
+      if (!isTaken(error)) throw error;
+    }
+    // Now it sees who has claimed the order meanwhile.
+    return changesOne(end());
+  },
 });
 export type PaymentOutcomes = ReturnType<typeof createPaymentOutcomes>;

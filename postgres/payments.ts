@@ -7,6 +7,7 @@ import type { RefundBasis } from '../contract/payment-fields.ts';
 import { first, type Queries } from './driver/sql.ts';
 import { conditionsOf, limitTo, rangeOf } from './list.ts';
 import { insertColumns, insertValues, selectPayment, selectTraceId } from './payment-columns.ts';
+import { selectPaidOfOrder } from './orders.ts';
 import { insertPlanned } from './sandbox-payments.ts';
 
 /** Stored with a create: a repeated create with the same key gets the same response. */
@@ -20,6 +21,18 @@ export interface IdempotencyRecord {
   body: string;
   /** An interval, e.g. `25 hours`. The clock of Postgres decides, which also ends it. */
   keptFor: string;
+}
+
+export interface InsertOptions {
+  traceparent?: string | null;
+  plan?: Parameters<typeof insertPlanned>[2] | undefined;
+  isPaidOnce?: boolean;
+}
+
+/** False: the key is taken, or another payment has paid the order, whose id this is. Then nothing is written. */
+export interface Inserted {
+  isInserted: boolean;
+  paidBy: string | null;
 }
 
 export interface StoredPayment extends Payment {
@@ -88,39 +101,43 @@ export const createPayments = (sql: Queries) => ({
   /**
    * Writes the payment, its idempotency record and its outbox entry in one statement. Two creates with the
    * same key wait for each other.
-   * @param traceparent the trace of the request
-   * @param plan how the payer of a test acts, if it says so
-   * @returns false if the key is taken; then nothing is written
+   * @param options.traceparent the trace of the request
+   * @param options.plan how the payer of a test acts, if it says so
+   * @param options.isPaidOnce at most one payment of the order may be paid
    */
   async insert(
     payment: Payment,
     idempotency: IdempotencyRecord | null,
-    traceparent: string | null = null,
-    plan?: Parameters<typeof insertPlanned>[2],
-  ): Promise<boolean> {
+    { traceparent = null, plan, isPaidOnce = false }: InsertOptions = {},
+  ): Promise<Inserted> {
+    const isFree = isPaidOnce ? sql`not exists (select from paid)` : sql`true`;
     const key = idempotency
       ? sql`
         insert into idempotency_keys as k
           (application, test, route, key, fingerprint, status, location, body, expires_at)
-        values (${payment.application}, ${payment.test}, ${idempotency.route}, ${idempotency.key},
-          ${idempotency.fingerprint}, ${idempotency.status}, ${idempotency.location},
-          ${idempotency.body}, now() + ${idempotency.keptFor}::interval)
+        select ${payment.application}, ${payment.test}::boolean, ${idempotency.route}, ${idempotency.key},
+          ${idempotency.fingerprint}::bytea, ${idempotency.status}::int, ${idempotency.location},
+          ${idempotency.body}, now() + ${idempotency.keptFor}::interval
+        where ${isFree}
         on conflict (application, test, route, key) do update set
           fingerprint = excluded.fingerprint, status = excluded.status,
           location = excluded.location, body = excluded.body, expires_at = excluded.expires_at
         where k.expires_at <= ${keptUntil(sql)}
         returning 1`
-      : sql`select 1`;
-    const inserted = await sql`
-      with key as (${key}), payment as (
+      : sql`select 1 where ${isFree}`;
+    const [row] = await sql<Inserted[]>`
+      with ${isPaidOnce ? sql`paid as (${selectPaidOfOrder(sql, payment)}),` : sql``} key as (${key}), payment as (
         insert into payments (${insertColumns(sql)}, traceparent)
         select ${insertValues(sql, payment)}, ${traceparent}::text from key
         returning id, created_at
-      ) ${plan ? sql`, planned as (${insertPlanned(sql, payment, plan)})` : sql``}
-      insert into workflow_outbox (payment_id, created_at)
-      select id, created_at from payment
-      returning payment_id`;
-    return inserted.count === 1;
+      ) ${plan ? sql`, planned as (${insertPlanned(sql, payment, plan)})` : sql``}, outbox as (
+        insert into workflow_outbox (payment_id, created_at)
+        select id, created_at from payment
+        returning payment_id
+      )
+      select exists (select from outbox) as "isInserted",
+        ${isPaidOnce ? sql`(select id from paid)` : sql`null`} as "paidBy"`;
+    return row ?? { isInserted: false, paidBy: null };
   },
 
   /** @returns undefined if the payment does not exist or has another owner */

@@ -1,6 +1,6 @@
 import type { Event } from '../contract/event.ts';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
-import { refundId, refundIdPattern } from '../contract/ids.ts';
+import { refundId } from '../contract/ids.ts';
 import type { Payment } from '../contract/payment.ts';
 import { createRefundEvent, type RefundEventKind } from '../contract/refund-event.ts';
 import type { RefundFailureCode } from '../contract/refund-failure-codes.ts';
@@ -97,7 +97,9 @@ const writeSums = (
   paymentId: string,
   { amountRefunded, amountRefundPending }: PaymentRow,
 ) => tx`
-  update payments set amount_refunded = ${amountRefunded}, amount_refund_pending = ${amountRefundPending}
+  update payments set amount_refunded = ${amountRefunded}, amount_refund_pending = ${amountRefundPending},
+    -- Who has the whole amount back may pay the order again. A refund that the bank sends back claims nothing.
+    order_claimed_at = case when ${amountRefunded} >= amount then null else order_claimed_at end
   where id = ${paymentId}`;
 
 const writeEvent = async (tx: Queries, refund: Refund, event: Event): Promise<void> => {
@@ -215,11 +217,7 @@ export const createRefundOutcomes = (sql: Sql) => ({
     return sql.begin(async (tx) => {
       const payment = await lockPayment(tx, paymentId);
       const { gateway } = payment;
-      // The gateway carries what somebody wrote there: it may be the id of another payment's refund.
-      const [other] = await tx`
-        select from refunds where id = ${found.id} and payment_id <> ${paymentId}`;
-      const isOurs = found.id !== null && refundIdPattern.test(found.id) && !other;
-      const id = isOurs && found.id ? found.id : refundId([gateway, found.gatewayReference]);
+      const id = found.id ?? refundId([gateway, found.gatewayReference]);
       const [refund] = await tx<Refund[]>`
         with r as (
           insert into refunds (id, payment_id, application, test, order_id, status, amount, currency, method,

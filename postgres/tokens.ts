@@ -27,6 +27,8 @@ export interface Caller {
   scopes: readonly TokenScope[];
   callbackUrls: string[];
   webhookUrl: string | null;
+  /** Of the payments of an order at most one may be paid. */
+  ordersPaidOnce: boolean;
   defaultGateway: Gateway;
   budget: Budget;
 }
@@ -81,7 +83,7 @@ export const createTokens = (sql: Queries) => ({
       ), caller as (
         select a.slug as application, a.status = 'disabled' as disabled, token.mode, token.scopes,
           a.callback_urls as "callbackUrls", a.webhook_url as "webhookUrl",
-          a.requests_per_minute as "perMinute", g.slug, g.driver, g.kind, g.enabled
+          a.orders_paid_once as "ordersPaidOnce", a.requests_per_minute as "perMinute", g.slug, g.driver, g.kind, g.enabled
         from token
         join applications a on a.slug = token.application
         join gateways g on g.slug = a.default_gateway

@@ -59,10 +59,10 @@ const prepareApplication = async (
   await applications.insert({ slug: application, defaultGateway: sandboxAccount.slug, ...urls });
   // The ports can differ from those of the last start.
   await applications.setUrls(application, urls);
-  // The shop gives money back, and knows the events of refunds.
+  // The shop gives money back, and knows the events of refunds. An order is paid once.
   const shop = await applications.get(application);
-  if (shop && !shop.refundEvents)
-    await applications.update(application, { ...shop, refundEvents: true });
+  if (shop && !(shop.refundEvents && shop.ordersPaidOnce))
+    await applications.update(application, { ...shop, refundEvents: true, ordersPaidOnce: true });
   const tokens = createTokens(sql);
   const secrets = createWebhookSecrets(sql);
   const box = createSecretBox(keyRing);

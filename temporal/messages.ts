@@ -28,6 +28,8 @@ export const cancelUpdate = 'cancel';
  * `RecheckRequest`; that of a late payment may have the earliest time, in ms since 1970.
  */
 export const recheckSignal = 'recheck';
+/** Signal of the payment workflow: another payment has paid the order, so end this one unless somebody has paid it. */
+export const callOffSignal = 'callOff';
 /** Signal of the payment and the refund workflow: the next attempt of the delivery is due now. */
 export const deliverSignal = 'deliver';
 
@@ -67,7 +69,8 @@ export interface RecheckRequest {
 
 /** Its reason is free text, which Temporal would keep: the API writes it to Postgres first. */
 export interface CancelRequest {
-  by: Exclude<CancelledBy, 'payer'>;
+  /** `order`: another payment has paid it. */
+  by: Exclude<CancelledBy, 'payer'> | 'order';
 }
 
 export interface ReplayInput {

@@ -14,6 +14,7 @@ import type { VerificationResult } from '../contract/status.ts';
 import { withinTrace } from '../telemetry/log.ts';
 import {
   type AccountDayInput,
+  callOffSignal,
   type CancelRequest,
   cancelUpdate,
   compareAccountDayWorkflow,
@@ -137,6 +138,9 @@ export const createWorkflowCalls = (client: Client) => {
      */
     recheck: (start: PaymentOrRefundStart, request?: RecheckRequest): Promise<void> =>
       signalOrStart(start, recheckSignal, request ? [request] : []),
+
+    /** Tells the workflow that another payment has paid the order, and starts it if it does not run. */
+    callOff: (start: WorkflowStart): Promise<void> => signalOrStart(start, callOffSignal),
 
     /** Has the workflow make the attempt that is due, and starts the workflow if it does not run. */
     deliver: (start: WorkflowStart): Promise<void> => signalOrStart(start, deliverSignal),

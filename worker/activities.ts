@@ -25,6 +25,7 @@ import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
 import { createSandboxRefunds } from '../postgres/sandbox-refunds.ts';
 import type { KeyRing } from '../postgres/secret-box.ts';
 import { createSecretBox, noKeys } from '../postgres/secret-box.ts';
+import { createOrders } from '../postgres/orders.ts';
 import { createPaymentOutcomes } from '../postgres/payment-outcomes.ts';
 import { createSweeperQueries } from '../postgres/sweeper.ts';
 import { createWebhookTests } from '../postgres/webhook-tests.ts';
@@ -79,6 +80,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
   });
   const collaborators = {
     gatewayExchanges: createGatewayExchanges(sql),
+    orders: createOrders(sql),
     paymentOutcomes: instrumentPaymentOutcomes(createPaymentOutcomes(sql), { metrics, logger }),
     gatewayOf: instrumentGateways(gatewayOf, metrics),
     workflows: createWorkflowCalls(client),

@@ -84,13 +84,15 @@ const returnPlannedPayer = async (returnsAt: number, verification: Verification)
  */
 const waitForPayer = async (input: PaymentInput, verification: Verification): Promise<void> => {
   const deadline = Date.parse(input.expiresAt);
+  const { pending } = verification;
   const shouldWake = () =>
-    verification.hasEnded() || verification.pending.recheck || historyIsLong();
+    verification.hasEnded() || pending.callOff || pending.recheck || historyIsLong();
   const isBeforeDeadline = () =>
     waitUntil(deadline, shouldWake, 'Waits for the payer until the payment expires');
 
   while (!verification.hasEnded() && (await isBeforeDeadline())) {
-    if (verification.pending.recheck) await verification.recheck();
+    if (pending.callOff) await verification.callOff();
+    else if (pending.recheck) await verification.recheck();
     else if (historyIsLong()) await continueAsNewWhenIdle(input, verification);
   }
 };
@@ -106,12 +108,14 @@ const resolveAfterDeadline = async (
   const gatewayHasRecovered = () => unknownResults > 0 && verification.isUnpaid();
   const shouldRetry = () =>
     verification.hasEnded() ||
+    verification.pending.callOff ||
     verification.pending.recheck ||
     gatewayHasRecovered() ||
     historyIsLong();
 
   while (!verification.hasEnded()) {
     if (historyIsLong()) await continueAsNewWhenIdle(input, verification);
+    verification.pending.callOff = false;
     const { kind } = await verification.expire({ grace: Date.now() < graceEndsAt, unreachable });
     unknownResults = kind === 'unknown' ? unknownResults + 1 : 0;
     await waitUntil(Date.now() + retryPauseMs(unknownResults), shouldRetry, pauseSummary(kind));
@@ -154,13 +158,14 @@ const waitUntil = async (time: number, isMet: () => boolean, summary: string): P
 const historyIsLong = (): boolean => workflowInfo().continueAsNewSuggested;
 
 /**
- * Continues in a new run, which reads the payment's state itself. A pending recheck comes first, because
- * the new run would not know of it.
+ * Continues in a new run, which reads the payment's state itself. A pending signal comes first, because the new
+ * run would not know of it.
  */
 const continueAsNewWhenIdle = async (
   input: PaymentInput,
   verification: Verification,
 ): Promise<void> => {
   await condition(allHandlersFinished);
-  if (!verification.pending.recheck) await continueAsNew<typeof payment>(input);
+  const { recheck, callOff } = verification.pending;
+  if (!recheck && !callOff) await continueAsNew<typeof payment>(input);
 };

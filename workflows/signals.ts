@@ -1,5 +1,10 @@
 import { defineSignal, setHandler } from '@temporalio/workflow';
-import { deliverSignal, type RecheckRequest, recheckSignal } from '../temporal/messages.ts';
+import {
+  callOffSignal,
+  deliverSignal,
+  type RecheckRequest,
+  recheckSignal,
+} from '../temporal/messages.ts';
 
 /** The signals that have come since the subscriber last forgot them. */
 export interface PendingSignals {
@@ -7,8 +12,10 @@ export interface PendingSignals {
   /** The gateway may hold money because of it, also after the end. */
   report: boolean;
   delivery: boolean;
+  /** Another payment has paid the order. */
+  callOff: boolean;
 }
-const nothing: PendingSignals = { recheck: false, report: false, delivery: false };
+const nothing: PendingSignals = { recheck: false, report: false, delivery: false, callOff: false };
 
 /** Handles the signals of a payment's or a refund's workflow. Every subscriber gets each signal. */
 export const createSignals = () => {
@@ -18,6 +25,9 @@ export const createSignals = () => {
   setHandler(defineSignal<[RecheckRequest?]>(recheckSignal), ({ unlessEnded = false } = {}) => {
     for (const each of subscribers)
       Object.assign(each, { recheck: true, ...(!unlessEnded && { report: true }) });
+  });
+  setHandler(defineSignal(callOffSignal), () => {
+    pending.callOff = true;
   });
   setHandler(defineSignal(deliverSignal), () => {
     // A workflow that Temporal has restored from a backup may not know that there is an event.

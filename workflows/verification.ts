@@ -94,6 +94,12 @@ export const createVerification = (id: string) => {
       endStatus = status;
     },
 
+    /** Another payment has paid the order. The inquiry is one of its own: what runs may have begun before that. */
+    async callOff(): Promise<void> {
+      pending.callOff = false;
+      await cancel({ by: 'order' });
+    },
+
     async recheck(): Promise<void> {
       // It does not share the result of an inquiry that began before it.
       while (inFlight) await inFlight.result;

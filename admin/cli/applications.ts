@@ -50,6 +50,13 @@ const readWebhookUrl = async (given: unknown, io: Io): Promise<string | null> =>
 const toUrls = (value: unknown): string[] | undefined =>
   Array.isArray(value) ? value.map(String) : undefined;
 
+const ordersPaidOnce = (byDefault: string) =>
+  option(
+    '--orders-paid-once <choice>',
+    'of the payments of an order at most one is paid and not given back',
+    byDefault,
+  ).choices(['yes', 'no']);
+
 const createCommand: CommandSpec = {
   usage: 'create <application>',
   summary:
@@ -61,6 +68,7 @@ const createCommand: CommandSpec = {
     required('--gateway <slug>', 'default gateway'),
     required(...callbackUrl),
     webhookUrlOption('none'),
+    ordersPaidOnce('yes'),
     reasonOption(),
   ],
   run: async ({ args: [slug = ''], options, reason, operations, io }) => {
@@ -69,6 +77,9 @@ const createCommand: CommandSpec = {
       defaultGateway: String(options.gateway),
       callbackUrls: toUrls(options.callbackUrl) ?? [],
       webhookUrl: await readWebhookUrl(options.webhookUrl, io),
+      ...(options.ordersPaidOnce !== undefined && {
+        ordersPaidOnce: options.ordersPaidOnce === 'yes',
+      }),
     };
     const created = await operations.applications.create(application, reason);
     const { text, json } = format(created.application);
@@ -89,6 +100,7 @@ const updateCommand: CommandSpec = {
     'applications update shop --no-webhook-url --reason "receiver is gone"',
     'applications update shop --requests-per-minute 600',
     'applications update shop --refund-events on --reason "its receiver knows them"',
+    'applications update shop --orders-paid-once no --reason "it has two payments for an order on purpose"',
   ],
   options: [
     option(...callbackUrl, 'as it is'),
@@ -103,6 +115,7 @@ const updateCommand: CommandSpec = {
       'events of refunds, which its receiver must know',
       'as it is',
     ).choices(['on', 'off']),
+    ordersPaidOnce('as it is'),
     reasonOption(),
   ],
   run: async ({ args: [slug = ''], options, reason, operations, io }) => {
@@ -116,6 +129,9 @@ const updateCommand: CommandSpec = {
       ...(typeof gateway === 'string' && { defaultGateway: gateway }),
       ...(typeof requestsPerMinute === 'number' && { requestsPerMinute }),
       ...(options.refundEvents !== undefined && { refundEvents: options.refundEvents === 'on' }),
+      ...(options.ordersPaidOnce !== undefined && {
+        ordersPaidOnce: options.ordersPaidOnce === 'yes',
+      }),
     };
     if (Object.keys(settings).length === 0)
       throw new Refusal('Nothing to change: see applications update --help.');

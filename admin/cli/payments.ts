@@ -41,7 +41,13 @@ export const eventRows = (events: PaymentTimeline['events']) =>
     'next attempt': nextAttemptAt,
   }));
 
-const formatPayment = ({ payment, timeline, events, workflowUrl }: PaymentTimeline): Output => {
+const formatPayment = ({
+  payment,
+  timeline,
+  events,
+  others,
+  workflowUrl,
+}: PaymentTimeline): Output => {
   const summary = facts({
     payment: payment.id,
     order: payment.orderId,
@@ -53,9 +59,22 @@ const formatPayment = ({ payment, timeline, events, workflowUrl }: PaymentTimeli
     test: payment.test,
     workflow: workflowUrl,
   });
+  const ofOrder = others.map((other) => ({
+    'other payment of the order': other.id,
+    status: other.status,
+    amount: formatMoney(other),
+    created: other.createdAt,
+    'holds the order since': other.orderClaimedAt,
+  }));
+  const parts = [
+    summary,
+    table(eventRows(events), 'There is no event yet.'),
+    ...(ofOrder.length > 0 ? [table(ofOrder, '')] : []),
+    table(timelineRows(timeline), ''),
+  ];
   return {
-    text: `${summary}\n\n${table(eventRows(events), 'There is no event yet.')}\n\n${table(timelineRows(timeline), '')}`,
-    json: { ...payment, timeline, events, workflowUrl },
+    text: parts.join('\n\n'),
+    json: { ...payment, timeline, events, others, workflowUrl },
   };
 };
 
@@ -127,9 +146,27 @@ const checkedCommand: CommandSpec = {
   },
 };
 
+const releaseOrderCommand: CommandSpec = {
+  usage: 'release-order <payment>',
+  summary:
+    'take the order from an open payment whose gateway is silent, so that another payment can be paid',
+  examples: [
+    'payments release-order PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP --reason "its gateway is down, the payer has paid again"',
+  ],
+  options: [requiredReason()],
+  run: async ({ args: [id = ''], reason, operations }) => {
+    await operations.payments.releaseOrder(id, givenReason(reason));
+    return {
+      text: `${id} does not hold its order any more. Money that its gateway takes for it now goes back.`,
+      json: { id, released: true },
+    };
+  },
+};
+
 export const paymentCommands: CommandGroup = {
   name: 'payments',
-  summary: 'find payments, show their timelines, call one off, and check late money',
+  summary:
+    'find payments, show their timelines, call one off, release an order, and check late money',
   examples: ['payments list', 'payments find --order order-4711', 'payments show --help'],
-  commands: [findCommand, showCommand, cancelCommand, checkedCommand],
+  commands: [findCommand, showCommand, cancelCommand, releaseOrderCommand, checkedCommand],
 };

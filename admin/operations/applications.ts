@@ -55,6 +55,7 @@ const toAuditFacts = (application: Application): AuditFacts => ({
   webhook_url: application.webhookUrl && hideQuery(application.webhookUrl),
   requests_per_minute: application.requestsPerMinute,
   refund_events: application.refundEvents,
+  orders_paid_once: application.ordersPaidOnce,
 });
 
 export const createApplicationOperations = ({
@@ -108,8 +109,9 @@ export const createApplicationOperations = ({
       const subject = `application:${slug}`;
       return change({ action: 'application.create', subject, reason }, async (tx) => {
         await checkGateway(tx, defaultGateway);
-        if (!(await createApplications(tx).insert(application)))
-          throw new Refusal(`The application "${slug}" already exists.`);
+        // Who calls an order by two payments on purpose says so. For all others a second one is a mistake.
+        const isNew = await createApplications(tx).insert({ ordersPaidOnce: true, ...application });
+        if (!isNew) throw new Refusal(`The application "${slug}" already exists.`);
         const created = await lockApplication(tx, slug);
         const secret = await createWebhookSecrets(tx).issue(slug, box);
         const result = { application: created, secret };

@@ -35,6 +35,7 @@ export const paymentFacts = (payment: PaymentRecord) => {
     'Failure code': isTerminal(payment.status) ? payment.failureCode : null,
     'The gateway says': dots([payment.gatewayCode, payment.gatewayMessage]),
     'Duplicate of': payment.duplicateOf,
+    'Holds the order since': payment.orderClaimedAt,
   };
 };
 
@@ -152,5 +153,6 @@ export const applicationFacts = (application: Application) => ({
   'Callback URLs': application.callbackUrls.join(', '),
   'Requests a minute': application.requestsPerMinute,
   'Events of refunds': application.refundEvents ? 'on' : 'off',
+  'One paid payment for an order': application.ordersPaidOnce ? 'yes' : 'no',
   Created: application.createdAt,
 });

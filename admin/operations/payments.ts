@@ -11,6 +11,7 @@ import { isTerminal, type Status, type VerificationResult } from '../../contract
 import type { AuditFacts } from '../../postgres/audit-log.ts';
 import type { TemporalAdmin } from '../../temporal/admin-client.ts';
 import { latePaymentWorkflowId } from '../../temporal/start-options.ts';
+import { createOrders, type OrderPayment } from '../../postgres/orders.ts';
 import { checkLateMoney, type LatePaymentResult } from '../../postgres/late-payments.ts';
 import type { VerifyStart } from '../../temporal/workflow-calls.ts';
 import { findApplication } from './applications.ts';
@@ -32,6 +33,8 @@ export interface PaymentTimeline {
   timeline: TimelineEntry[];
   /** The payment's own event and those of its refunds, in the order of recording. */
   events: EventSummary[];
+  /** The other payments of its order: who holds it first, then the newest. */
+  others: OrderPayment[];
   workflowUrl: string | null;
 }
 
@@ -100,11 +103,15 @@ export const createPaymentOperations = ({
 
     async get(id: string): Promise<PaymentTimeline> {
       const payment = await find(id);
-      const events = await createAdminEvents(sql).listOfPayment(id);
+      const [events, others] = await Promise.all([
+        createAdminEvents(sql).listOfPayment(id),
+        createOrders(sql).listOthers(payment),
+      ]);
       return {
         payment,
         timeline: createTimeline(payment),
         events,
+        others,
         workflowUrl: workflowUrl(id),
       };
     },
@@ -152,6 +159,21 @@ export const createPaymentOperations = ({
       }));
     },
 
+    /**
+     * Takes the order from an open payment that holds it: the payment of its order that asks next may have it. What is
+     * captured for this one afterwards is late money.
+     * @throws Refusal
+     */
+    async releaseOrder(id: string, reason: string): Promise<void> {
+      await change(
+        { action: 'payment.release_order', subject: `payment:${id}`, reason },
+        async (tx) => {
+          if (!(await createOrders(tx).release(id))) throw cannotRelease(await find(id));
+          return { before: null, after: null };
+        },
+      );
+    },
+
     /** Records that a person has looked after money that the gateway may have kept. */
     async check(id: string, reason: string): Promise<void> {
       await change({ action: 'payment.checked', subject: `payment:${id}`, reason }, async (tx) => {
@@ -174,6 +196,15 @@ export const createPaymentOperations = ({
         (workflows, payment) => workflows.cancel(payment, { by: 'admin' }),
       ),
   };
+};
+
+const cannotRelease = ({ id, status, orderClaimedAt }: PaymentRecord): Refusal => {
+  if (orderClaimedAt === null) return new Refusal(`${id} does not hold its order.`);
+  return isTerminal(status)
+    ? new Refusal(`${id} has paid the order: give all of it back, then another payment can.`)
+    : new Refusal(
+        `${id} has just claimed the order, and its gateway may be taking the money: try again in two minutes.`,
+      );
 };
 
 const spareMs = 2_000;

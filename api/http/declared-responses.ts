@@ -111,6 +111,9 @@ const exampleError = (
       ...(code === 'RATE_LIMITED' && { details: { retry_after: 23 } }),
       ...(isAboutAmounts(code) && { details: refundAmounts }),
       ...(code === 'REFUND_NOT_ALLOWED' && { details: { limit: 100_000, used: 99_500 } }),
+      ...(code === 'ORDER_ALREADY_PAID' && {
+        details: { payment_id: 'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP' },
+      }),
       ...(code === 'PAYMENT_NOT_CANCELLABLE' && { details: { status: 'paid' } }),
       request_id: 'req_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
     },

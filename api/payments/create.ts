@@ -48,6 +48,8 @@ export const createPaymentRoute = {
     'key in every retry of it: another key creates another payment. The same key with the same body ' +
     '(the order of its fields does not matter) returns the first status and bytes again, for at least ' +
     `${limits.idempotencyHours} hours, per application and token mode. Failed requests are not stored.\n\n` +
+    'An application whose orders are paid once gets 409 `ORDER_ALREADY_PAID` for an order that another payment ' +
+    'has paid. An open payment of the order refuses nothing.\n\n' +
     `The body is UTF-8, uncompressed, at most ${limits.requestBodyKb} KB. A duplicate key, NUL or a lone ` +
     `surrogate in a string, and nesting deeper than ${limits.jsonDepth} levels are rejected.`,
   headers: z.object({
@@ -71,7 +73,12 @@ export const createPaymentRoute = {
       links: ['getPayment', 'verifyPayment'],
     },
   },
-  errors: ['INVALID_IDEMPOTENCY_KEY', 'GATEWAY_NOT_ALLOWED', 'IDEMPOTENCY_KEY_REUSED'],
+  errors: [
+    'INVALID_IDEMPOTENCY_KEY',
+    'GATEWAY_NOT_ALLOWED',
+    'IDEMPOTENCY_KEY_REUSED',
+    'ORDER_ALREADY_PAID',
+  ],
 } as const satisfies RouteSpec;
 
 export interface Deps extends NewPaymentDeps {
@@ -113,15 +120,17 @@ export const createPaymentHandler = (
       throw error;
     }
 
-    const { payment, plan } = created;
+    const { payment, plan, isPaidOnce } = created;
     const location = `${publicBaseUrl}/api/v1/payments/${payment.id}`;
     const response = { status: 201, location, body: presentPayment(payment, publicBaseUrl) };
     const traceparent = parseTraceparent(request.header('traceparent')) ?? null;
     const planned = plan && { ...plan, returnUrl: `${location}/return` };
+    const options = { traceparent, plan: planned, isPaidOnce };
     const record = keyed ? { route: keyScope, keptFor, ...keyed, ...response } : null;
     // Two tries: a taken key may expire before its stored response is read.
     for (let attempt = 1; attempt <= 2; attempt += 1) {
-      if (await payments.insert(payment, record, traceparent, planned)) {
+      const { isInserted, paidBy } = await payments.insert(payment, record, options);
+      if (isInserted) {
         metrics.created.inc({ gateway: payment.gateway });
         const log = logContext.getStore();
         if (log) log['payment_id'] = payment.id;
@@ -130,6 +139,10 @@ export const createPaymentHandler = (
       }
       const stored = keyed && (await findStored(caller, keyed.key));
       if (stored) return replay(stored, keyed.fingerprint, refuse);
+      if (paidBy !== null) {
+        const message = `${paidBy} has paid the order.`;
+        throw refuse('ORDER_ALREADY_PAID', message, { details: { payment_id: paidBy } });
+      }
     }
     throw new Error('The idempotency key was taken twice, but no stored response was found');
   };

@@ -25,13 +25,14 @@ interface CreateRequest {
 
 /**
  * Validates the body of a create and makes the payment.
+ * @returns also whether at most one payment of its order may be paid
  * @throws PaymentError VALIDATION_FAILED with every problem at once, GATEWAY_NOT_ALLOWED
  */
 export const newPayment = async (
   { gateways, now }: Deps,
   { caller, refuse }: CreateRequest,
   sent: JsonNode,
-): Promise<{ payment: Payment; plan: SandboxPlan | undefined }> => {
+): Promise<{ payment: Payment; plan: SandboxPlan | undefined; isPaidOnce: boolean }> => {
   const body = asFields(CreatePayment, sent);
   const value = toPlainValue(body);
   const parsed = CreatePayment.safeParse(value);
@@ -80,7 +81,12 @@ export const newPayment = async (
     createdAt,
     updatedAt: createdAt,
   };
-  return { payment: { ...blankPayment, ...created }, plan: fields.sandbox };
+  return {
+    payment: { ...blankPayment, ...created },
+    plan: fields.sandbox,
+    // Fake money of a live token takes no part.
+    isPaidOnce: caller.ordersPaidOnce && (caller.mode === 'test' || gateway.kind === 'live'),
+  };
 };
 
 const stringIn = (members: ReadonlyMap<string, JsonNode>, name: string): string | undefined => {

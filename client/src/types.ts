@@ -187,6 +187,7 @@ export type Currency =
  * - `amount_not_accepted`: The payment gateway does not take a payment of this amount.
  * - `amount_mismatch`: The gateway confirmed another amount or currency than the payment has.
  * - `payment_not_completed`: The payment was not completed at the gateway.
+ * - `order_already_paid`: Another payment has already paid the order; money that came goes back.
  * - `payment_reversed`: The gateway gave the money back before the payment was confirmed.
  * - `unknown`: The gateway refused the payment without a known reason.
  */
@@ -205,6 +206,7 @@ export type FailureCode =
   | 'amount_not_accepted'
   | 'amount_mismatch'
   | 'payment_not_completed'
+  | 'order_already_paid'
   | 'payment_reversed'
   | 'unknown'
   | (string & {});
@@ -223,6 +225,7 @@ export type ErrorCode =
   | 'MALFORMED_JSON'
   | 'METHOD_NOT_ALLOWED'
   | 'NOT_FOUND'
+  | 'ORDER_ALREADY_PAID'
   | 'PAYLOAD_TOO_LARGE'
   | 'PAYMENT_NOT_CANCELLABLE'
   | 'PAYMENT_NOT_FOUND'
@@ -345,6 +348,7 @@ export interface SandboxPlan {
         | 'amount_not_accepted'
         | 'amount_mismatch'
         | 'payment_not_completed'
+        | 'order_already_paid'
         | 'payment_reversed'
         | 'unknown'
       )
@@ -857,6 +861,8 @@ export interface WebhookTest {
 
 /** With some codes. New members may appear. */
 export interface ErrorDetails {
+  /** The payment that has paid the order. */
+  payment_id?: string;
   status?: 'pending' | 'processing' | 'paid' | 'failed' | 'cancelled' | 'expired' | (string & {});
   /** Seconds, as in `Retry-After`. */
   retry_after?: number;

@@ -35,6 +35,8 @@ create table applications (
     constraint applications__requests_per_minute check (requests_per_minute > 0),
   -- Its receiver knows the events of refunds.
   refund_events boolean not null default false,
+  -- Of the payments of an order at most one is paid and not given back in full.
+  orders_paid_once boolean not null default false,
   created_at timestamptz not null default now()
 );
 
@@ -137,6 +139,10 @@ create table payments (
   late_search_at timestamptz,
   -- The trace of the create request, as its webhooks have it. The workflow starts with it, whoever starts it.
   traceparent text constraint payments__traceparent check (length(traceparent) = 55),
+  -- Since when the payment holds its order: while its money is taken, then while it is paid and not given back in full.
+  order_claimed_at timestamptz,
+  constraint payments__order_claimed
+    check (order_claimed_at is null or status in ('pending', 'processing', 'paid')),
   constraint payments__gateway_reference unique (gateway, gateway_reference),
   constraint payments__paid check ((status = 'paid') = (paid_at is not null)),
   constraint payments__failed check ((status = 'failed') = (failure_code is not null)),
@@ -154,10 +160,17 @@ create index payments__list_by_order
 create index payments__list_by_order_and_status
   on payments (application, test, order_id, status, created_at desc, id desc);
 
+-- One payment holds an order. Of two claims at once the second one waits here, and is refused.
+create unique index payments__order on payments (application, test, order_id)
+  where order_claimed_at is not null;
+
 -- The sweeper's queries: payments to inquire about, overdue payments, and payments to heal.
 create index payments__to_inquire on payments (gateway, coalesce(inquired_at, checkout_at))
   where checkout_at is not null and status in ('pending', 'processing');
 create index payments__open on payments (expires_at) where status in ('pending', 'processing');
+-- Who holds an order and has not ended, for admins.
+create index payments__holding on payments (order_claimed_at)
+  where order_claimed_at is not null and status in ('pending', 'processing');
 create index payments__to_heal on payments (healed_at nulls first, expires_at)
   where status in ('pending', 'processing');
 
@@ -715,7 +728,7 @@ create table audit_log (
   before jsonb,
   after jsonb,
   reason text,
-  -- The way in which a person made the change; null for the service.
+  -- How a person made the change; null for the service.
   via text constraint audit_log__via check (via in ('cli', 'console')),
   -- The hash covers this record and the hash of the record before, see audit_hash.
   hash bytea not null

@@ -242,6 +242,29 @@ const changeBudget = applicationAction({
   },
 });
 
+const changeOrders = applicationAction({
+  path: 'orders',
+  role: 'admin',
+  describe: async (slug, request) => {
+    const { ordersPaidOnce } = await request.operations.applications.get(slug);
+    return {
+      title: `One paid payment for an order of ${slug}`,
+      consequence:
+        'Yes: of the payments with one order id at most one is paid and not given back in full, also of those that are open now. Money of a second one goes back to its payer. No: each payment is paid on its own, and two paid ones are an alert.',
+      button: 'Change',
+      done: `Orders of ${slug}: paid once is ${text(request, 'once')}.`,
+      fields: select('Paid once', 'once', {
+        choices: ['yes', 'no'],
+        chosen: text(request, 'once') || (ordersPaidOnce ? 'yes' : 'no'),
+      }),
+    };
+  },
+  execute: async (slug, request, reason) => {
+    const ordersPaidOnce = text(request, 'once') === 'yes';
+    await request.operations.applications.update(slug, { ordersPaidOnce }, reason);
+  },
+});
+
 const usualScopes = defaultTokenScopes.join(', ');
 const scopeNames = [usualScopes, ...tokenScopes];
 
@@ -386,6 +409,7 @@ export const applicationActions: readonly Action[] = [
   enable,
   changeWebhookUrl,
   changeBudget,
+  changeOrders,
   issueToken,
   confirmToken,
   revokeToken,

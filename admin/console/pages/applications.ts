@@ -119,6 +119,7 @@ export const applicationRoutes = (deps: Deps): Route[] => {
           isAdmin
             ? html`${action(`${at}/webhook-url`, 'Change the webhook URL')}
               ${action(`${at}/budget`, 'Change the budget')}
+              ${action(`${at}/orders`, 'One paid payment for an order')}
               ${
                 application.status === 'active'
                   ? action(`${at}/disable`, 'Disable')

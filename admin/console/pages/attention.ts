@@ -58,6 +58,12 @@ const linesOf = (
     },
     {
       mark: '▲',
+      count: found.ordersWaiting,
+      what: 'payments wait for another one that holds their order',
+      href: address('/attention/orders', {}),
+    },
+    {
+      mark: '▲',
       count: found.refundsByHand,
       what: 'refunds wait for a decision',
       href: address('/refunds', { stage: 'by_hand' }),
@@ -122,6 +128,10 @@ const texts: Record<AttentionKind, { title: string; text: string }> = {
   money: {
     title: 'Money to check',
     text: 'These payments ended without being paid, and their gateways may hold money of them. Look there, give it back if it is there, then mark the payment as checked.',
+  },
+  orders: {
+    title: 'Orders that wait',
+    text: 'The payers of these payments have paid, and another payment of the same order holds it: its gateway has not said yet whether it took the money. Open that one on the page of the payment. While its gateway is silent, an admin can take the order from it.',
   },
   silent: {
     title: 'Gateways that are silent',

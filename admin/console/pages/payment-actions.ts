@@ -1,5 +1,6 @@
 import { Refusal } from '../../operations/change.ts';
 import type { PaymentRecord } from '../../../postgres/admin-payments.ts';
+import type { ConsoleRole } from '../../../postgres/console-logins.ts';
 import type { Action, Question } from '../actions.ts';
 import { ofPayment } from '../owner.ts';
 import { paymentCells } from './payment-facts.ts';
@@ -9,15 +10,22 @@ interface PaymentAction {
   /** The path below that of the payment. */
   path: string;
   owner?: Owner;
+  role?: ConsoleRole;
   describe: (payment: PaymentRecord) => Omit<Question, 'back' | 'facts'>;
   execute: (id: string, operations: ConsoleOperations, reason: string) => Promise<void>;
 }
 
-/** A change of one payment by an operator. It leads back to the payment's page. */
-const paymentAction = ({ path, describe, execute, ...access }: PaymentAction): Action => ({
+/** A change of one payment, by an operator unless it says more. It leads back to the payment's page. */
+const paymentAction = ({
+  path,
+  role = 'operator',
+  describe,
+  execute,
+  ...access
+}: PaymentAction): Action => ({
   ...access,
   path: `/payments/:id/${path}`,
-  role: 'operator',
+  role,
   confirm: async ({ params: { id }, operations }) => {
     const { payment } = await operations.payments.get(id);
     return { ...describe(payment), facts: paymentCells(payment), back: `/payments/${id}` };
@@ -84,5 +92,18 @@ const cancel = paymentAction({
   },
 });
 
+const releaseOrder = paymentAction({
+  path: 'release-order',
+  role: 'admin',
+  describe: ({ id }) => ({
+    title: 'Take the order from this payment',
+    consequence: `The gateway of ${id} has not said whether it took the money. The payment of the order that asks next may be paid. What the gateway takes for this one afterwards goes back to its payer.`,
+    button: 'Take the order from it',
+    isDangerous: true,
+    done: 'The payment does not hold its order any more.',
+  }),
+  execute: (id, { payments }, reason) => payments.releaseOrder(id, reason),
+});
+
 /** Of one payment. */
-export const paymentActions: readonly Action[] = [verify, cancel, checked];
+export const paymentActions: readonly Action[] = [verify, releaseOrder, cancel, checked];

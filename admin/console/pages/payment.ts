@@ -99,6 +99,11 @@ const actionsPart = (
       payment.status === 'paid' &&
       payment.amountRefunded + payment.amountRefundPending < payment.amount &&
       action(`${path}/refund`, 'Give money back'),
+    session.role === 'admin' &&
+      session.applications === null &&
+      isOpen &&
+      payment.orderClaimedAt !== null &&
+      action(`${path}/release-order`, 'Take the order from it'),
     skipsTime &&
       isOperator &&
       payment.test &&
@@ -117,12 +122,28 @@ const headPart = (payment: PaymentRecord): Html =>
     <p>Order <bdi>${escapeControls(payment.orderId)}</bdi> ${copyable(payment.orderId, 'Copy the order')}</p>
   </div>`;
 
+/** The other payments of the order. At most one may be paid, where the application has it so. */
+const othersPart = (others: PaymentTimeline['others'], { cells }: PersonRequest): Html =>
+  html`<h2 id="order">Other payments of the order</h2>
+    ${cells.table({
+      caption: 'Other payments of the order',
+      rows: others.map((other) => ({
+        Payment: idLink(`/payments/${other.id}`, other.id),
+        Amount: html`<span class="amount">${formatMoney(other)}</span>`,
+        Status: state(other.status),
+        Gateway: other.gateway,
+        'Holds the order since': other.orderClaimedAt,
+        Created: other.createdAt,
+      })),
+      ifEmpty: '',
+    })}`;
+
 const paymentPart = async (
   deps: Deps,
   found: PaymentTimeline,
   request: PersonRequest,
 ): Promise<Html> => {
-  const { payment, events, workflowUrl } = found;
+  const { payment, events, others, workflowUrl } = found;
   const ended = events.find(({ refundId }) => refundId === null);
   const [own, refunds] = await Promise.all([
     ended && request.operations.events.get(ended.eventId),
@@ -140,6 +161,7 @@ const paymentPart = async (
     }
     ${refunds ? html`<h2>Refunds</h2>${refunds}` : ''}
     ${events.length > 0 ? html`<h2 id="events">Events</h2>${eventsOfPayment(events, request)}` : ''}
+    ${others.length > 0 ? othersPart(others, request) : ''}
     <h2>Timeline</h2>
     ${timelineOf(linesOf(found, deps.now(), request), request)}
     ${payment.metadata === '{}' ? '' : metadataPart(payment.metadata)}

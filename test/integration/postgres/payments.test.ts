@@ -31,14 +31,16 @@ const race = async (key: string): Promise<Payment[]> => {
     candidates.map((payment) => records.payments.insert(payment, aRecord(key))),
   );
   const written = await Promise.all(candidates.map(exists));
-  expect(written).toEqual(results);
+  expect(written).toEqual(results.map(({ isInserted }) => isInserted));
   return candidates.filter((_, index) => written[index]);
 };
 
 describe('payments.insert', () => {
   it('writes the payment, the idempotency record and the outbox entry in one statement', async () => {
     const payment = aPayment({ metadata: '{"b": 1.0, "a": "é"}', description: 'Tea' });
-    expect(await records.payments.insert(payment, aRecord('one'))).toBe(true);
+    expect(await records.payments.insert(payment, aRecord('one'))).toMatchObject({
+      isInserted: true,
+    });
     // Equal xmin means one transaction, equal cmin one command in it.
     const marks = await records.sql`
       select xmin::text, cmin::text from payments where id = ${payment.id}
@@ -48,6 +50,8 @@ describe('payments.insert', () => {
     expect(new Set(marks.map((mark) => JSON.stringify(mark))).size).toBe(1);
     expect(await records.payments.get(payment.id, owner)).toEqual({
       ...payment,
+      driver: 'sandbox',
+      hasRefundCredentials: false,
       opened: false,
       payerSent: false,
       verifyWindow: expect.any(Number),
@@ -58,7 +62,10 @@ describe('payments.insert', () => {
     await records.payments.insert(aPayment(), aRecord('taken'));
     const second = aPayment();
     const other = { ...aRecord('taken'), body: 'another response' };
-    expect(await records.payments.insert(second, other)).toBe(false);
+    expect(await records.payments.insert(second, other)).toEqual({
+      isInserted: false,
+      paidBy: null,
+    });
     expect(await exists(second)).toBe(false);
     expect(await records.sql`select from workflow_outbox where payment_id = ${second.id}`).toEqual(
       [],

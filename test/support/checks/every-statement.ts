@@ -19,6 +19,7 @@ import { everyDelivery } from '../../../postgres/delivery-filter.ts';
 import { createReplays } from '../../../postgres/replays.ts';
 import { createRetention } from '../../../postgres/retention.ts';
 import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
+import { createOrders } from '../../../postgres/orders.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { createSweeperQueries } from '../../../postgres/sweeper.ts';
 import { createAdminTokens } from '../../../postgres/admin-tokens.ts';
@@ -148,6 +149,7 @@ export const everyStatement = (
   const reconciliation = createReconciliationQueries(db);
   const retention = createRetention(db);
   const sandboxPayments = createSandboxPayments(db);
+  const orders = createOrders(db);
   const paymentOutcomes = createPaymentOutcomes(db);
   const sweeper = createSweeperQueries(db);
   const adminTokens = createAdminTokens(db);
@@ -157,6 +159,8 @@ export const everyStatement = (
   return {
     'payments.ts': of(payments, {
       insert: () => payments.insert(paymentWith('PAY_NEW'), record),
+      'insert, of an order that is paid once': () =>
+        payments.insert(paymentWith('PAY_NEW'), record, { isPaidOnce: true }),
       get: () => payments.get(idOf(7), owner),
       list: () =>
         payments.list(
@@ -181,6 +185,12 @@ export const everyStatement = (
       list: () => adminTokens.list(application, 100),
       get: () => adminTokens.get(application, '0123456789abcdef'),
       revoke: () => adminTokens.revoke(application, '0123456789abcdef'),
+    }),
+    'orders.ts': of(orders, {
+      claim: () => orders.claim(idOf(count)),
+      listOpen: () => orders.listOpen(paymentWith(idOf(7))),
+      listOthers: () => orders.listOthers(paymentWith(idOf(7))),
+      release: () => orders.release(idOf(7)),
     }),
     'payment-outcomes.ts': of(paymentOutcomes, {
       get: () => paymentOutcomes.get(idOf(7)),
@@ -207,8 +217,20 @@ export const everyStatement = (
           exchanges: [exchange],
         }),
       flagDuplicates: () =>
-        paymentOutcomes.flagDuplicates({ ...paymentWith(idOf(7)), trackingCode: 'T-7' }),
+        paymentOutcomes.flagDuplicates({
+          ...paymentWith(idOf(7)),
+          trackingCode: 'T-7',
+          isPaidOnce: true,
+        }),
       finalize: () => paymentOutcomes.finalize(ended, createEvent(ended, now), noAnswer),
+      'finalize, as lost to another payment': () => {
+        const lost = { ...ended, status: 'failed', failureCode: 'order_already_paid' } as const;
+        return paymentOutcomes.finalize(
+          { ...lost, paidAt: null },
+          createEvent(lost, now),
+          noAnswer,
+        );
+      },
     }),
     'deliveries.ts': of(deliveries, {
       get: () => deliveries.get(eventId(idOf(count))),
@@ -366,6 +388,7 @@ export const everyStatement = (
       'get, of live payments': () => attention.get(false),
       list: () => attention.list('money', { test: null, gateway: null }, 50),
       'list, silent': () => attention.list('silent', { test: null, gateway: 'sandbox' }, 50),
+      'list, orders': () => attention.list('orders', { test: false, gateway: null }, 50),
       'list, overdue': () => attention.list('overdue', { test: false, gateway: null }, 50),
     }),
     'replays.ts': of(replays, {

@@ -10,6 +10,7 @@ export const aCaller = (used = 1): Caller => ({
   scopes: tokenScopes,
   callbackUrls: [],
   webhookUrl: null,
+  ordersPaidOnce: false,
   defaultGateway: { slug: 'sandbox', driver: 'sandbox', kind: 'sandbox', enabled: true },
   budget: { perMinute: 120, used, secondsLeft: 30 },
 });

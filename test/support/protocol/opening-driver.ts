@@ -34,7 +34,7 @@ export const createOpeningDriver = async (
       status: 201,
     };
     const stored = { ...idempotency, location, body: '{}', keptFor: '25 hours' };
-    if (await payments.insert(created, stored)) payment = created;
+    if ((await payments.insert(created, stored)).isInserted) payment = created;
   };
   const idOf = (): string => payment?.id ?? '';
   const open = (): Opened['payer'] => {

@@ -5,6 +5,7 @@ import type { AdapterOf } from '../../../gateways/adapters.ts';
 import type { GatewayAdapter, GatewayPayment, GatewayStatus } from '../../../gateways/gateway.ts';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import { observed } from '../../../gateways/observe.ts';
+import { createOrders } from '../../../postgres/orders.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import type { Records } from '../data/records.ts';
 
@@ -38,14 +39,14 @@ export const inTurn = <T>(...answers: (T | typeof silence)[]) => {
 export const aGateway = (script: Partial<GatewayAdapter>) => {
   const asked: { call: keyof GatewayAdapter; payment: GatewayPayment }[] = [];
   const recorded =
-    <P extends GatewayPayment, A>(
+    <P extends GatewayPayment, More extends unknown[], A>(
       call: keyof GatewayAdapter,
-      answer: ((payment: P) => Promise<A>) | undefined,
+      answer: ((payment: P, ...more: More) => Promise<A>) | undefined,
     ) =>
-    async (payment: P): Promise<A> => {
+    async (payment: P, ...more: More): Promise<A> => {
       asked.push({ call, payment });
       if (!answer) throw new Error(`${call} is not in the script`);
-      return answer(payment);
+      return answer(payment, ...more);
     };
   const adapter: GatewayAdapter = {
     open: recorded('open', script.open),
@@ -94,24 +95,33 @@ export const readableLogger = () => {
 export const withGateway = (
   records: Pick<Records, 'paymentOutcomes' | 'sql'>,
   script: Partial<GatewayAdapter>,
-  deps: Partial<Deps> = {},
+  {
+    workflows,
+    ...deps
+  }: Partial<Omit<Deps, 'workflows'>> & { workflows?: Partial<Deps['workflows']> } = {},
 ) => {
   const { gatewayOf, ...gateway } = aGateway(script);
   const { logger, alerts } = readableLogger();
   const now = new Date();
   const late: string[] = [];
+  const calledOff: string[] = [];
   const activities = createPaymentActivities({
     paymentOutcomes: records.paymentOutcomes,
     gatewayExchanges: createGatewayExchanges(records.sql),
     gatewayOf,
     gatewayBulkhead: createBulkhead({ perOwner: 250 }),
-    workflows: { recheckLatePayment: async (id) => void late.push(id) },
+    orders: createOrders(records.sql),
+    workflows: {
+      recheckLatePayment: async (id) => void late.push(id),
+      callOff: async ({ id }) => void calledOff.push(id),
+      ...workflows,
+    },
     publicBaseUrl,
     isRetry: () => false,
     now: () => now,
     logger,
     ...deps,
   });
-  /** `late`: the payments whose late-payment workflow was started. */
-  return { ...activities, ...gateway, alerts, now, late };
+  /** `late`: the payments whose late-payment workflow was started. `calledOff`: those whose order is paid. */
+  return { ...activities, ...gateway, alerts, now, late, calledOff };
 };

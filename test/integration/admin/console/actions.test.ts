@@ -106,6 +106,8 @@ describe('an action', () => {
       'gateway:zarinpal',
     ],
     ['/payments/PAID/refund/give?amount=1.00', {}, 'refund.create', 'refund:NEWEST'],
+    ['/applications/shop/orders', { once: 'yes' }, 'application.update', 'application:shop'],
+    ['/payments/OPEN/release-order', {}, 'payment.release_order', 'payment:OPEN'],
     ['/payments/OPEN/verify', {}, 'payment.verify', 'payment:OPEN'],
     ['/payments/OPEN/cancel', {}, 'payment.cancel', 'payment:OPEN'],
     ['/payments/TO_CHECK/checked', {}, 'payment.checked', 'payment:TO_CHECK'],
@@ -217,7 +219,7 @@ describe('an action', () => {
     ];
     // Its records are those of the payments that it heals.
     const healing = ['/reconcile/heal'];
-    expect(paths).toHaveLength(33 + others.length + healing.length);
+    expect(paths).toHaveLength(35 + others.length + healing.length);
   });
 
   it('an action without a reason changes nothing', async () => {

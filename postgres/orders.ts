@@ -1,0 +1,134 @@
+import type { Payment, WorkflowStart } from '../contract/payment.ts';
+import { workflowStartFields } from '../contract/payment.ts';
+import { changesOne, type Fragment, type Queries } from './driver/sql.ts';
+import { selectPayment } from './payment-columns.ts';
+
+/*
+ * One paid payment for an order, for applications that want it (`applications.orders_paid_once`). The order is
+ * (application, test, order_id). A payment holds it by `order_claimed_at`: while its money is taken, then while it is
+ * paid. The fragments are about a payment `p`, its application `a` and its gateway `g`.
+ */
+
+/** Fake money of a live token neither holds an order nor blocks one: whoever has the link pays it. */
+export const takesPart = (sql: Queries): Fragment =>
+  sql`(a.orders_paid_once and (p.test or g.kind = 'live'))`;
+
+const isOfSameOrder = (sql: Queries): Fragment => sql`
+  q.application = p.application and q.test = p.test and q.order_id = p.order_id and q.id <> p.id`;
+
+/** Another payment of the order is paid and not given back in full, whether it was claimed or not. */
+export const isPaidByAnother = (sql: Queries): Fragment => sql`exists (
+  select from payments q join gateways h on h.slug = q.gateway
+  where ${isOfSameOrder(sql)} and q.status = 'paid' and q.amount_refunded < q.amount and (q.test or h.kind = 'live'))`;
+
+const isHeldByAnother = (sql: Queries): Fragment => sql`exists (
+  select from payments q where ${isOfSameOrder(sql)} and q.order_claimed_at is not null)`;
+
+/** Nobody else has the order, or this payment takes no part. */
+export const mayHoldOrder = (sql: Queries): Fragment =>
+  sql`not (${takesPart(sql)} and (${isHeldByAnother(sql)} or ${isPaidByAnother(sql)}))`;
+
+/** The claim of a payment that holds its order from now on, or held it before. */
+export const claimedAt = (sql: Queries): Fragment =>
+  sql`case when ${takesPart(sql)} then coalesce(p.order_claimed_at, now()) end`;
+
+/** The paid payment of an order, as `id`, for the create of another one. */
+export const selectPaidOfOrder = (
+  sql: Queries,
+  { application, test, orderId }: Pick<Payment, 'application' | 'test' | 'orderId'>,
+): Fragment => sql`
+  select q.id from payments q join gateways h on h.slug = q.gateway
+  where q.application = ${application} and q.test = ${test} and q.order_id = ${orderId}
+    and q.status = 'paid' and q.amount_refunded < q.amount and (q.test or h.kind = 'live')
+  limit 1`;
+
+const mostOthers = 100;
+
+/** The open payments of an order beside the one that has paid it. */
+export const selectOpenOfOrder = (
+  sql: Queries,
+  { application, test, orderId, id }: Pick<Payment, 'application' | 'test' | 'orderId' | 'id'>,
+): Fragment => sql`
+  select ${selectPayment(sql, workflowStartFields)} from payments p
+  where p.application = ${application} and p.test = ${test} and p.order_id = ${orderId}
+    and p.status in ('pending', 'processing') and p.id <> ${id}
+  limit ${mostOthers}`;
+
+/** Refuses to be broken: the index of the claims. Of two at once the second one waits for the first, and gets this. */
+export const isTaken = (error: unknown): boolean =>
+  typeof error === 'object' &&
+  error !== null &&
+  'constraint_name' in error &&
+  error.constraint_name === 'payments__order';
+
+/** After it anybody who wants the order takes over the claim of an open payment. What is captured for that is late money. */
+const claimedFor = '1 day';
+/** An admin may do so after this, which is longer than any call to a gateway. */
+const callsTake = '2 minutes';
+
+/** A payment of an order, for admins. */
+export interface OrderPayment extends Pick<
+  Payment,
+  'id' | 'status' | 'gateway' | 'amount' | 'currency' | 'amountRefunded' | 'createdAt'
+> {
+  /** Since when it holds the order. */
+  orderClaimedAt: Date | null;
+}
+
+const mostListed = 20;
+
+export const createOrders = (sql: Queries) => {
+  const claimOnce = async (id: string): Promise<boolean> => {
+    try {
+      return await changesOne(sql`
+        update payments p set order_claimed_at = ${claimedAt(sql)}
+        from applications a, gateways g
+        where p.id = ${id} and p.status in ('pending', 'processing') and a.slug = p.application and g.slug = p.gateway
+          and ${mayHoldOrder(sql)}`);
+    } catch (error) {
+      if (isTaken(error)) return false;
+      throw error;
+    }
+  };
+
+  return {
+    /**
+     * Claims the order for an open payment, before its gateway takes the money. Also true for a payment that has it, or
+     * that takes no part.
+     * @returns false if another payment has the order, or this one has ended
+     */
+    async claim(id: string): Promise<boolean> {
+      if (await claimOnce(id)) return true;
+      const released = await sql`
+        update payments q set order_claimed_at = null from payments p
+        where p.id = ${id} and ${isOfSameOrder(sql)} and q.status in ('pending', 'processing')
+          and q.order_claimed_at < now() - ${claimedFor}::interval`;
+      return released.count > 0 && claimOnce(id);
+    },
+
+    /** The other payments of the order: who holds it first, then the newest. */
+    async listOthers({ id, application, test, orderId }: Payment): Promise<OrderPayment[]> {
+      return sql<OrderPayment[]>`
+        select ${selectPayment(sql, ['id', 'status', 'gateway', 'amount', 'currency', 'amountRefunded', 'createdAt'])},
+          p.order_claimed_at as "orderClaimedAt"
+        from payments p
+        where p.application = ${application} and p.test = ${test} and p.order_id = ${orderId} and p.id <> ${id}
+        order by p.order_claimed_at nulls last, p.created_at desc, p.id desc limit ${mostListed}`;
+    },
+
+    /**
+     * Takes the order from an open payment, for an admin.
+     * @returns false if it holds none, or if a call to its gateway may still be running
+     */
+    release: (id: string) =>
+      changesOne(sql`
+        update payments set order_claimed_at = null
+        where id = ${id} and status in ('pending', 'processing') and order_claimed_at < now() - ${callsTake}::interval`),
+
+    /** The open payments beside a paid one. */
+    async listOpen(paid: Payment): Promise<WorkflowStart[]> {
+      return sql<WorkflowStart[]>`${selectOpenOfOrder(sql, paid)}`;
+    },
+  };
+};
+export type Orders = ReturnType<typeof createOrders>;
