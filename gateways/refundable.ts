@@ -48,8 +48,8 @@ const refundableUntil = (payment: RefundBasis): Date | null => {
 };
 
 /**
- * What the account can still give back of a payment, in minor units, and until when: the most that a refund can have once
- * those that are pending have succeeded.
+ * The most that the account can still give back of a payment, in minor units, once the pending refunds have succeeded, and
+ * until when.
  */
 export const refundableOf = (payment: RefundBasis, now: Date): Refundable => {
   const left = amountLeft(payment);

@@ -52,7 +52,7 @@ const Refusal = z.object({
   errors: z.object({
     code: z.int(),
     message: z.string().nullish(),
-    // What a validation found, by field. Not documented: seen as an object, and as a list of objects.
+    // The fields that a validation refuses. Not documented: seen as an object, and as a list of objects.
     validations: z.unknown().optional(),
   }),
 });

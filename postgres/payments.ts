@@ -47,7 +47,7 @@ export interface StoredPayment extends Payment {
   verifyWindow: number;
 }
 
-/** A payment for its application. What can be refunded depends on the account that took it. */
+/** A payment for its application, with what its refunds depend on: the account that took it. */
 export type OwnPayment = Payment & RefundBasis;
 
 /** The part of a payment that a message to its workflow needs. */

@@ -121,7 +121,7 @@ describe('refundableOf', () => {
           expect([undefined, false, 'REFUND_IN_PROGRESS']).toContain(problem);
           const left = 150_000 - each.amountRefunded - each.amountRefundPending;
           if (refundable < left) expect(codeOf(payment, { amount: left }, now)).toBeDefined();
-          // What the field says may be sent back as what the caller believes.
+          // The caller may send the field back as what it believes.
           if (refundable > 0)
             expect(codeOf(payment, { amount: 1, refundableAmount: refundable }, now)).not.toBe(
               'REFUNDABLE_AMOUNT_CHANGED',

@@ -8,7 +8,7 @@ it.each([
   ['\t1', "'\t1"],
   ['\uFF1D1+1', "'\uFF1D1+1"],
   ['\uFE661+1', "'\uFE661+1"],
-  // Nobody sees what is in front.
+  // The characters in front are invisible.
   ['\u200B=1', "'\u200B=1"],
   [' \u2060\u00AD@x', "' \u2060\u00AD@x"],
   ['\u0001=1', "'\u0001=1"],
