@@ -97,7 +97,7 @@ const apiShape = {
   PUBLIC_BASE_URL: httpUrl,
   /** Proxies whose X-Forwarded-For counts. */
   TRUSTED_PROXIES: networks.default([]),
-  /** What the log shows of a client's address. Truncated: its /24 or /48. */
+  /** The form of a client's address in the log. Truncated: its /24 or /48. */
   LOG_CLIENT_ADDRESS: z.enum(['full', 'truncated', 'off']).default('truncated'),
   PAYER_PAGES_PER_MINUTE: payerPagesPerMinute.default(limits.payerPagesPerMinute),
   /** The address for reports of a weakness. Without it there is no security.txt. */

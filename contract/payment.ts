@@ -18,7 +18,7 @@ export type WorkflowStart = Pick<Payment, (typeof workflowStartFields)[number]> 
   refundId?: string | null;
 };
 
-/** What starting the workflow of a refund needs. The id is the payment's. */
+/** The input for starting the workflow of a refund. The id is the payment's. */
 export type RefundStart = Pick<WorkflowStart, 'id' | 'application' | 'orderId'> & {
   refundId: string;
 };

@@ -19,7 +19,7 @@ export interface Delivery {
   atOnce: boolean;
   application: string;
   event: { id: string; kind: EventKind; body: Buffer };
-  /** Of the request that created the payment or the refund. */
+  /** The trace of the request that created the payment or the refund. */
   traceparent: string | null;
   webhookUrl: string | null;
   /** Sealed, see secret-box.ts; newest first. */

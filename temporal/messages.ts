@@ -105,7 +105,7 @@ export interface AccountDayInput {
   read?: ReadPages;
 }
 
-/** What was read of a gateway's list, so that a list without an end is noticed. */
+/** The position in a gateway's list, so that a list without an end is noticed. */
 export interface ReadPages {
   /** When the reading began, by Postgres. */
   since: string;

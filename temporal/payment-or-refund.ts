@@ -8,7 +8,7 @@ import {
 } from './messages.ts';
 import { paymentStartOptions, refundStartOptions } from './start-options.ts';
 
-/** What starting the workflow of a payment or that of a refund needs. */
+/** The input for starting the workflow of a payment or that of a refund. */
 export type PaymentOrRefundStart = WorkflowStart | RefundStart;
 
 const isRefund = (start: PaymentOrRefundStart): start is RefundStart =>

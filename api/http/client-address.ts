@@ -91,7 +91,7 @@ const embeddedIPv4 = (groups: readonly string[]): string | undefined => {
     .join('.');
 };
 
-/** What the log shows of a client's address: a truncated one names no household. */
+/** The form of a client's address in the log: a truncated one names no household. */
 export type AddressInLog = 'full' | 'truncated' | 'off';
 
 /** @returns undefined if nothing is to be logged, or nothing is known */

@@ -19,6 +19,8 @@ export interface GoProgram {
   /** The folder of the go.mod and go.sum that pin it. */
   module: string;
   packagePath: string;
+  /** Files of the module's own, if its program is ours. */
+  sources?: readonly string[];
   /** Build tags, separated by commas. */
   tags?: string;
   linkerFlags?: string;
@@ -29,8 +31,10 @@ export const neededGo = '1.26.8';
 const timeoutMs = 45 * 60_000;
 
 /** The path of the program in the cache, whether it is there or not. */
-export const goTarget = (machine: Machine, { module, name }: GoProgram): string =>
-  join(cachePath(machine, basename(module), [readFileSync(join(module, 'go.sum'))]), name);
+export const goTarget = (machine: Machine, { module, name, sources = [] }: GoProgram): string => {
+  const pinned = ['go.sum', ...sources].map((file) => readFileSync(join(module, file)));
+  return join(cachePath(machine, basename(module), pinned), name);
+};
 
 /**
  * Finds the program in the cache, or builds it there.

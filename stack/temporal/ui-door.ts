@@ -54,7 +54,7 @@ const pass = async (req: IncomingMessage, res: ServerResponse, ui: Dispatcher): 
   await pipeline(answer.body, res);
 };
 
-/** What both ends agree about one connection stays on it. */
+/** An agreement of both ends about one connection stays on it. */
 const ofOneConnection = new Set([
   ...['connection', 'expect', 'keep-alive', 'proxy-connection', 'te', 'trailer'],
   ...['transfer-encoding', 'upgrade'],

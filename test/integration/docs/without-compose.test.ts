@@ -190,7 +190,7 @@ it.each([
   const { text, environment: own, credentials } = readUnit(file);
   expect(valuesOf(text, 'ExecStart')).toEqual([`/usr/local/bin/${command.join(' ')}`]);
   expect(credentials.map((each) => each.replace(/:.*/, '')).toSorted()).toEqual(
-    // Nobody has registered a console of one's own yet.
+    // An identity provider comes later.
     secrets.filter((secret) => secret !== 'oidc-client-secret').toSorted(),
   );
   const set = new Set([
