@@ -7,6 +7,7 @@ import {
   type Environment,
   parseVariables,
   pickVariables,
+  readDatabaseUrl,
   readStackVariables,
   readTemporalVariables,
   requireValid,
@@ -55,6 +56,14 @@ const keyRing = z
     return { currentId: keys[0]?.[0] ?? '', keys: new Map(keys) };
   });
 
+/** As hosters print it. The problem never quotes it: it has a password. */
+const databaseUrl = z.string().transform((text, context) => {
+  const { url, problem } = readDatabaseUrl(text);
+  if (url !== undefined) return url;
+  context.addIssue(problem);
+  return z.NEVER;
+});
+
 /** Addresses and networks, e.g. `10.0.0.0/8,::1`. */
 const networks = z
   .string()
@@ -77,10 +86,8 @@ const networks = z
   );
 const bitsOf: Record<number, number> = { 4: 32, 6: 128 };
 
-/** One host only: postgres.js would connect to the first of several hosts. */
-const oneHost = 'must be a postgres:// URL of one host';
 const shared = {
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, hostname: /^[^,]*$/, error: oneHost }),
+  DATABASE_URL: databaseUrl,
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   SHUTDOWN_GRACE_SECONDS: wholeNumber(1, 300).default(20),
 };

@@ -114,3 +114,71 @@ const readTexts = (env: Environment, names: string[], problems: string[]): Envir
       }
     }),
   );
+/** The values of `sslmode`: those of libpq that postgres.js knows, and what node-postgres calls one of them. */
+const sslModes = ['disable', 'allow', 'prefer', 'require', 'verify-full', 'no-verify'];
+
+/** Parameters of other clients. postgres.js would send them to Postgres, which refuses the connection without a word why. */
+const foreign: Readonly<Record<string, string>> = {
+  channel_binding: 'sslmode=verify-full checks the server',
+  sslrootcert: 'name the file in NODE_EXTRA_CA_CERTS',
+  sslcert: 'client certificates are not supported',
+  sslkey: 'client certificates are not supported',
+  pgbouncer:
+    'take the direct address of Postgres, or a pool of sessions: the service needs sessions',
+  host: 'a socket is not supported: name the host before the database',
+  hostaddr: 'name the host before the database',
+  user: 'name the user before the host',
+  password: 'write the password before the host',
+};
+const foreignToo =
+  /^(ssl(accept|crl|compression|identity|password)|gssencmode|krbsrvname|keepalives.*|tcp_user_timeout|connection_limit|pool_.*|socket_timeout|statement_cache_size|schema|supa|port|dbname|passfile|service|require_auth|load_balance_hosts)$/;
+
+const encodeSpecial =
+  'must have special characters of user and password encoded: % as %25, @ as %40, # as %23, / as %2F, ? as %3F, : as %3A';
+
+const isEncoded = (text: string): boolean => {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const findParameterProblem = ([name, value]: [string, string]): string | undefined => {
+  if (name === 'sslmode')
+    return sslModes.includes(value) ? undefined : `must have an sslmode of ${sslModes.join(', ')}`;
+  if (Object.hasOwn(foreign, name)) return `must be without ${name}: ${foreign[name]}`;
+  if (foreignToo.test(name)) return `must be without ${name}: it is for another client`;
+  // Anything else may be a piece of a password.
+  return /^[a-z_.]+$/i.test(name) ? undefined : encodeSpecial;
+};
+
+/**
+ * Reads the address of a database as hosters print it.
+ * @returns the address for postgres.js, or what to do, without any part of the address but names of parameters
+ */
+export const readDatabaseUrl = (
+  text: string,
+): { url: string; problem?: never } | { url?: never; problem: string } => {
+  if (!/^postgres(ql)?:\/\//i.test(text))
+    return { problem: 'must be a postgres:// URL of one host, without quotes around it' };
+  const authority = text.slice(text.indexOf('://') + 3).split(/[/?#]/, 1)[0] ?? '';
+  const host = authority.slice(authority.lastIndexOf('@') + 1);
+  // postgres.js would connect to the first of several hosts.
+  if (host.includes(',')) return { problem: 'must be a postgres:// URL of one host' };
+  if (/^%2f/i.test(host)) return { problem: 'must name a host: a socket is not supported' };
+  const url = URL.parse(text);
+  if (!url || url.hash !== '' || ![url.username, url.password, url.pathname].every(isEncoded))
+    return { problem: encodeSpecial };
+  url.pathname = url.pathname.replace(/\/+$/, '');
+  if (/[/@]/.test(url.pathname.slice(1))) return { problem: encodeSpecial };
+  for (const parameter of url.searchParams) {
+    const problem = findParameterProblem(parameter);
+    if (problem !== undefined) return { problem };
+  }
+  if (url.searchParams.get('sslmode') !== 'no-verify')
+    return { url: text.replace(/^(.+?:\/\/[^?]*[^/?])\/+(?=\?|$)/s, '$1') };
+  url.searchParams.set('sslmode', 'require');
+  return { url: url.href };
+};

@@ -66,8 +66,8 @@ export const requestContext =
       // Other errors are logged and counted even if the client has disconnected.
       if (error !== undefined && !isDisconnect) {
         const forPayer = isLostPayer(ctx);
-        const context = { ...deps, requestId, route: routeOf(ctx), forPayer };
-        const answer = await errorResponse(error, context);
+        const failed = { ...deps, requestId, route: routeOf(ctx), forPayer };
+        const answer = await errorResponse(error, failed);
         sendResult(ctx, answer);
         code = answer.code;
         recordRefusal(deps, ctx, error);

@@ -157,6 +157,51 @@ describe('the configuration', () => {
     },
   );
 
+  const database = (url: string) => readApiConfig({ ...api, DATABASE_URL: url }).DATABASE_URL;
+
+  it.each([
+    ['postgres://u:p@db.example/payments'],
+    ['postgresql://u:p@db.example:6432/payments?sslmode=require'],
+    ['postgres://u:p@db.example/payments?sslmode=verify-full&application_name=shop'],
+    ['postgres://u:p%40s%23s%2F%3F%25@db.example/payments'],
+    ['postgres://u@[::1]:5432/payments?options=-c%20search_path%3Dpublic'],
+    ['postgres://u:p@db.example'],
+    ['postgres://u:p@db.example/payments/', 'postgres://u:p@db.example/payments'],
+    ['postgres://u:p@db.example/payments/?ssl=true', 'postgres://u:p@db.example/payments?ssl=true'],
+    [
+      'postgres://u:p@db.example/payments?sslmode=no-verify',
+      'postgres://u:p@db.example/payments?sslmode=require',
+    ],
+  ])('takes a database URL as hosters print it: %s', (printed, url = printed) => {
+    expect(database(printed)).toBe(url);
+  });
+
+  it.each([
+    ['"postgres://u:hunter2@db.example/payments"', /without quotes/],
+    ['jdbc:postgresql://db.example/payments', /must be a postgres:\/\/ URL/],
+    ['host=db.example password=hunter2', /must be a postgres:\/\/ URL/],
+    ['postgres://u:hunter2#x@db.example/payments', /# as %23/],
+    ['postgres://u:12#hunter2@db.example/payments', /# as %23/],
+    ['postgres://u:12/hunter2@db.example/payments', /\/ as %2F/],
+    ['postgres://u:12?hunter2@db.example/payments', /\? as %3F/],
+    ['postgres://u:hunter2%@db.example/payments', /% as %25/],
+    ['postgres://u:hunter2@db.example/payments?sslmode=verify-ca', /sslmode of disable/],
+    [
+      'postgres://u:hunter2@db.example/p?sslmode=require&channel_binding=require',
+      /channel_binding/,
+    ],
+    ['postgres://u:hunter2@db.example/payments?pgbouncer=true', /a pool of sessions/],
+    ['postgres://u:hunter2@db.example/payments?schema=public', /without schema/],
+    ['postgres://u:hunter2@db.example/payments?sslrootcert=ca.pem', /NODE_EXTRA_CA_CERTS/],
+    ['postgres://u:hunter2@%2Fvar%2Frun%2Fpostgresql/payments', /a socket is not supported/],
+    ['postgres://u:hunter2@/payments?host=/var/run/postgresql', /socket|%23/],
+  ])('says what to do about a database URL that it cannot use: %s', (url, problem) => {
+    const [line = '', ...others] = problemsOf(() => database(url));
+    expect(line).toMatch(problem);
+    expect(line).not.toContain('hunter2');
+    expect(others).toEqual([]);
+  });
+
   it.each(['', ' ', '\t\n'])('treats a variable of nothing but blanks as not set: %j', (blank) => {
     expect(problemsOf(() => readApiConfig({ ...api, DATABASE_URL: blank }))).toEqual([
       'DATABASE_URL: is missing',
