@@ -191,7 +191,7 @@ const respond = async (deps: Deps, route: Route, ctx: Context): Promise<ConsoleR
     begunLogin: readSecret(ctx, cookieNames(deps).begunLogin),
     zone,
     formatTime,
-    cells: cellsOf(formatTime),
+    cells: cellsOf(formatTime, zone),
   };
   if (route.role === 'anyone') return recordRefusal(deps, route, await route.handle(request));
   if (!session) return askToLogIn(ctx);

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { isoTime } from '../../contract/time.ts';
-import { formatIn } from './zone.ts';
+import { formatIn, formatShort } from './zone.ts';
 
 /** A part of a page, already escaped. */
 export type Html = ReturnType<typeof html>;
@@ -45,8 +45,20 @@ export const timeIn =
 export const time = (at: Date, format: FormatTime): Html =>
   html`<time datetime="${isoTime(at)}">${format(at)}</time>`;
 
+/** The column of the actions stays inside of the box, whatever the others need. */
+const actionsClass = (heading: string): Html => (heading === 'Action' ? html`class="act"` : html``);
+
 /** Makes cells of one page: times in its zone, the control characters of external texts escaped. */
-export const cellsOf = (format: FormatTime) => {
+export const cellsOf = (format: FormatTime, zone = 'UTC') => {
+  /** Columns have no room for the date, the seconds and the zone in each row. */
+  const columnCell = (value: Cell): Html =>
+    value instanceof Date
+      ? html`<time datetime="${isoTime(value)}" title="${format(value)}" data-full="${format(value)}">${formatShort(zone, value, new Date())}</time>`
+      : cell(value);
+  const heading = (name: string, rows: readonly Row[]): Html =>
+    html`<th scope="col" ${actionsClass(name)}>${name}${
+      rows.some((row) => row[name] instanceof Date) ? html` <span class="zone">${zone}</span>` : ''
+    }</th>`;
   const cell = (value: Cell): Html => {
     if (value === null || value === undefined || value === '')
       return html`<span class="none">–</span>`;
@@ -76,14 +88,14 @@ export const cellsOf = (format: FormatTime) => {
             <table ${isList ? html`class="list"` : ''}>
               <caption class="hidden">${caption}</caption>
               <thead>
-                <tr>${Object.keys(rows[0]).map((heading) => html`<th scope="col">${heading}</th>`)}</tr>
+                <tr>${Object.keys(rows[0]).map((name) => heading(name, rows))}</tr>
               </thead>
               <tbody>
                 ${rows.map(
                   (row) =>
                     html`<tr>${Object.entries(row).map(
-                      ([heading, value]) =>
-                        html`<td data-heading="${heading}"><div>${cell(value)}</div></td>`,
+                      ([name, value]) =>
+                        html`<td data-heading="${name}" ${actionsClass(name)}><div>${columnCell(value)}</div></td>`,
                     )}</tr>`,
                 )}
               </tbody>
@@ -155,6 +167,10 @@ export const link = (href: string, label: string): Html =>
 /** An id of ours, which breaks anywhere on a phone. */
 export const idLink = (href: string, id: string): Html =>
   html`<a class="id" href="${href}" title="${id}">${id}</a>`;
+
+/** The end of an id in a list, with the whole id to copy. */
+export const shortId = (href: string, id: string): Html =>
+  html`<span class="short-id">${idLink(href, id)} ${copyable(id, 'Copy the id')}</span>`;
 
 /** A word of ours that is not broken across lines. */
 export const nowrap = (text: string): Html => html`<span class="nowrap">${text}</span>`;

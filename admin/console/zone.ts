@@ -38,6 +38,16 @@ export const formatIn = (zone: string, at: Date): string => {
   return `${date} ${time} ${offset}`;
 };
 
+const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
+
+/** `23 Nov, 14:05`, with the year unless it is this one. For a column whose head names the zone. */
+export const formatShort = (zone: string, at: Date, now: Date): string => {
+  const { date, time } = clockOf(zone, at);
+  const [year, month, day] = date.split('-').map(Number);
+  const isThisYear = clockOf(zone, now).date.startsWith(`${year}-`);
+  return `${day} ${months[(month ?? 1) - 1]}${isThisYear ? '' : ` ${year}`}, ${time.slice(0, 5)}`;
+};
+
 /** The time that a clock in the zone shows, as a browser's field for a date and time takes it. */
 export const toClockTime = (zone: string, at: Date): string => {
   const { date, time } = clockOf(zone, at);

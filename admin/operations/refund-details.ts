@@ -14,7 +14,7 @@ export interface RefundDetails {
   payment: PaymentRecord;
   /** In the order of time. */
   timeline: TimelineEntry[];
-  /** Those of the refund alone, in the order of recording. */
+  /** The refund's own events, in the order of recording. */
   events: EventSummary[];
   /** The records of the admins who asked for it and confirmed it; undefined for those who may not see the audit log. */
   asked: AuditRecord | undefined;

@@ -130,7 +130,9 @@ const describe = (seconds) => {
 const showAges = () => {
   for (const time of document.querySelectorAll('time[datetime]')) {
     const age = describe((Date.parse(time.dateTime) - Date.now()) / 1000);
-    if (time.dataset.age !== age) time.dataset.age = time.title = age;
+    if (time.dataset.age === age) continue;
+    time.dataset.age = age;
+    time.title = time.dataset.full ? `${time.dataset.full} · ${age}` : age;
   }
 };
 showAges();

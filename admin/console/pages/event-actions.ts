@@ -22,7 +22,7 @@ const describe = ({ eventId, kind, paymentId, refundId, status }: EventSummary):
   );
 };
 
-/** Whose event it is, and where its delivery stands. */
+/** The facts of an event and of its delivery. */
 const eventCells = (event: EventSummary): Row => {
   const { eventId, kind, paymentId, refundId, application } = event;
   return {

@@ -12,7 +12,7 @@ import { paymentCells } from './payment-facts.ts';
 
 const addressOf = (id: string): string => `/payments/${id}/refund`;
 
-/** What is left of a payment, as its page says it. */
+/** The money that is left of a payment. */
 const leftOf = (payment: PaymentRecord) => ({
   amount: amountLeft(payment),
   currency: payment.currency,
@@ -85,7 +85,7 @@ const read = async (request: PersonRequest): Promise<ConsoleResponse> => {
   return redirect(`${addressOf(params.id)}/give?${String(wish)}`);
 };
 
-/** The first page of a refund takes an amount. Nothing is given back before the question that names it. */
+/** The first page of a refund takes an amount. The question that names it follows. */
 export const giveBackRoutes: readonly Route[] = [
   {
     method: 'GET',

@@ -4,7 +4,7 @@ import type { PaymentRecord } from '../../../postgres/admin-payments.ts';
 import { html } from 'hono/html';
 import { idLink, link, modeTag, type Row, state } from '../html.ts';
 
-/** What one signs for who changes a payment. */
+/** The facts that a person signs for who changes a payment. */
 export const paymentCells = (payment: PaymentRecord): Row => {
   const facts = paymentFacts(payment);
   return {

@@ -17,7 +17,7 @@ import {
   select,
 } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
-import { cut, idLink, link, modeTag, state } from '../html.ts';
+import { cut, link, modeTag, shortId, state } from '../html.ts';
 import { failureCodes, readPaymentFilter, textFilters } from '../payment-filter.ts';
 import { amountNotice, readAmounts } from '../money.ts';
 import { visibleApplications } from '../owner.ts';
@@ -30,7 +30,7 @@ const fileMax = 100_000;
 const filePageSize = 1_000;
 
 const rowOf = (payment: PaymentRow): Row => ({
-  Payment: idLink(`/payments/${payment.id}`, payment.id),
+  Payment: shortId(`/payments/${payment.id}`, payment.id),
   Amount: html`<span class="amount">${formatMoney(payment)}</span>`,
   Status: html`${state(payment.status)}${
     payment.failureCode === null ? '' : html` <span class="soft">${payment.failureCode}</span>`

@@ -14,7 +14,7 @@ import {
   select,
 } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
-import { cut, idLink, link, modeTag, notice } from '../html.ts';
+import { cut, link, modeTag, notice, shortId } from '../html.ts';
 import { visibleApplications } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
@@ -24,9 +24,9 @@ import { saveView } from './views.ts';
 /** Beside the stages: those that wait for a second admin. */
 const secondAdmin = 'to_confirm';
 
-/** What tells refunds of one payment apart. The page of each has the rest. */
+/** Cells that tell refunds of one payment apart. The page of each has the rest. */
 const ownCells = (refund: RefundRecord): Row => ({
-  Refund: idLink(`/refunds/${refund.id}`, refund.id),
+  Refund: shortId(`/refunds/${refund.id}`, refund.id),
   Amount: html`<span class="amount">${formatMoney(refund)}</span>`,
   Status: refundState(refund),
 });

@@ -15,7 +15,7 @@ const pathsOfThings = createRoutes(console.deps)
 
 it.each(pathsOfThings)('%s of a thing that does not exist is not there', async (path) => {
   const { cookie } = await console.logIn('admin', 'seeks');
-  // Of an application that exists, too: only the thing below it does not.
+  // The application may exist, and the thing below it not.
   const owners = /:(?:token|secret)/.test(path) ? ['shop', 'nothing'] : ['nothing'];
   for (const owner of owners) {
     const nothing = path.replace(':slug/', `${owner}/`).replaceAll(/:\w+/g, '404');
