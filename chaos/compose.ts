@@ -21,7 +21,7 @@ interface Payment {
   told: string[];
 }
 
-/** How long a payer or caller tries again. */
+/** The time for which a payer or caller tries again. */
 const patienceMs = 90_000;
 const pauseMs = 500;
 const recoveryMs = 60_000;

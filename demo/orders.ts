@@ -20,7 +20,7 @@ export interface Order {
   item: string;
   failureReason: string | null;
   checkoutUrl: string | null;
-  /** What goes back, over all its refunds, in minor units. */
+  /** The money that goes back, over all its refunds, in minor units. */
   refunds: { succeeded: number; pending: number; failed: number };
   createdAt: Date;
   webhook: ReceivedWebhook | undefined;

@@ -3,7 +3,7 @@ import { limits } from '../contract/limits.ts';
 import { first, type Queries } from './driver/sql.ts';
 import { isActive } from './webhook-secrets.ts';
 
-/** What a receiver answered to a sample. */
+/** The answer of a receiver to a sample. */
 export interface WebhookTestResult {
   /** The body of the sample; null if there was no URL to send it to. */
   sent: string | null;
@@ -35,7 +35,7 @@ export const createWebhookTests = (sql: Queries) => ({
     id: string;
     application: string;
     kind: EventKind;
-    /** Of the request; null: an admin asks. */
+    /** The trace of the request; null: an admin asks. */
     traceparent?: string | null;
   }): Promise<{ retryAfterSeconds: number } | undefined> {
     const { id, application, kind, traceparent = null } = test;

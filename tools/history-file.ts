@@ -60,7 +60,7 @@ const attributesOf = (event: HistoryEvent): Attributes => {
 export const typeOf = ([started]: readonly HistoryEvent[]): string =>
   (started && attributesOf(started).workflowType?.name) ?? '';
 
-/** What happens in a history. Two with the same steps show the same. */
+/** The events of a history. Two with the same steps show the same. */
 export const stepsOf = (events: readonly HistoryEvent[]): string[] => {
   const activities = new Map<string, string>();
   return events.flatMap((event): string[] => {

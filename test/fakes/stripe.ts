@@ -321,7 +321,7 @@ interface Transaction extends Labels {
   source: unknown;
 }
 
-/** What a transaction of the balance is. */
+/** The kind of a transaction of the balance. */
 interface Labels {
   type: string;
   reporting_category?: string;

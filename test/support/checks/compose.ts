@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 import { readProjectFile } from './project-files.ts';
 
-/** What the tests look at, after YAML's merges. */
+/** The fields that the tests look at, after YAML's merges. */
 export interface ComposeService {
   image?: string;
   command?: string[];

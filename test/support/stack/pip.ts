@@ -30,7 +30,7 @@ with zipfile.ZipFile(path, 'w') as wheel:
 `;
 
 export interface IndexOptions {
-  /** What the program in the package says as its version. */
+  /** The version that the program in the package names. */
   says: string;
   /** Whether the index has another file than the pinned one. */
   isOther?: boolean;
