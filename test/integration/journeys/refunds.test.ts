@@ -298,6 +298,7 @@ describe('POST /api/v1/payments/{payment_id}/refunds', () => {
     const wanted = { amount: 100 };
     const without = await refund(journey, id, wanted);
     expect(codeOf(without)).toEqual([422, 'REFUND_NOT_SUPPORTED']);
+    await service.sql`update gateways set refund_credentials = 'sealed' where slug = 'one-by-one'`;
     await service.sql`update payments set amount_refund_pending = 100 where id = ${id}`;
     const second = await refund(journey, id, wanted);
     expect(codeOf(second)).toEqual([409, 'REFUND_IN_PROGRESS']);
