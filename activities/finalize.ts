@@ -11,7 +11,7 @@ import type {
   PaymentOutcomes,
   PaymentWithAccount,
 } from '../postgres/payment-outcomes.ts';
-import { TemporalUnavailable, type WorkflowCalls } from '../temporal/workflow-calls.ts';
+import type { WorkflowCalls } from '../temporal/workflow-calls.ts';
 import { findPayment } from './find-payment.ts';
 import { mayHaveCaptured } from './gateway-calls.ts';
 import type { Log } from './log.ts';
@@ -66,10 +66,8 @@ export const createFinalizer = (deps: Deps) => {
   const callOff = async (others: readonly WorkflowStart[]): Promise<void> => {
     const results = await Promise.allSettled(others.map((other) => workflows.callOff(other)));
     for (const result of results)
-      if (result.status === 'rejected') {
-        if (!(result.reason instanceof TemporalUnavailable)) throw result.reason;
+      if (result.status === 'rejected')
         logger.warn({ err: result.reason }, 'A payment of a paid order was not called off');
-      }
   };
 
   const afterPaid = async (paid: PaymentWithAccount): Promise<void> => {

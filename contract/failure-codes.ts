@@ -17,7 +17,7 @@ export const failureReasons = {
   amount_not_accepted: 'The payment gateway does not take a payment of this amount.',
   amount_mismatch: 'The gateway confirmed another amount or currency than the payment has.',
   payment_not_completed: 'The payment was not completed at the gateway.',
-  order_already_paid: 'Another payment has already paid the order; money that came goes back.',
+  order_already_paid: 'The order was paid by another payment, so money that came goes back.',
   payment_reversed: 'The gateway gave the money back before the payment was confirmed.',
   unknown: 'The gateway refused the payment without a known reason.',
 } as const;
