@@ -152,7 +152,16 @@ export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: 
       { ours, madeAtGateway }: SortedRefunds,
       waiting?: string,
     ): Promise<void> {
-      for (const { reference, refundId, amount, bankReference } of madeAtGateway) {
+      for (const { reference, refundId, amount, currency, bankReference } of madeAtGateway) {
+        if (currency !== payment.currency || !Number.isSafeInteger(amount)) {
+          // The comparison of the day names it, too.
+          alertAbout(logger, payment, {
+            alert: 'refund_contradicted',
+            message: 'A gateway has a refund in another currency than its payment',
+            facts: { reference, amount, currency },
+          });
+          continue;
+        }
         const refund = { id: refundId, gatewayReference: reference, amount, bankReference };
         const recorded = await refundOutcomes.recordMadeAtGateway(payment.id, refund, {
           waiting: ours ? undefined : waiting,

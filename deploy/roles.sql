@@ -210,7 +210,7 @@ begin
     if not (select relrowsecurity from pg_class where oid = restricted::regclass) then
       execute format('alter table %I enable row level security', restricted);
     end if;
-    -- What the grants above allow. Nobody may read confirmations.
+    -- This policy allows what the grants above allow. No role may read confirmations.
     if restricted <> 'confirmations' and not exists (select from pg_policy where polname = restricted || '__granted') then
       execute format('create policy %I on %I using (true)', restricted || '__granted', restricted);
     end if;
@@ -224,7 +224,7 @@ begin
     create policy movements__worker on movements as restrictive for insert to payments_worker
       with check (kind in ('fee', 'chargeback'));
   end if;
-  -- Who may ask for which refund. The worker finds those that were made at the gateway.
+  -- Each role may ask for refunds of its own kind. The worker finds those that were made at the gateway.
   -- The minute is for a request that came before its token ended.
   if not exists (select from pg_policy where polname = 'refunds__api') then
     create policy refunds__api on refunds as restrictive for insert to payments_api

@@ -77,7 +77,7 @@ class PaymentWebhook
                 return; // The same event again.
             }
             Log::info("{$event['event']} {$event['payment_id']} for order {$event['order_id']}");
-            // Those of refunds have the status of the refund, and there may be new kinds.
+            // Events of refunds have the status of the refund, and there may be new kinds.
             if (preg_match('/^payment\.(paid|failed|cancelled|expired)$/D', $event['event']) !== 1) {
                 return;
             }

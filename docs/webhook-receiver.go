@@ -93,7 +93,7 @@ func handle(e event) {
 	switch e.Event {
 	case "payment.paid", "payment.failed", "payment.cancelled", "payment.expired":
 	default:
-		return // Those of refunds have the status of the refund, and there may be new kinds.
+		return // Events of refunds have the status of the refund, and there may be new kinds.
 	}
 	found := orders[e.OrderID]
 	// Test events come here, too. An order may have several payments: none takes a paid order back.

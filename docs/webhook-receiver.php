@@ -57,7 +57,7 @@ function handle(PDO $database, array $event): void
 
 function changeOrder(PDO $database, array $event): void
 {
-    // Those of refunds have the status of the refund, and there may be new kinds.
+    // Events of refunds have the status of the refund, and there may be new kinds.
     if (preg_match('/^payment\.(paid|failed|cancelled|expired)$/D', $event['event']) !== 1) {
         return;
     }
@@ -103,10 +103,10 @@ function receive(): int
     return 204;
 }
 
+// Until the event is accepted, so that the service sends it again: PHP answers 200 by itself, even where it prints an error.
+http_response_code(500);
 try {
     http_response_code(receive());
 } catch (Throwable $error) {
-    // Not accepted, so the service sends it again. Without this PHP may answer 200.
     error_log((string) $error);
-    http_response_code(500);
 }

@@ -53,7 +53,7 @@ def handle(event: dict) -> None:
             return  # The same event again.
         seen.add(event["event_id"])
         print(f"{event['event']} {event['payment_id']} for order {event['order_id']}", flush=True)
-        # Those of refunds have the status of the refund, and there may be new kinds.
+        # Events of refunds have the status of the refund, and there may be new kinds.
         if not re.fullmatch("payment[.](paid|failed|cancelled|expired)", event["event"]):
             return
         order = orders.get(event["order_id"])
@@ -109,7 +109,7 @@ class Receiver(BaseHTTPRequestHandler):
         if status != 204:
             self.send_header("Content-Length", "0")
         self.end_headers()
-        # What was not read is dropped: a sender that is cut off would not see the response.
+        # Unread bytes are dropped: a sender that is cut off would not see the response.
         while status == 413 and self.rfile.read1(MAX_BODY_BYTES):
             pass
 

@@ -52,7 +52,7 @@ const handle = (event: {
   if (seen.has(event.event_id)) return; // The same event again.
   seen.add(event.event_id);
   console.log(`${event.event} ${event.payment_id} for order ${event.order_id}`);
-  // Those of refunds have the status of the refund, and there may be new kinds.
+  // Events of refunds have the status of the refund, and there may be new kinds.
   if (!/^payment\.(paid|failed|cancelled|expired)$/.test(event.event)) return;
   const order = orders.get(event.order_id);
   // Test events come here, too. An order may have several payments: none takes a paid order back.
@@ -88,7 +88,7 @@ const server = createServer((request, response) => {
     // Not accepted, so the service sends it again.
     .catch(() => 500)
     .then((status) => response.writeHead(status).end())
-    // What was not read is dropped: a sender that is cut off would not see the response.
+    // Unread bytes are dropped: a sender that is cut off would not see the response.
     .then(() => request.resume());
 });
 

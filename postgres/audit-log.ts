@@ -16,7 +16,7 @@ export interface NewAuditRecord {
   after: AuditFacts | null;
   /** The reason that the admin gave. */
   reason: string | null;
-  /** How a person made the change; null for the service. */
+  /** The way in which a person made the change; null for the service. */
   via: Via | null;
 }
 

@@ -1,6 +1,6 @@
 import type { Event } from '../contract/event.ts';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
-import { refundId } from '../contract/ids.ts';
+import { refundId, refundIdPattern } from '../contract/ids.ts';
 import type { Payment } from '../contract/payment.ts';
 import { createRefundEvent, type RefundEventKind } from '../contract/refund-event.ts';
 import type { RefundFailureCode } from '../contract/refund-failure-codes.ts';
@@ -217,7 +217,11 @@ export const createRefundOutcomes = (sql: Sql) => ({
     return sql.begin(async (tx) => {
       const payment = await lockPayment(tx, paymentId);
       const { gateway } = payment;
-      const id = found.id ?? refundId([gateway, found.gatewayReference]);
+      // The gateway carries what somebody wrote there: it may be the id of another payment's refund.
+      const [other] = await tx`
+        select from refunds where id = ${found.id} and payment_id <> ${paymentId}`;
+      const isOurs = found.id !== null && refundIdPattern.test(found.id) && !other;
+      const id = isOurs && found.id ? found.id : refundId([gateway, found.gatewayReference]);
       const [refund] = await tx<Refund[]>`
         with r as (
           insert into refunds (id, payment_id, application, test, order_id, status, amount, currency, method,

@@ -95,6 +95,10 @@ const createCommand: CommandSpec = {
         status === 'paid' ? `Nothing is left of ${id} to give back.` : `${id} is ${status}.`,
       );
     const amount = amountIn(options);
+    const recorded = options['recorded'] === true;
+    // No question about money that the gateway does not give back.
+    const problem = await operations.refunds.findProblem(id, { amount: amount ?? left, recorded });
+    if (problem !== null) throw new Refusal(`${id}: ${problem}`);
     const money = formatMoney({ amount: amount ?? left, currency });
     return {
       wanted: amount ?? left,

@@ -388,7 +388,7 @@ const setCookies = (ctx: Context, deps: Deps, { session, begunLogin, zone, messa
 
 const messageCookie = 'console-message';
 const messageSeconds = 60;
-/** Of three bytes each at most, and a third more in base64: less than the 4 KB of a cookie. */
+/** A character has three bytes at most, and base64 adds a third: together less than the 4 KB of a cookie. */
 const messageMax = 500;
 
 /** The words about the last change of this browser. */

@@ -163,7 +163,7 @@ const parseHeader = (given: Webhook['signature']) => {
   const header = [given ?? ''].flat().join(',');
   if (header === '')
     throw new SignatureError('missing', 'The request has no header X-Service-Signature.');
-  // Who joins two headers, or writes one again, may put spaces after the commas.
+  // A proxy, or the join of two headers, may put spaces after the commas.
   const parts = header.split(',').map((part) => part.trim());
   const valuesOf = (name: string) =>
     parts.flatMap((part) => (part.startsWith(name) ? part.slice(name.length) : []));

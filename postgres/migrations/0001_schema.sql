@@ -728,7 +728,7 @@ create table audit_log (
   before jsonb,
   after jsonb,
   reason text,
-  -- How a person made the change; null for the service.
+  -- The way in which a person made the change; null for the service.
   via text constraint audit_log__via check (via in ('cli', 'console')),
   -- The hash covers this record and the hash of the record before, see audit_hash.
   hash bytea not null

@@ -28,7 +28,7 @@ $log = new class extends Psr\Log\AbstractLogger {
     }
 };
 
-$secret = trim(file_get_contents(getenv('WEBHOOK_SECRET_FILE')));
+$secret = trim((string) @file_get_contents(getenv('WEBHOOK_SECRET_FILE')));
 $shop = ['driver' => 'sqlite', 'database' => getenv('DATABASE_FILE'), 'prefix' => ''];
 $container = new Container();
 $container->instance('config', new Repository([

@@ -247,6 +247,40 @@ describe('a refund that somebody made at the gateway', () => {
     expect(await get()).toMatchObject({ status: 'succeeded' });
   });
 
+  it.each([{ currency: 'USD' }, { amount: 12.5 }])(
+    'is an alert, and no money of the payment, where it has %o',
+    async (other) => {
+      const { tryOnce, get, sums, alerts } = await aCase({
+        refunds: [[known({ reference: 're_other', amount: 300, ...other })]],
+        refund: [accepted({ refundId: 'ours' })],
+      });
+      expect(await tryOnce()).toBe('ended');
+      expect(await get()).toMatchObject({ status: 'succeeded' });
+      expect([await sums(), alerts()]).toEqual([
+        { refunded: 500, pending: 0 },
+        ['refund_contradicted'],
+      ]);
+    },
+  );
+
+  it.each([
+    ['of the refund of another payment', async () => (await aCase({ refunds: [] })).id],
+    ['that is no id of a refund', async () => 'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP'],
+  ])('is recorded under an id of its own where it carries one %s', async (_, idOf) => {
+    const refundId = await idOf();
+    const reference = `re_carries_${refundId}`;
+    const foreign = known({ reference, refundId, amount: 300 });
+    const { tryOnce, sums } = await aCase({
+      refunds: [[foreign], [foreign]],
+      refund: [accepted({ refundId: 'ours' })],
+    });
+    await tryOnce();
+    expect(await sums()).toEqual({ refunded: 800, pending: 0 });
+    const rows = await records.sql`select id from refunds where gateway_reference = ${reference}`;
+    expect(rows).toEqual([{ id: expect.stringMatching(/^REFUND_\w{26}$/) as string }]);
+    expect(rows[0]).not.toEqual({ id: refundId });
+  });
+
   it('is recorded under our id if Postgres was restored without it', async () => {
     const id = 'REFUND_1ABCDEFGHJKMNPQRSTVWXYZ012';
     const { tryOnce } = await aCase({

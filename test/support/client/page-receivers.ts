@@ -23,7 +23,7 @@ export interface PageReceiver {
   /** False: a server in front of it has read the whole body before it starts. */
   readsItself: boolean;
   /** @throws MissingProgram where its language is not there */
-  find: () => Promise<(secret: string) => Promise<StartedReceiver>>;
+  find: () => Promise<(secret: string | undefined) => Promise<StartedReceiver>>;
 }
 
 /** The receivers of docs/webhooks.md, for the tests of a file: in TypeScript, Python, Go and PHP, and for Laravel. */
@@ -33,15 +33,16 @@ export const usePageReceivers = (): PageReceiver[] => {
   const machine = thisMachine();
   const { inherited } = machine;
 
-  const secretFileOf = (secret: string) => {
+  /** The file of a secret; of none there is no file. */
+  const secretFileOf = (secret: string | undefined) => {
     const file = join(mkdtempSync(join(folder, 'secret-')), 'webhook-secret');
-    writeFileSync(file, `${secret}\n`);
+    if (secret !== undefined) writeFileSync(file, `${secret}\n`);
     return file;
   };
-  /** One that is called with the file of the secret and the port. */
+  /** Starts a program with the file of the secret and the port. */
   const withArguments =
     (command: string, ...before: string[]) =>
-    async (secret: string) => {
+    async (secret: string | undefined) => {
       const port = await freePort();
       const args = [...before, secretFileOf(secret), String(port)];
       return runReceiver(command, args, { port, env: inherited });
@@ -52,7 +53,7 @@ export const usePageReceivers = (): PageReceiver[] => {
     const check = `echo version_compare(PHP_VERSION, '8.0') >= 0 && extension_loaded('pdo_sqlite') && ${isThere} ? 'yes' : 'no';`;
     if (!php || (await outputOf(php, ['-r', check], inherited)) !== 'yes')
       throw new MissingProgram(`PHP 8 is missing, or a part of it: apt-get install ${packages}`);
-    return async (secret: string) => {
+    return async (secret: string | undefined) => {
       const port = await freePort();
       const file = secretFileOf(secret);
       const database = `${file}.sqlite`;
@@ -63,7 +64,10 @@ export const usePageReceivers = (): PageReceiver[] => {
         DATABASE: `sqlite:${database}`,
         DATABASE_FILE: database,
       };
-      return runReceiver(php, ['-S', `127.0.0.1:${port}`, join(root, script)], { port, env });
+      // As where there is no php.ini: what PHP prints begins the answer.
+      const noIni = ['-d', 'display_errors=1', '-d', 'output_buffering=0'];
+      const args = [...noIni, '-S', `127.0.0.1:${port}`, join(root, script)];
+      return runReceiver(php, args, { port, env });
     };
   };
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
+import { parseRefunds } from '../../../gateways/stripe-refunds.ts';
 import { newRefundId } from '../../support/gateways/fixture.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
 import { stripe } from '../../support/gateways/stripe.ts';
@@ -59,6 +60,8 @@ describe('stripe, refunds', () => {
     const payment = await paid();
     provider().answerAboutAnother();
     await expect(adapter().refund!(payment, aRefund())).rejects.toThrow(GatewayUnavailable);
+    provider().answerAboutAnother();
+    await expect(adapter().reverse!(payment)).rejects.toThrow(GatewayUnavailable);
   });
 
   it('lists more than a page of refunds', async () => {
@@ -96,5 +99,47 @@ describe('stripe, refunds', () => {
     const later = adapter(() => new Date(Date.now() + 60_000));
     expect(await later.reverse?.(payment)).toEqual({ result: 'reversed' });
     expect(await adapter().inquire(payment)).toMatchObject({ failureCode: 'payment_reversed' });
+  });
+});
+
+describe('a hostile list of refunds is no answer', () => {
+  const refund = {
+    id: 're_1',
+    amount: 500,
+    currency: 'eur',
+    created: 1_795_000_000,
+    payment_intent: 'pi_1',
+    status: 'succeeded',
+  };
+  const parse = (data: unknown, more: object = {}) =>
+    parseRefunds({ status: 200, body: { data, has_more: false, ...more } }, 'pi_1');
+
+  it('is one as it should be', () => {
+    expect(parse([refund]).refunds).toMatchObject([{ amount: 500, state: 'succeeded' }]);
+  });
+
+  it.each([
+    ...['500', 499.5, 0, -500, null, 2 ** 53, true].map((amount) => ({ amount })),
+    ...['EUR', 'euro', '', null, 978].map((currency) => ({ currency })),
+    ...[null, undefined, 'done', 'SUCCEEDED', 1].map((status) => ({ status })),
+    ...['pi_2', null, undefined, ['pi_1']].map((intent) => ({ payment_intent: intent })),
+    ...['re', 're_1,re_2', '', null].map((id) => ({ id })),
+    { created: '2026-11-20' },
+    { metadata: { refund_id: 5 } },
+    { metadata: 'REFUND_1' },
+  ])('with %j', (changed) => {
+    expect(() => parse([{ ...refund, ...changed }])).toThrow(GatewayUnavailable);
+    expect(() => parse([refund, { ...refund, ...changed }])).toThrow(GatewayUnavailable);
+  });
+
+  it.each([
+    [null, {}],
+    [{}, {}],
+    [[null], {}],
+    [[], { has_more: true }],
+    [[refund], { has_more: 'no' }],
+    [[refund], { has_more: undefined }],
+  ])('that is %j with %j', (data, more) => {
+    expect(() => parse(data, more)).toThrow(GatewayUnavailable);
   });
 });

@@ -56,6 +56,8 @@ describe('an amount', () => {
   const operations = {
     payments: { get: async () => ({ payment }) },
     refunds: {
+      findProblem: async (_: string, { amount }: { amount: number }) =>
+        amount === 1 ? 'The gateway gives back 0.50 EUR or more.' : null,
       create: async (_: string, wanted: { amount: number }) => {
         made.push(wanted.amount);
         return { refund: { id: 'REFUND_1', currency: 'EUR', ...wanted }, toConfirm: false };
@@ -145,6 +147,13 @@ describe('an amount', () => {
     ]);
     expect((await run(['refunds', 'create', 'PAY_1', ...reason], 'no')).code).toBe(1);
     expect(made).toEqual([]);
+  });
+
+  it('asks nothing about money that the gateway does not give back', async () => {
+    const line = ['refunds', 'create', 'PAY_1', '--amount', '0.01 EUR', ...reason];
+    const { code, questions, notes } = await run(line, 'yes');
+    expect([code, questions, made]).toEqual([1, [], []]);
+    expect(notes).toContain('The gateway gives back');
   });
 });
 
