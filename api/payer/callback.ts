@@ -22,7 +22,7 @@ export const addToQuery = (registered: string, added: Readonly<Record<string, st
     .filter((part) => !Object.hasOwn(added, nameOf(part)))
     .join('&');
   const separator = own === '' || own.endsWith('&') ? '' : '&';
-  return `${base}?${own}${separator}${new URLSearchParams(added)}${fragment}`;
+  return `${base}?${own}${separator}${String(new URLSearchParams(added))}${fragment}`;
 };
 
 /** Sends the payer back to the application. */
