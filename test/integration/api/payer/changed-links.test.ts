@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { useService } from '../../../support/service/service.ts';
+import { forFile } from '../../../support/for-file.ts';
+
+const service = await forFile(useService());
+const { journey } = await service.anApplication();
+
+const sent = await journey.atGateway();
+await journey.choose(sent, 'pay_and_close');
+
+const base = (id: string) => `/api/v1/payments/${id}`;
+/** Not by the journey: the API's description has no such link. */
+const open = (link: string, headers: Record<string, string> = {}) =>
+  fetch(`${service.url}${link}`, { headers, redirect: 'manual' });
+
+/** What chats, mail programs and people make of a link.  */
+const changes: readonly (readonly [string, (link: string, id: string) => string])[] = [
+  ['a full stop behind it', (link) => `${link}.`],
+  ['a comma behind it', (link) => `${link},`],
+  ['a bracket behind it', (link) => `${link})`],
+  ['a quotation mark behind it', (link) => `${link}%22`],
+  ['a typographic one', (link) => `${link}%E2%80%9D`],
+  ['a tag behind it', (link) => `${link}%3Cbr%3E`],
+  ['a zero-width space behind it', (link) => `${link}%E2%80%8B`],
+  ['a slash behind it', (link) => `${link}/`],
+  ['two slashes in it', (link) => link.replace('/v1/', '/v1//')],
+  ['lower case', (link) => link.toLowerCase()],
+  ['upper case', (link) => link.toUpperCase()],
+  ['parameters of a campaign', (link) => `${link}?fbclid=IwAR0&utm_source=mail`],
+  ['an encoded id', (link) => link.replace('PAY_', 'PAY%5F')],
+  ['a full stop behind the id', (link, id) => link.replace(id, `${id}.`)],
+  ['angle brackets around the id', (link, id) => link.replace(id, `%3C${id}%3E`)],
+  ['text behind a space', (link) => `${link}%20to%20pay`],
+];
+
+describe('a link of a payer that was changed on its way', () => {
+  it.each(changes)('leads to the gateway: %s', async (_, change) => {
+    const id = await journey.create();
+    const answer = await open(change(`${base(id)}/checkout`, id));
+    expect(answer.status).toBeOneOf([302, 503]);
+  });
+
+  it.each(changes)('leads back to the shop: %s', async (_, change) => {
+    const answer = await open(change(`${base(sent)}/return`, sent));
+    expect(answer.status).toBe(303);
+    expect(answer.headers.get('location')).toContain(`payment_id=${sent}`);
+  });
+
+  it.each(['', '/', '/check', '/ret'])('shows a page that helps if it is cut: …%s', async (end) => {
+    const accept = 'text/html,application/xhtml+xml';
+    const answer = await open(`${base(sent)}${end}`, { accept });
+    expect(answer.status).toBeOneOf([401, 404]);
+    expect(answer.headers.get('content-type')).toContain('text/html');
+    expect(await answer.text()).toContain('This link is not complete');
+  });
+
+  it('stays JSON for a program', async () => {
+    const answer = await journey.call('GET', base(sent));
+    expect(answer.json).toMatchObject({ error: { code: 'UNAUTHENTICATED' } });
+  });
+});
+
+describe('a link of a payer that nobody opens', () => {
+  const stateOf = async (id: string) => {
+    const [row] = await service.sql`
+      select status, checkout_at, inquired_at from payments where id = ${id}`;
+    return row;
+  };
+  const openedPayment = async () => {
+    const id = await journey.create();
+    await expect
+      .poll(async () => (await journey.call('HEAD', `${base(id)}/checkout`)).status, {
+        timeout: 60_000,
+      })
+      .toBe(200);
+    return id;
+  };
+
+  it('is not counted as a visit: HEAD', async () => {
+    const id = await openedPayment();
+    const before = await stateOf(id);
+    expect(before).toMatchObject({ status: 'pending', checkout_at: null });
+    expect((await journey.call('HEAD', `${base(id)}/return`)).status).toBe(303);
+    expect(await stateOf(id)).toEqual(before);
+  });
+
+  it.each([
+    ['sec-purpose', 'prefetch;prerender'],
+    ['purpose', 'prefetch'],
+    ['x-moz', 'prefetch'],
+  ])('is not counted as a visit: %s', async (name, value) => {
+    const id = await openedPayment();
+    const before = await stateOf(id);
+    for (const page of ['checkout', 'return']) {
+      const answer = await journey.call('GET', `${base(id)}/${page}`, {
+        headers: { [name]: value },
+      });
+      expect(answer.status).toBe(429);
+      expect(answer.headers.get('retry-after')).toBe('1');
+    }
+    expect(await stateOf(id)).toEqual(before);
+  });
+});
