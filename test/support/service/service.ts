@@ -116,6 +116,7 @@ const useRunning = async (
     /** An application of its own, with one token, one webhook secret, and a journey with that token. */
     async anApplication(options: ApplicationOptions = {}) {
       const { mode = 'test', webhookUrl = receiver.url, requestsPerMinute = 1_000_000 } = options;
+      const { ordersPaidOnce = false } = options;
       const application = `app-${randomUUID().slice(0, 8)}`;
       await createApplications(sql).insert({
         slug: application,
@@ -123,6 +124,7 @@ const useRunning = async (
         callbackUrls: ['http://127.0.0.1:9/return', 'http://127.0.0.1:9/other?kept=1'],
         webhookUrl,
         requestsPerMinute,
+        ordersPaidOnce,
       });
       const token = await createTokens(sql).issue({
         application,
@@ -284,4 +286,5 @@ export interface ApplicationOptions {
   webhookUrl?: string | null;
   /** So many that no test meets it by chance. */
   requestsPerMinute?: number;
+  ordersPaidOnce?: boolean;
 }
