@@ -85,23 +85,27 @@ export const createOpenPayment = (deps: Deps) => {
     return isTerminal(current.status) ? readEnded(current) : openStage(current.payerReturnsAt);
   };
 
-  return {
-    /**
-     * Reads how far the payment has come, and opens it at its gateway if that is still to be done.
-     * @throws ApplicationFailure GatewayUnavailable, GatewayBusy
-     */
-    async openPayment({ id, afterDeadline }: OpenRequest): Promise<Stage> {
-      const payment = await findPayment(paymentOutcomes, id);
-      if (isTerminal(payment.status)) return readEnded(payment);
-      if (payment.reference !== null) return openStage(payment.payerReturnsAt);
-      if (afterDeadline) return { stage: 'unopened' };
-      if (payment.orderIsPaid) return endUnsent(payment, failedWith('order_already_paid'));
-      const timeLeftMs = payment.expiresAt.getTime() - now().getTime();
-      if (timeLeftMs > 0) return open(payment, timeLeftMs);
-      if (wasSentToOpen(await gatewayExchanges.list(id))) throw gatewayUnavailableUntilDeadline();
-      return { stage: 'unopened' };
-    },
+  /**
+   * Reads how far the payment has come, and opens it at its gateway if that is still to be done.
+   * @throws ApplicationFailure GatewayUnavailable, GatewayBusy
+   */
+  const openPayment = async ({ id, afterDeadline }: OpenRequest): Promise<Stage> => {
+    const payment = await findPayment(paymentOutcomes, id);
+    if (isTerminal(payment.status)) return readEnded(payment);
+    if (payment.reference !== null) return openStage(payment.payerReturnsAt);
+    if (afterDeadline) return { stage: 'unopened' };
+    if (payment.orderIsPaid) {
+      const stage = await endUnsent(payment, failedWith('order_already_paid'));
+      // The order was given back meanwhile, or another try has opened the payment.
+      return stage.stage === 'ended' ? stage : openPayment({ id, afterDeadline });
+    }
+    const timeLeftMs = payment.expiresAt.getTime() - now().getTime();
+    if (timeLeftMs > 0) return open(payment, timeLeftMs);
+    if (wasSentToOpen(await gatewayExchanges.list(id))) throw gatewayUnavailableUntilDeadline();
+    return { stage: 'unopened' };
   };
+
+  return { openPayment };
 };
 
 const openStage = (payerReturnsAt: Date | null | undefined): Stage => ({

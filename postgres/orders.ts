@@ -55,11 +55,21 @@ export const selectOpenOfOrder = (
   limit ${mostOthers}`;
 
 /** Refuses to be broken: the index of the claims. Of two at once the second one waits for the first, and gets this. */
-export const isTaken = (error: unknown): boolean =>
+const isTaken = (error: unknown): boolean =>
   typeof error === 'object' &&
   error !== null &&
   'constraint_name' in error &&
   error.constraint_name === 'payments__order';
+
+/** Runs a statement that claims an order, again if another payment has claimed that at once: now it sees the other one. */
+export const claiming = async (statement: () => Promise<boolean>): Promise<boolean> => {
+  try {
+    return await statement();
+  } catch (error) {
+    if (!isTaken(error)) throw error;
+  }
+  return statement();
+};
 
 /** After it anybody who wants the order takes over the claim of an open payment. What is captured for that is late money. */
 const claimedFor = '1 day';
@@ -76,6 +86,18 @@ export interface OrderPayment extends Pick<
 }
 
 const mostListed = 20;
+
+/**
+ * Takes the order from an open payment that has held it for too long, for an open one that wants it.
+ * @returns whether somebody has lost it
+ */
+export const takeOver = async (sql: Queries, id: string): Promise<boolean> => {
+  const { count } = await sql`
+    update payments q set order_claimed_at = null from payments p
+    where p.id = ${id} and p.status in ('pending', 'processing') and ${isOfSameOrder(sql)}
+      and q.status in ('pending', 'processing') and q.order_claimed_at < now() - ${claimedFor}::interval`;
+  return count > 0;
+};
 
 export const createOrders = (sql: Queries) => {
   const claimOnce = async (id: string): Promise<boolean> => {
@@ -98,12 +120,7 @@ export const createOrders = (sql: Queries) => {
      * @returns false if another payment has the order, or this one has ended
      */
     async claim(id: string): Promise<boolean> {
-      if (await claimOnce(id)) return true;
-      const released = await sql`
-        update payments q set order_claimed_at = null from payments p
-        where p.id = ${id} and ${isOfSameOrder(sql)} and q.status in ('pending', 'processing')
-          and q.order_claimed_at < now() - ${claimedFor}::interval`;
-      return released.count > 0 && claimOnce(id);
+      return (await claimOnce(id)) || ((await takeOver(sql, id)) && claimOnce(id));
     },
 
     /** The other payments of the order: who holds it first, then the newest. */

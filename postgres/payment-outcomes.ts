@@ -11,10 +11,11 @@ import { exchangeInserts } from './gateway-exchanges.ts';
 import { accountColumns } from './gateways.ts';
 import {
   claimedAt,
+  claiming,
   isPaidByAnother,
-  isTaken,
   mayHoldOrder,
   selectOpenOfOrder,
+  takeOver,
   takesPart,
 } from './orders.ts';
 import { selectPayment } from './payment-columns.ts';
@@ -198,7 +199,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
   ): Promise<boolean> {
     const isPaid = ended.status === 'paid';
     const isLost = ended.failureCode === 'order_already_paid';
-    const end = () => sql`
+    const end = (stored: readonly GatewayExchange[]) => sql`
       with ended as (
         update payments p set status = ${ended.status}, tracking_code = ${ended.trackingCode},
           card_pan_masked = ${ended.cardPanMasked}, paid_at = ${ended.paidAt},
@@ -212,15 +213,12 @@ export const createPaymentOutcomes = (sql: Queries) => ({
           and (not ${onlyIfUnsent} or p.checkout_at is null) and a.slug = p.application and g.slug = p.gateway
           ${isPaid ? sql`and ${mayHoldOrder(sql)}` : sql``} ${isLost ? sql`and ${isPaidByAnother(sql)}` : sql``}
         returning p.id, p.application, p.test, p.order_id
-      ), ${eventInserts(sql, event, ended.id)}, ${exchangeInserts(sql, ended.id, exchanges)}
+      ), ${eventInserts(sql, event, ended.id)}, ${exchangeInserts(sql, ended.id, stored)}
       select from ended`;
-    try {
-      return await changesOne(end());
-    } catch (error) {
-      if (!isTaken(error)) throw error;
-    }
-    // Now it sees who has claimed the order meanwhile.
-    return changesOne(end());
+    const endOnce = (stored: readonly GatewayExchange[]) => claiming(() => changesOne(end(stored)));
+    if (await endOnce(exchanges)) return true;
+    // The gateway has taken the money without asking for the order, and who holds that may never end.
+    return isPaid && (await takeOver(sql, ended.id)) && endOnce([]);
   },
 });
 export type PaymentOutcomes = ReturnType<typeof createPaymentOutcomes>;

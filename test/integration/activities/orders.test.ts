@@ -132,6 +132,28 @@ describe('a payment of an order', () => {
     });
   });
 
+  it('that has captured money takes over a claim that is a day old', async () => {
+    const [one, other] = await twoOfAnOrder('one-step');
+    await createOrders(sql).claim(one.id);
+    await sql`update payments set order_claimed_at = now() - interval '25 hours' where id = ${one.id}`;
+    await pay(other);
+    expect(await recordOf(other)).toMatchObject({ status: 'paid', exchanges: ['verify paid'] });
+  });
+
+  it('is opened if the order is given back while that is found out', async () => {
+    const { id } = await records.created({ orderId: anOrder(), gateway: 'two-step' });
+    const stale = [true];
+    const paymentOutcomes = {
+      ...records.paymentOutcomes,
+      async get(of: string) {
+        const payment = await records.paymentOutcomes.get(of);
+        return payment && { ...payment, orderIsPaid: stale.pop() ?? payment.orderIsPaid };
+      },
+    };
+    const gateway = withGateway(records, { open: silence }, { paymentOutcomes });
+    await expect(gateway.openPayment({ id, afterDeadline: false })).rejects.toThrow('timeout');
+  });
+
   it('that is paid already is not opened', async () => {
     const [one] = await twoOfAnOrder();
     const other = await records.created({ orderId: one.orderId, gateway: 'two-step' });
