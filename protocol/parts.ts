@@ -3,6 +3,7 @@ import { delivery } from './delivery.ts';
 import { end } from './end.ts';
 import { lateMoney } from './late-money.ts';
 import { opening } from './opening.ts';
+import { order } from './order.ts';
 import type { Part, Value } from './part.ts';
 import { refund } from './refund.ts';
 
@@ -23,6 +24,11 @@ export const parts: readonly Part<AnyState>[] = [
   anyPart(refund({ shape: 'two tries' })),
   anyPart(refund({ shape: 'restores' })),
   anyPart(cancel()),
+  anyPart(order()),
+  anyPart(order({ shape: 'two tries' })),
+  anyPart(order({ shape: 'silence' })),
+  anyPart(order({ shape: 'calls off' })),
+  anyPart(order({ shape: 'restores' })),
 ];
 
 /** Faults that tests plant: the explorer must find each of them. */
@@ -89,4 +95,36 @@ export const plantedFaults: readonly { fault: string; part: Part<AnyState> }[] =
       'a recheck is forgotten when the payment ends',
     ] as const
   ).map((fault) => ({ fault, part: anyPart(cancel(fault)) })),
+  ...(
+    [
+      'the order is read, then claimed',
+      'the end does not look at the order',
+      'a held claim loses at once',
+      'an unpaid end keeps its claim',
+      'a whole refund keeps the claim',
+      'a returned refund claims again',
+      'the option is read before the call',
+    ] as const
+  ).map((fault) => ({ fault, part: anyPart(order({ fault })) })),
+  ...(
+    ['nobody looks for the money of the loser', 'a refused end forgets what it took'] as const
+  ).map((fault) => ({ fault, part: anyPart(order({ fault, shape: 'two tries' })) })),
+  ...(
+    [
+      'a claim is never taken over',
+      'captured money takes over no claim',
+      'a claim is taken over before its call is over',
+    ] as const
+  ).map((fault) => ({ fault, part: anyPart(order({ fault, shape: 'silence' })) })),
+  ...(
+    [
+      'the winner calls nobody off',
+      'a call-off joins the verification that runs',
+      'the opening does not look at the order',
+    ] as const
+  ).map((fault) => ({ fault, part: anyPart(order({ fault, shape: 'calls off' })) })),
+  ...(['a payment loses by what was read before'] as const).map((fault) => ({
+    fault,
+    part: anyPart(order({ fault, shape: 'restores' })),
+  })),
 ];

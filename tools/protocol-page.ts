@@ -12,6 +12,7 @@ const shown: Readonly<Record<string, string>> = {
   'late money': 'result',
   'refund, two tries': 'one_status',
   cancel: 'status',
+  'one paid payment for an order, calls off': 'two_status',
 };
 const [begin, end] = ['<!-- from the model: begin -->', '<!-- from the model: end -->'];
 

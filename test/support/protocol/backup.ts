@@ -10,8 +10,8 @@ const tables = [
   'late_payments',
 ];
 
-/** A backup of one payment, or a replica that lags. */
-export const createBackup = (sql: Sql, id: string) => {
+/** A backup of some payments, or a replica that lags. */
+export const createBackup = (sql: Sql, ...ids: string[]) => {
   let rows: { table: string; json: string }[] = [];
   const keyOf = (table: string) => sql(table === 'payments' ? 'id' : 'payment_id');
   return {
@@ -19,7 +19,7 @@ export const createBackup = (sql: Sql, id: string) => {
       rows = await Promise.all(
         tables.map(async (table) => {
           const [row] = await sql<{ json: string }[]>`
-            select coalesce(json_agg(t), '[]')::text as json from ${sql(table)} t where ${keyOf(table)} = ${id}`;
+            select coalesce(json_agg(t), '[]')::text as json from ${sql(table)} t where ${keyOf(table)} = any(${ids})`;
           return { table, json: row?.json ?? '[]' };
         }),
       );
@@ -28,9 +28,9 @@ export const createBackup = (sql: Sql, id: string) => {
       await sql.begin(async (tx) => {
         // The sums of the payment come back as they were: no trigger reserves anything again.
         await tx`set local session_replication_role = replica`;
-        await tx`delete from workflow_outbox where payment_id = ${id}`;
+        await tx`delete from workflow_outbox where payment_id = any(${ids})`;
         for (const table of tables.toReversed())
-          await tx`delete from ${sql(table)} where ${keyOf(table)} = ${id}`;
+          await tx`delete from ${sql(table)} where ${keyOf(table)} = any(${ids})`;
         for (const { table, json } of rows)
           await tx`
             insert into ${sql(table)} overriding system value

@@ -10,6 +10,7 @@ import type { GatewayAdapter } from '../../../gateways/gateway.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import type { Queries, Sql } from '../../../postgres/driver/sql.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
+import { createOrders } from '../../../postgres/orders.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { createPayments } from '../../../postgres/payments.ts';
 import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
@@ -39,6 +40,7 @@ const inCode = new Set([
   ...Object.keys(createPaymentOutcomes(sql)),
   ...Object.keys(createDeliveries(sql)),
   ...Object.keys(createLatePayments(sql)),
+  ...Object.keys(createOrders(sql)),
   ...Object.keys(createPayments(sql)),
   ...Object.keys(createRefundOutcomes(sql)),
   ...Object.keys(createWorkflowOutbox(sql)),
@@ -61,6 +63,8 @@ const unordered = new Set([
   'count',
   'exists',
   'list',
+  'listOpen',
+  'listOthers',
   'get',
 ]);
 
@@ -87,6 +91,7 @@ describe('the names of the steps', () => {
     paymentOutcomes: createPaymentOutcomes(sql),
     deliveries: createDeliveries(sql),
     latePayments: createLatePayments(sql),
+    orders: createOrders(sql),
     workflowOutbox: createWorkflowOutbox(sql),
   };
   it.each(Object.entries(transactions))('have every transaction of %s', (_, queries) => {
