@@ -159,7 +159,7 @@ grant insert (application, ciphertext), update (retires_at) on webhook_secrets t
 grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute, refund_events, orders_paid_once)
   on applications to payments_console;
 grant update (checked_at) on late_payments to payments_admin, payments_console;
--- They take the order from an open payment.
+-- An admin takes the order from an open payment.
 grant update (order_claimed_at) on payments to payments_admin, payments_console;
 -- It reads limits and the amount above which another admin must confirm a refund, and changes neither.
 grant select on refund_approvals, refund_limits to payments_console;

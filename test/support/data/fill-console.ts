@@ -117,7 +117,6 @@ export const fillConsole = async (sql: Sql) => {
   const [first, second] = ended.filter((_, n) => isExhausted(n));
   const [open, live] = rows.filter(({ status }) => status === 'pending');
   if (!first || !second || !open || !live) throw new Error('Some states are missing');
-  await sql`update payments set order_claimed_at = now() - interval '1 hour' where id = ${open.id}`;
   await sql`
     update payments set order_id = ${hostileText('order')},
       gateway_message = ${hostileText('gateway')}, gateway_code = ${hostileText('code')},

@@ -27,6 +27,8 @@ const console = await forFile(startConsole({ temporal: { testWebhook: answerTest
 const ids = await fillConsole(console.sql);
 
 const stops = await fillReserved(console.sql, ids);
+await console.sql`
+  update payments set order_claimed_at = now() - interval '1 hour' where id = ${ids.open}`;
 
 /** Opens the question of an action and answers it. */
 const act = async (
