@@ -56,6 +56,18 @@ describe('a receiver that responds', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  it.each([
+    ['hints before it', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\n', 200],
+    ['a continue before it', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 202 Accepted\r\n', 202],
+    ['no reason and HTTP 1.0', 'HTTP/1.0 200\r\n', 200],
+    ['a reset of its form', 'HTTP/1.1 205 Reset Content\r\n', 205],
+    ['doubled headers', 'HTTP/1.1 200 OK\r\nserver: a\r\nserver: b\r\ndate: x\r\n', 200],
+    ['another charset', 'HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=x-mac-greek\r\n', 200],
+  ])('accepts the event with %s', async (_, head, responseStatus) => {
+    await using server = await startRawServer(responding(`${head}content-length: 0\r\n\r\n`));
+    expect(await send(server.url)).toMatchObject({ errorClass: null, responseStatus });
+  });
+
   it('gets the names of the headers in the documented case', async () => {
     await using server = await startRawServer(responding('HTTP/1.1 204 No Content\r\n\r\n'));
     await send(server.url);
