@@ -129,6 +129,7 @@ const fixedValues: Record<string, Record<string, readonly string[]>> = {
   },
   payments_sweeper_last_success_timestamp_seconds: { task: tasks },
   payments_sweeper_processed: { task: tasks },
+  payments_webhook_attempt_lateness_seconds: { mode: ['live', 'test'] },
 };
 
 describe('the dashboard and the alerts', () => {

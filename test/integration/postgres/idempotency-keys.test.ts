@@ -47,7 +47,7 @@ describe('idempotencyKeys', () => {
     await records.sql`update idempotency_keys set expires_at = now() - interval '1 hour'`;
     expect(await keys.deleteExpired(10)).toBe(0);
     expect(await keys.get({ application, test }, route, 'kept')).toBeDefined();
-    expect(await insert('kept', '1 hour')).toBe(false);
+    expect(await insert('kept', '1 hour')).toMatchObject({ isInserted: false });
   });
 
   it('keeps a record that a create uses again while it is being deleted', async () => {

@@ -72,6 +72,8 @@ export const anApplicationOn = async (sql: Sql): Promise<string> => {
       defaultGateway: 'sandbox',
       callbackUrls: ['https://app.example/return'],
       webhookUrl: 'https://app.example/webhook',
+      // Tests end many payments of one order.
+      ordersPaidOnce: false,
     },
     null,
   );

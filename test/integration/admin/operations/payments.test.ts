@@ -146,7 +146,7 @@ describe('payments', () => {
       status: 'pending',
       isAnswered: false,
     });
-    expect(asked).toEqual([[id, { by: 'admin', reason: null }]]);
+    expect(asked).toEqual([[id, { by: 'admin' }]]);
     const audited = await records.sql`
       select action, reason from audit_log where subject = ${`payment:${id}`}`;
     expect(audited).toEqual([{ action: 'payment.cancel', reason: 'ordered twice' }]);
