@@ -7,6 +7,7 @@ import { dayMs } from '../contract/time.ts';
 import type { Budget, Caller } from '../postgres/tokens.ts';
 import { logContext } from '../telemetry/log.ts';
 import type { Authenticate } from './auth/authentication.ts';
+import { payerPath } from './payer/link.ts';
 import { errorPage } from './payer/pages.ts';
 import type { Handlers } from './routes.ts';
 import { routes } from './routes.ts';
@@ -50,25 +51,9 @@ export const createApp = (deps: Deps): Koa => {
   return app;
 };
 
-/** A payer's link with what chats, mail programs and people add to it. */
-const payerLink =
-  /^\/+api\/+v1\/+(?:payments\/+[^\w/]*(?<id>PAY_[0-9A-Z]{26})[^\w/]*\/+(?<page>checkout|return)|sandbox\/+[^\w/]*(?<sandbox>PAY_[0-9A-Z]{26}))(?:\/*|[^\w/-].*)$/is;
-
-/** Reads a payer's link in the form in which the table of routes has it. Payers cannot mend it, and its meaning is certain. */
-const mendPayerLink: Koa.Middleware = async (ctx, next) => {
-  const { id, page, sandbox } = payerLink.exec(decodeOrEmpty(ctx.path))?.groups ?? {};
-  if (sandbox !== undefined) ctx.path = `/api/v1/sandbox/${sandbox.toUpperCase()}`;
-  if (id !== undefined && page !== undefined)
-    ctx.path = `/api/v1/payments/${id.toUpperCase()}/${page.toLowerCase()}`;
-  await next();
-};
-
-const decodeOrEmpty = (path: string): string => {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return '';
-  }
+const mendPayerLink: Koa.Middleware = (ctx, next) => {
+  ctx.path = payerPath(ctx.path);
+  return next();
 };
 
 const securityText = {

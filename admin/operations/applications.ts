@@ -19,6 +19,8 @@ import { hideQuery } from './webhook-url.ts';
 import type { Deps } from './deps.ts';
 
 export type NewApplication = Pick<Application, 'slug' | 'defaultGateway' | 'callbackUrls'> & {
+  /** Default: true. */
+  ordersPaidOnce?: boolean;
   webhookUrl: string | null;
 };
 

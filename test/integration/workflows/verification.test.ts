@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { VerificationResult } from '../../../contract/status.ts';
-import { recheckSignal } from '../../../temporal/messages.ts';
+import { recheckSignal, type VerifyRequest } from '../../../temporal/messages.ts';
 import { createWorkflowCalls } from '../../../temporal/workflow-calls.ts';
 import {
   countTimers,
@@ -32,7 +32,9 @@ describe('requests that arrive while a verification runs', () => {
     answer(waiting);
     expect(await first).toEqual(waiting);
     expect(await Promise.all(others)).toEqual([waiting, waiting, ended, ended]);
-    expect(callsOf('verifyPayment')).toHaveLength(2);
+    // The last one shared an end that it may have come after, so a search for late money may follow.
+    const requests = callsOf('verifyPayment').map(({ request }) => request as VerifyRequest);
+    expect(requests.filter(({ reported }) => !reported)).toHaveLength(2);
     await handle.result();
   });
 

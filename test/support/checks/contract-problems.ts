@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { declaredResponses, type DeclaredResponse } from '../../../api/http/declared-responses.ts';
 import { responseHeaders, type HeaderName } from '../../../api/http/response-headers.ts';
 import type { Route } from '../../../api/http/route.ts';
+import { payerPath } from '../../../api/payer/link.ts';
 import { routes } from '../../../api/routes.ts';
 import { errorResponses } from '../../../contract/error-responses.ts';
 import { errors, fieldRules, type ErrorDetails } from '../../../contract/errors.ts';
@@ -30,7 +31,9 @@ interface Candidate {
  */
 export const contractProblems = (exchange: Exchange): string[] => {
   // `new URL` would normalize the paths of hostile requests.
-  const pathname = exchange.url.replace(/^https?:\/\/[^/]+/, '').split(/[?#]/, 1)[0] ?? '';
+  const pathname = payerPath(
+    exchange.url.replace(/^https?:\/\/[^/]+/, '').split(/[?#]/, 1)[0] ?? '',
+  );
   if (!pathname.startsWith('/api/')) return [];
   const compared = candidates(exchange, pathname).map((candidate) => ({
     candidate,

@@ -20,8 +20,8 @@ const moments = (first: string, last: string, ...others: string[]) => {
   );
 };
 
-/** Dates and times as the description of `from` and `to` allows them. Each of the first is before each of the second. */
-export const earlyMoments = moments('2000-01-02', '2039-12-30', '1970-01-01', '1970-01-01T00:00Z');
+/** Dates and times as the description of `from` and `to` allows them. The first are over, and before each of the second. */
+export const earlyMoments = moments('2000-01-02', '2026-01-02', '1970-01-01', '1970-01-01T00:00Z');
 export const lateMoments = moments(
   ...(['2040-01-02', '2099-12-30'] as const),
   ...['9999-12-31', '9999-12-31T23:59:59.999999999Z'],

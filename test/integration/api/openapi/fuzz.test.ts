@@ -149,6 +149,11 @@ const fieldValues = (caller: Caller): FieldValues => ({
   'Idempotency-Key': fc
     .stringMatching(/^[\x20-\x7e]{0,200}$/)
     .map((text) => `${randomUUID()}${text}.`),
+  // What HTTP carries.
+  Traceparent: fc.oneof(
+    fc.constant('00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'),
+    fc.stringMatching(/^[\x20-\x7e]{0,60}$/),
+  ),
   metadata: fc.dictionary(
     fc.string({ maxLength: 20 }),
     fc.jsonValue({ maxDepth: 3, stringUnit: fc.constantFrom(...'aé"\\/\n\u2028😀') }),
