@@ -70,6 +70,32 @@ export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>)
       expect((await entryOf(payment.reference))?.verified).toBeLessThanOrEqual(1);
     });
 
+    const isTwoStep = findDriver(driver)!.capabilities.twoStepVerify;
+
+    it.runIf(isTwoStep)(
+      'asks once whether it may take the money, and takes nothing after a no',
+      async () => {
+        const payment = await opened();
+        const asked: number[] = [];
+        const answering = (may: boolean) => async () => {
+          asked.push(provider.calls.length);
+          return may;
+        };
+        // Nobody has paid: there is nothing to take.
+        expect(await adapter().verify(payment, answering(false))).toEqual({ state: 'waiting' });
+        expect(asked).toEqual([]);
+        await provider.pay(payment.reference);
+        expect(await adapter().verify(payment, answering(false))).toEqual({ state: 'unconfirmed' });
+        expect(asked).toEqual([provider.calls.length]);
+        expect((await entryOf(payment.reference))?.verified).toBe(0);
+        expect(await adapter().verify(payment, answering(true))).toMatchObject({ state: 'paid' });
+        expect(asked).toHaveLength(2);
+        // What is taken is not asked about again.
+        expect(await adapter().verify(payment, answering(false))).toMatchObject({ state: 'paid' });
+        expect(asked).toHaveLength(2);
+      },
+    );
+
     it('throws for a reference that the provider does not have', async () => {
       const payment = await opened();
       expect(payment.reference).not.toBe(fixture.unknown);
