@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Shape } from '../../tools/compose/shape.ts';
 import { until } from '../support/until.ts';
 
@@ -26,7 +27,7 @@ export const createCardShop = ({ call, stripe }: Shape, token: string) => {
     });
 
   const open = async (): Promise<Purchase> => {
-    const order = { order_id: 'card', amount: 900, currency: 'EUR', expires_in: 3600 };
+    const order = { order_id: randomUUID(), amount: 900, currency: 'EUR', expires_in: 3600 };
     const { payment_id: id } = JSON.parse((await ask('/payments', order)).body);
     const location = await until(
       `${id} is open`,

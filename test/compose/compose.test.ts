@@ -39,6 +39,7 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
       (error: { stdout: string; stderr: string }) => `${error.stdout}${error.stderr}`,
     );
 
+  /** The payment of a new order, or of the order of its idempotency key. */
   const create = (headers: Record<string, string> = {}) =>
     shape.call('/api/v1/payments', {
       method: 'POST',
@@ -47,7 +48,11 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
         'content-type': 'application/json',
         ...headers,
       },
-      body: JSON.stringify({ order_id: 'order-1', amount: 1000, currency: 'EUR' }),
+      body: JSON.stringify({
+        order_id: headers['idempotency-key'] ?? randomUUID(),
+        amount: 1000,
+        currency: 'EUR',
+      }),
     });
 
   /**
