@@ -80,7 +80,7 @@ export const createAttentionQueries = (sql: Queries) => {
     select p.* from payments h join payments p
       on p.application = h.application and p.test = h.test and p.order_id = h.order_id and p.id <> h.id
     where h.status in ('pending', 'processing') and p.status = 'processing'
-      and h.order_claimed_at is not null and h.order_claimed_at < now() - make_interval(mins => ${heldMinutes}::int) ${inMode(test, sql`p.test`)}
+      and h.order_claimed_at < now() - make_interval(mins => ${heldMinutes}::int) ${inMode(test, sql`p.test`)}
     order by h.order_claimed_at limit ${limit}`;
 
   const lists = { orders: waitingForOrder, money: withMoneyToCheck, silent, overdue };

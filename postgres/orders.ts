@@ -16,15 +16,18 @@ export const takesPart = (sql: Queries): Fragment =>
 const isOfSameOrder = (sql: Queries): Fragment => sql`
   q.application = p.application and q.test = p.test and q.order_id = p.order_id and q.id <> p.id`;
 
-/** Another payment of the order is paid and not given back in full, whether it was claimed or not. */
+/** The payment `q`, of the gateway `h`, is paid and not given back in full, whether it has claimed its order or not. */
+const hasPaid = (sql: Queries): Fragment =>
+  sql`q.status = 'paid' and q.amount_refunded < q.amount and (q.test or h.kind = 'live')`;
+
 export const isPaidByAnother = (sql: Queries): Fragment => sql`exists (
   select from payments q join gateways h on h.slug = q.gateway
-  where ${isOfSameOrder(sql)} and q.status = 'paid' and q.amount_refunded < q.amount and (q.test or h.kind = 'live'))`;
+  where ${isOfSameOrder(sql)} and ${hasPaid(sql)})`;
 
 const isHeldByAnother = (sql: Queries): Fragment => sql`exists (
   select from payments q where ${isOfSameOrder(sql)} and q.order_claimed_at is not null)`;
 
-/** Nobody else has the order, or this payment takes no part. */
+/** The payment takes no part, or no other one has the order. */
 export const mayHoldOrder = (sql: Queries): Fragment =>
   sql`not (${takesPart(sql)} and (${isHeldByAnother(sql)} or ${isPaidByAnother(sql)}))`;
 
@@ -38,8 +41,7 @@ export const selectPaidOfOrder = (
   { application, test, orderId }: Pick<Payment, 'application' | 'test' | 'orderId'>,
 ): Fragment => sql`
   select q.id from payments q join gateways h on h.slug = q.gateway
-  where q.application = ${application} and q.test = ${test} and q.order_id = ${orderId}
-    and q.status = 'paid' and q.amount_refunded < q.amount and (q.test or h.kind = 'live')
+  where q.application = ${application} and q.test = ${test} and q.order_id = ${orderId} and ${hasPaid(sql)}
   limit 1`;
 
 const mostOthers = 100;
@@ -54,7 +56,7 @@ export const selectOpenOfOrder = (
     and p.status in ('pending', 'processing') and p.id <> ${id}
   limit ${mostOthers}`;
 
-/** Refuses to be broken: the index of the claims. Of two at once the second one waits for the first, and gets this. */
+/** The error of the second of two claims at once, which waits for the first in the index. */
 const isTaken = (error: unknown): boolean =>
   typeof error === 'object' &&
   error !== null &&
@@ -71,7 +73,7 @@ export const claiming = async (statement: () => Promise<boolean>): Promise<boole
   return statement();
 };
 
-/** After it anybody who wants the order takes over the claim of an open payment. What is captured for that is late money. */
+/** After it a payment that wants the order takes over the claim of an open one, whose money is late money from then on. */
 const claimedFor = '1 day';
 /** An admin may do so after this, which is longer than any call to a gateway. */
 const callsTake = '2 minutes';
@@ -100,18 +102,14 @@ export const takeOver = async (sql: Queries, id: string): Promise<boolean> => {
 };
 
 export const createOrders = (sql: Queries) => {
-  const claimOnce = async (id: string): Promise<boolean> => {
-    try {
-      return await changesOne(sql`
+  const claimOnce = (id: string): Promise<boolean> =>
+    claiming(() =>
+      changesOne(sql`
         update payments p set order_claimed_at = ${claimedAt(sql)}
         from applications a, gateways g
         where p.id = ${id} and p.status in ('pending', 'processing') and a.slug = p.application and g.slug = p.gateway
-          and ${mayHoldOrder(sql)}`);
-    } catch (error) {
-      if (isTaken(error)) return false;
-      throw error;
-    }
-  };
+          and ${mayHoldOrder(sql)}`),
+    );
 
   return {
     /**

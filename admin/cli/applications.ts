@@ -5,6 +5,7 @@ import { hideQuery } from '../operations/webhook-url.ts';
 import {
   type CommandGroup,
   type CommandSpec,
+  type Options,
   count,
   option,
   reasonOption,
@@ -57,6 +58,10 @@ const ordersPaidOnce = (byDefault: string) =>
     byDefault,
   ).choices(['yes', 'no']);
 
+/** The setting of the option; empty without it. */
+const ordersPaidOnceIn = ({ ordersPaidOnce: choice }: Options) =>
+  choice === undefined ? {} : { ordersPaidOnce: choice === 'yes' };
+
 const createCommand: CommandSpec = {
   usage: 'create <application>',
   summary:
@@ -77,9 +82,7 @@ const createCommand: CommandSpec = {
       defaultGateway: String(options.gateway),
       callbackUrls: toUrls(options.callbackUrl) ?? [],
       webhookUrl: await readWebhookUrl(options.webhookUrl, io),
-      ...(options.ordersPaidOnce !== undefined && {
-        ordersPaidOnce: options.ordersPaidOnce === 'yes',
-      }),
+      ...ordersPaidOnceIn(options),
     };
     const created = await operations.applications.create(application, reason);
     const { text, json } = format(created.application);
@@ -129,9 +132,7 @@ const updateCommand: CommandSpec = {
       ...(typeof gateway === 'string' && { defaultGateway: gateway }),
       ...(typeof requestsPerMinute === 'number' && { requestsPerMinute }),
       ...(options.refundEvents !== undefined && { refundEvents: options.refundEvents === 'on' }),
-      ...(options.ordersPaidOnce !== undefined && {
-        ordersPaidOnce: options.ordersPaidOnce === 'yes',
-      }),
+      ...ordersPaidOnceIn(options),
     };
     if (Object.keys(settings).length === 0)
       throw new Refusal('Nothing to change: see applications update --help.');

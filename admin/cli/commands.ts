@@ -22,7 +22,7 @@ export class ReportedError extends Error {}
 /** The line is wrong for what it names: the exit code is that of wrong usage. */
 export class Misuse extends Error {}
 
-type Options = Readonly<Record<string, unknown>>;
+export type Options = Readonly<Record<string, unknown>>;
 
 interface CommonOptions {
   json?: boolean;

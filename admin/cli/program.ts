@@ -95,7 +95,7 @@ const redirectOutput = (made: Command, context: CliContext) => {
   for (const each of made.commands) redirectOutput(each, context);
 };
 
-/** What went wrong elsewhere may have quoted anything. */
+/** An error from elsewhere may quote anything. */
 const messageMax = 2_000;
 
 const describeError = (error: unknown): string => {

@@ -25,6 +25,8 @@ const comeBack = ({ name, reference, id }: Sent, status: string) =>
     return headers.get('location')?.includes(`status=${status}`);
   });
 const verified = ({ name, reference }: Sent) => providers.entry(name, reference).verified;
+const isPaid = (id: string) =>
+  until('it is paid', async () => (await journey.verify(id)).json['status'] === 'paid');
 const eventsOf = (id: string) =>
   until('the webhook', () => {
     const posts = service.receiver.of(id);
@@ -63,7 +65,7 @@ it('a create of a paid order is refused, the repeat of a stored one is not', asy
   await until('it is sent', async () => (await journey.checkout(id)).status === 302);
   const open = await journey.create(order);
   await journey.choose(id, 'pay');
-  await until('it is paid', async () => (await journey.verify(id)).json['status'] === 'paid');
+  await isPaid(id);
 
   const again = await journey.request('POST', '/api/v1/payments', body, key);
   expect([again.status, again.text]).toEqual([201, first.text]);
@@ -117,7 +119,7 @@ it('an order that was given back can be paid again', async () => {
   const payOnce = async () => {
     const id = await journey.atGateway(order);
     await journey.choose(id, 'pay');
-    await until('it is paid', async () => (await journey.verify(id)).json['status'] === 'paid');
+    await isPaid(id);
     return id;
   };
   const first = await payOnce();
