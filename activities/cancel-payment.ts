@@ -27,7 +27,7 @@ export const createCancelPayment = (deps: Deps) => {
   return {
     /**
      * Ends the payment as cancelled unless it is paid, or its money is on its way. Silence of the gateway changes
-     * nothing. One that is called off because of its order ends only while another payment has paid that.
+     * nothing. A call-off by `order` ends it only while another payment has paid the order.
      * @returns `waiting`: nobody has paid, and the gateway cannot close the payment
      * @throws ApplicationFailure GatewayBusy
      */

@@ -62,7 +62,7 @@ export const createFinalizer = (deps: Deps) => {
       });
   };
 
-  /** Has the open payments of a paid order end. Nothing depends on it: their own next inquiry finds the order paid. */
+  /** Has the open payments of a paid order end. It may fail: their own next inquiry finds the order paid. */
   const callOff = async (others: readonly WorkflowStart[]): Promise<void> => {
     const results = await Promise.allSettled(others.map((other) => workflows.callOff(other)));
     for (const result of results)
@@ -130,8 +130,8 @@ export const createFinalizer = (deps: Deps) => {
   };
 
   /**
-   * What becomes of an open payment whose order did not allow its outcome. It is lost to a payment that is paid. One
-   * that only holds the order may still fail, so this one is asked about again.
+   * Ends an open payment whose order did not allow its outcome, if another payment has paid the order. A payment that only
+   * holds the order may still fail, so this one is asked about again.
    */
   const yieldOrder = (
     payment: PaymentWithAccount,

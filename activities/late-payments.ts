@@ -84,7 +84,7 @@ export const createLatePaymentActivities = (deps: Deps) => {
     const { id, application, gateway, status, amount, currency } = payment;
     const logged = { payment_id: id, application, gateway };
     const message = messageOf[result ?? 'found'];
-    // Nobody is needed where the money goes back, as it must where another payment has paid the order.
+    // The money of a payment whose order another one has paid goes back, as its payer was promised.
     const isExpected = result === 'reversed' || payment.failureCode === 'order_already_paid';
     const needsPerson = result === 'by_hand' || !isExpected;
     // The alert comes first: a retry finds the record and would not alert.

@@ -37,7 +37,7 @@ export interface RefundSums {
   amountRefundPending: number;
 }
 
-/** What a refund depends on: the payment, and the account that took it. */
+/** The facts that a refund depends on: the payment, and the account that took it. */
 export interface RefundBasis extends RefundSums {
   driver: string;
   /** The account has the credentials that refunds need. */

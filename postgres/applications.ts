@@ -17,7 +17,7 @@ export interface Application extends NewApplication {
   requestsPerMinute: number;
   /** Its receiver knows the events of refunds. */
   refundEvents: boolean;
-  /** Of the payments of an order at most one is paid and not given back in full. */
+  /** At most one payment of an order is paid and not given back in full. */
   ordersPaidOnce: boolean;
   createdAt: Date;
 }

@@ -52,7 +52,7 @@ export interface Duplicates {
   trackingCodeOf: string | null;
 }
 
-/** What is found beside a payment that is paid now. `open`: those of its order that have not ended. */
+/** The payments beside one that is paid now. `open`: those of its order that have not ended. */
 interface Others extends Duplicates {
   open: WorkflowStart[];
 }

@@ -27,7 +27,7 @@ export interface Caller {
   scopes: readonly TokenScope[];
   callbackUrls: string[];
   webhookUrl: string | null;
-  /** Of the payments of an order at most one may be paid. */
+  /** At most one payment of an order may be paid. */
   ordersPaidOnce: boolean;
   defaultGateway: Gateway;
   budget: Budget;

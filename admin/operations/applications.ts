@@ -111,7 +111,7 @@ export const createApplicationOperations = ({
       const subject = `application:${slug}`;
       return change({ action: 'application.create', subject, reason }, async (tx) => {
         await checkGateway(tx, defaultGateway);
-        // Who calls an order by two payments on purpose says so. For all others a second one is a mistake.
+        // A shop that wants two payments for an order says so. For all others the second one is a mistake.
         const isNew = await createApplications(tx).insert({ ordersPaidOnce: true, ...application });
         if (!isNew) throw new Refusal(`The application "${slug}" already exists.`);
         const created = await lockApplication(tx, slug);

@@ -160,8 +160,8 @@ export const createPaymentOperations = ({
     },
 
     /**
-     * Takes the order from an open payment that holds it: the payment of its order that asks next may have it. What is
-     * captured for this one afterwards is late money.
+     * Takes the order from an open payment that holds it: the payment of its order that asks next may have it. Money
+     * that is captured for this one afterwards is late money.
      * @throws Refusal
      */
     async releaseOrder(id: string, reason: string): Promise<void> {

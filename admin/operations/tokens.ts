@@ -12,7 +12,7 @@ export interface IssuedToken {
   /** It cannot be read again. */
   token: string;
   id: string;
-  /** Nobody can use it until another admin confirms it. */
+  /** It is of no use until another admin confirms it. */
   toConfirm: boolean;
 }
 

@@ -7,7 +7,7 @@ import type { Caller } from '../../postgres/tokens.ts';
 import { ownerOf } from './owned-records.ts';
 import type { HandlerResult } from './route.ts';
 
-/** Of a `per_page` of 0. */
+/** The problem of a `per_page` of 0. */
 export const perPageExample = {
   path: 'per_page',
   rule: 'invalid_format',
@@ -19,7 +19,7 @@ interface PageQuery {
   cursor?: ListPosition | undefined;
 }
 
-/** What a page has found. */
+/** The entries of a page. */
 interface FoundPage<T> {
   hasMore: boolean;
   last: T | undefined;

@@ -201,7 +201,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
 
 /**
- * Whether a success is the service's: a cache or a proxy answers 200, too. What no answer can be without is enough.
+ * Whether a success is the service's: a cache or a proxy answers 200, too. It looks at the fields that every answer has.
  */
 const isAnswer = {
   application: hasText('application', 'token_mode'),

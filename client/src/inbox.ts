@@ -140,8 +140,8 @@ const noFeed = 'The answer is no page of the feed. Is there a cache before the s
 const minuteMs = 60_000;
 
 /**
- * Until the service's next minute, if half of its budget is used here, or but a quarter is left; else 0. What is left is
- * not enough to go by: a shop that uses its half first would hold this up for ever.
+ * Until the service's next minute, if half of its budget is used here, or but a quarter is left; else 0. The rest
+ * of the budget alone is no measure: a shop that uses its half first would hold this up for ever.
  * @param requests since the last pause
  */
 const pauseMs = (headers: Headers, requests: number): number => {

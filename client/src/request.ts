@@ -295,7 +295,7 @@ const read = <T>(what: string, sent: Sent, response: Response, text: string): An
 
 type Known = Partial<Pick<ApiErrorFacts, 'code' | 'details'> & { message: string }>;
 
-/** What a proxy sends as an error can have any shape. */
+/** The error of a proxy can have any shape. */
 const knownError = (error: unknown): Known | undefined => {
   const { details, ...known } = (Object(error) === error ? error : {}) as Known;
   if (Object(details) !== details) return known;

@@ -35,7 +35,7 @@ create table applications (
     constraint applications__requests_per_minute check (requests_per_minute > 0),
   -- Its receiver knows the events of refunds.
   refund_events boolean not null default false,
-  -- Of the payments of an order at most one is paid and not given back in full.
+  -- At most one payment of an order is paid and not given back in full.
   orders_paid_once boolean not null default false,
   created_at timestamptz not null default now()
 );
@@ -160,7 +160,7 @@ create index payments__list_by_order
 create index payments__list_by_order_and_status
   on payments (application, test, order_id, status, created_at desc, id desc);
 
--- One payment holds an order. Of two claims at once the second one waits here, and is refused.
+-- One payment holds an order. The second of two claims at once waits here, and is refused.
 create unique index payments__order on payments (application, test, order_id)
   where order_claimed_at is not null;
 
@@ -168,7 +168,7 @@ create unique index payments__order on payments (application, test, order_id)
 create index payments__to_inquire on payments (gateway, coalesce(inquired_at, checkout_at))
   where checkout_at is not null and status in ('pending', 'processing');
 create index payments__open on payments (expires_at) where status in ('pending', 'processing');
--- Who holds an order and has not ended, for admins.
+-- The open payments that hold an order, for admins.
 create index payments__holding on payments (order_claimed_at)
   where order_claimed_at is not null and status in ('pending', 'processing');
 create index payments__to_heal on payments (healed_at nulls first, expires_at)
