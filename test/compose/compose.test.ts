@@ -80,10 +80,16 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         from: anyClient(),
       });
-    await page(`/api/v1/payments/${id}/checkout`);
-    const { location } = await page(`/api/v1/sandbox/${id}`, 'action=pay');
-    const back = await page(new URL(location).pathname + new URL(location).search);
-    return new URL(back.location).searchParams.get('status');
+    // On a busy machine the opening and the verification take longer than a page waits, and the payer loads it again.
+    const checkout = `/api/v1/payments/${id}/checkout`;
+    await until('it is open', async () => (await page(checkout)).location);
+    const { pathname, search } = new URL(
+      (await page(`/api/v1/sandbox/${id}`, 'action=pay')).location,
+    );
+    return until(`${id} has an outcome`, async () => {
+      const status = new URL((await page(pathname + search)).location).searchParams.get('status');
+      return status !== 'processing' && status;
+    });
   };
   let clients = 0;
   const anyClient = () =>
