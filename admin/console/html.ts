@@ -178,5 +178,9 @@ export const nowrap = (text: string): Html => html`<span class="nowrap">${text}<
 export const action = (href: string, label: string): Html =>
   html`<a class="button" href="${href}">${label}</a>`;
 
+/** A setting with a link to the page that changes it. */
+export const changeable = (value: Html | string | number, href: string, name: string): Html =>
+  html`${typeof value === 'object' ? value : externalText(String(value))} <a class="change" href="${href}">Change<span class="hidden">: ${name}</span></a>`;
+
 export const notice = (kind: 'info' | 'good' | 'bad', content: Html | string): Html =>
   html`<div class="notice ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}">${typeof content === 'string' ? escapeControls(content) : content}</div>`;

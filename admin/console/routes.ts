@@ -3,6 +3,7 @@ import { accountActions, accountRoutes } from './pages/account.ts';
 import { accountDifferenceActions } from './pages/account-differences.ts';
 import { accountsRoutes } from './pages/accounts.ts';
 import { applicationActions } from './pages/application-actions.ts';
+import { applicationSettings } from './pages/application-settings.ts';
 import { applicationRoutes } from './pages/applications.ts';
 import { attentionRoutes } from './pages/attention.ts';
 import { auditRoutes } from './pages/audit.ts';
@@ -66,6 +67,7 @@ export const createRoutes = (deps: Deps): Route[] => {
       ...accountDifferenceActions,
       ...replayActions,
       ...applicationActions,
+      ...applicationSettings,
       ...gatewayActions,
       ...reconcile.actions,
       ...peopleActions,

@@ -1,81 +1,27 @@
 import { html } from 'hono/html';
-import { defaultTokenScopes, tokenScopes } from '../../../contract/token.ts';
-import { parseWholeNumber } from '../../../contract/whole-number.ts';
+import { defaultTokenScopes, tokenScopes, type TokenScope } from '../../../contract/token.ts';
 import { dayMs } from '../../../contract/time.ts';
 import { NotFound, Refusal } from '../../operations/change.ts';
 import { isSamePerson } from '../../operations/confirmation.ts';
-import { applicationFacts, reservedText, tokenFacts } from '../../operations/facts.ts';
-import { type Action, holdsSecret, type Question, secretPage } from '../actions.ts';
+import { reservedText, tokenFacts } from '../../operations/facts.ts';
+import { type Action, secretPage } from '../actions.ts';
 import { select } from '../filters.ts';
-import { link, state, type Html } from '../html.ts';
+import type { Html } from '../html.ts';
 import { ofSlug } from '../owner.ts';
-import type { ConsoleResponse, PersonRequest } from '../request.ts';
+import type { PersonRequest } from '../request.ts';
+import {
+  applicationAction,
+  callbacksField,
+  linesOf,
+  pathOf,
+  text,
+  webhookUrlField,
+  webhookUrlOf,
+} from './application-action.ts';
 import { testResult } from './webhook-result.ts';
-
-type Description = Omit<Question, 'back' | 'facts'> & Partial<Pick<Question, 'facts'>>;
-
-interface ApplicationAction extends Pick<Action, 'role' | 'isSensitive' | 'owner'> {
-  /** The path below that of the application. */
-  path: string;
-  /** Its facts are those beside the application's. */
-  describe: (slug: string, request: PersonRequest) => Description | Promise<Description>;
-  execute: (
-    slug: string,
-    request: PersonRequest,
-    reason: string,
-  ) => Promise<ConsoleResponse | void>;
-}
-
-/** A change of one application, whose page it leads back to. */
-const applicationAction = ({ path, describe, execute, ...access }: ApplicationAction): Action => ({
-  ...access,
-  path: `/applications/:slug/${path}`,
-  confirm: async (request) => {
-    const { slug } = request.params;
-    const application = await request.operations.applications.get(slug);
-    const { facts, ...question } = await describe(slug, request);
-    const { Status: _, ...known } = applicationFacts(application);
-    return {
-      ...question,
-      facts: {
-        Application: link(pathOf(slug), slug),
-        Status: state(application.status),
-        ...known,
-        ...facts,
-      },
-      back: pathOf(slug),
-    };
-  },
-  execute: (request, reason) => execute(request.params.slug, request, reason),
-});
-
-const pathOf = (slug: string): string => `/applications/${slug}`;
 
 const expiries = { never: null, '30 days': 30, '90 days': 90, '1 year': 365 } as const;
 const expiryNames = Object.keys(expiries) as (keyof typeof expiries)[]; // Object.keys widens to string.
-
-/** The text of a field, unless it is a secret. */
-const text = ({ form }: PersonRequest, name: string): string => {
-  const typed = form.get(name)?.trim() ?? '';
-  return holdsSecret(typed) ? '' : typed;
-};
-
-/** Never filled in: the query of the address may be a key. */
-const webhookUrlField = (label: string): Html =>
-  html`<label>
-    ${label}
-    <input type="url" name="url" maxlength="2000" autocomplete="off" placeholder="https://" />
-  </label>`;
-
-const webhookUrlOf = (request: PersonRequest): string | null => {
-  const url = request.form.get('url')?.trim() ?? '';
-  return url === '' ? null : url;
-};
-
-const linesOf = (request: PersonRequest, name: string): string[] =>
-  text(request, name)
-    .split(/\s+/)
-    .filter((line) => line !== '');
 
 const newApplication: Action = {
   path: '/create-application',
@@ -107,10 +53,7 @@ const newApplication: Action = {
           choices: gateways.map(({ slug }) => slug),
           chosen: text(request, 'gateway'),
         })}
-        <label>
-          Callback URLs, one in a line; the first is the default
-          <textarea name="callbacks" rows="2" maxlength="4000" spellcheck="false" required>${text(request, 'callbacks')}</textarea>
-        </label>
+        ${callbacksField(text(request, 'callbacks'))}
         ${webhookUrlField('Webhook URL, may be empty')}`,
     };
   },
@@ -202,71 +145,32 @@ const enable = applicationAction({
   },
 });
 
-const changeWebhookUrl = applicationAction({
-  path: 'webhook-url',
-  role: 'admin',
-  isSensitive: true,
-  describe: (slug) => ({
-    title: `Change the webhook URL of ${slug}`,
-    consequence:
-      'The next attempt of every delivery goes to the new address, also of events that have ended already. An empty address stops new webhooks.',
-    button: 'Change',
-    done: `The webhook URL of ${slug} was changed.`,
-    fields: webhookUrlField('New webhook URL'),
-  }),
-  execute: async (slug, request, reason) => {
-    const webhookUrl = webhookUrlOf(request);
-    await request.operations.applications.update(slug, { webhookUrl }, reason);
-  },
-});
+const scopeTexts: Record<TokenScope, string> = {
+  read: 'read everything of this application and mode',
+  create: 'create and verify payments',
+  replay: 'have events sent again, and samples',
+  refund: 'give money back',
+};
 
-const changeBudget = applicationAction({
-  path: 'budget',
-  role: 'admin',
-  describe: (slug, request) => ({
-    title: `Change the budget of ${slug}`,
-    consequence: 'The API answers 429 above this number of calls a minute.',
-    button: 'Change',
-    done: `The budget of ${slug} is ${text(request, 'budget')} calls a minute.`,
-    fields: html`<label>
-      Calls a minute
-      <input type="number" name="budget" min="1" max="1000000" value="${text(request, 'budget')}" required />
-    </label>`,
-  }),
-  execute: async (slug, request, reason) => {
-    const bounds = { min: 1, max: 1_000_000 };
-    const requestsPerMinute = parseWholeNumber(text(request, 'budget'), bounds);
-    if (requestsPerMinute === undefined)
-      throw new Refusal('The budget is a whole number of requests a minute, from 1 to 1,000,000.');
-    await request.operations.applications.update(slug, { requestsPerMinute }, reason);
-  },
-});
+const chosenScopes = ({ form }: PersonRequest): readonly TokenScope[] => {
+  const chosen = form.getAll('scope');
+  return tokenScopes.filter((scope) => chosen.includes(scope));
+};
 
-const changeOrders = applicationAction({
-  path: 'orders',
-  role: 'admin',
-  describe: async (slug, request) => {
-    const { ordersPaidOnce } = await request.operations.applications.get(slug);
-    return {
-      title: `One paid payment for an order of ${slug}`,
-      consequence:
-        'Yes: of the payments with one order id at most one is paid and not given back in full, also of those that are open now. Money of a second one goes back to its payer. No: each payment is paid on its own, and two paid ones are an alert.',
-      button: 'Change',
-      done: `Orders of ${slug}: paid once is ${text(request, 'once')}.`,
-      fields: select('Paid once', 'once', {
-        choices: ['yes', 'no'],
-        chosen: text(request, 'once') || (ordersPaidOnce ? 'yes' : 'no'),
-      }),
-    };
-  },
-  execute: async (slug, request, reason) => {
-    const ordersPaidOnce = text(request, 'once') === 'yes';
-    await request.operations.applications.update(slug, { ordersPaidOnce }, reason);
-  },
-});
-
-const usualScopes = defaultTokenScopes.join(', ');
-const scopeNames = [usualScopes, ...tokenScopes];
+const scopeField = (request: PersonRequest): Html => {
+  // The first time the usual ones are checked. After that an empty choice is one.
+  const checked = request.form.has('name') ? chosenScopes(request) : defaultTokenScopes;
+  return html`<fieldset>
+    <legend>Scopes</legend>
+    ${tokenScopes.map(
+      (scope) =>
+        html`<label class="choice">
+          <input type="checkbox" name="scope" value="${scope}" ${checked.includes(scope) ? html`checked` : ''} />
+          <span>${scope}: ${scopeTexts[scope]}</span>
+        </label>`,
+    )}
+  </fieldset>`;
+};
 
 const issueToken = applicationAction({
   path: 'tokens/issue',
@@ -283,16 +187,13 @@ const issueToken = applicationAction({
         <input name="name" maxlength="100" value="${text(request, 'name')}" required />
       </label>
       ${select('Mode', 'mode', { choices: ['test', 'live'], chosen: text(request, 'mode') || 'test' })}
-      ${select('Scopes', 'scopes', { choices: scopeNames, chosen: text(request, 'scopes') || usualScopes })}
+      ${scopeField(request)}
       ${select('Expires after', 'expires', { choices: expiryNames, chosen: text(request, 'expires') || 'never' })}`,
   }),
   execute: async (slug, request, reason) => {
     const mode = text(request, 'mode') === 'live' ? 'live' : 'test';
     const days = expiries[expiryNames.find((name) => name === text(request, 'expires')) ?? 'never'];
-    const wanted = text(request, 'scopes');
-    const scopes = tokenScopes.filter((scope) =>
-      wanted === usualScopes ? defaultTokenScopes.includes(scope) : wanted === scope,
-    );
+    const scopes = chosenScopes(request);
     if (scopes.length === 0) throw new Refusal('The token needs a scope.');
     const { token, toConfirm } = await request.operations.tokens.issue(
       {
@@ -407,9 +308,6 @@ export const applicationActions: readonly Action[] = [
   disable,
   cancelRefunds,
   enable,
-  changeWebhookUrl,
-  changeBudget,
-  changeOrders,
   issueToken,
   confirmToken,
   revokeToken,

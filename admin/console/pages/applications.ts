@@ -7,7 +7,7 @@ import type { Application } from '../../../postgres/applications.ts';
 import type { WebhookSecret } from '../../../postgres/webhook-secrets.ts';
 import { pageLinks } from '../filters.ts';
 import type { Row } from '../html.ts';
-import { action, link, state } from '../html.ts';
+import { action, changeable, link, state } from '../html.ts';
 import { ofSlug } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
@@ -24,6 +24,26 @@ const rowOf = (application: Application): Row => ({
   'Requests a minute': application.requestsPerMinute,
   Created: application.createdAt,
 });
+
+/** The settings that have a page to change them, below that of the application. */
+const settingPaths: Readonly<Record<string, string>> = {
+  'Default gateway': 'gateway',
+  'Webhook URL': 'webhook-url',
+  'Callback URLs': 'callback-urls',
+  'Requests a minute': 'budget',
+  'Events of refunds': 'refund-events',
+  'One paid payment for an order': 'orders',
+};
+
+/** The facts, each setting with a link to change it. */
+const settingFacts = (application: Application, { isAdmin }: { isAdmin: boolean }): Row => {
+  const facts = Object.entries(applicationFacts(application)).map(([name, value]) => {
+    const path = settingPaths[name];
+    if (!isAdmin || path === undefined || value instanceof Date) return [name, value];
+    return [name, changeable(value, `/applications/${application.slug}/${path}`, name)];
+  });
+  return Object.fromEntries(facts) as Row; // Object.fromEntries forgets the types of pairs.
+};
 
 const readTokenId = (query: URLSearchParams): string | null => {
   const id = query.get('after') ?? '';
@@ -100,7 +120,7 @@ export const applicationRoutes = (deps: Deps): Route[] => {
     return page(
       `Application ${slug}`,
       html`${cells.facts({
-        ...applicationFacts(application),
+        ...settingFacts(application, { isAdmin }),
         Status: state(application.status),
       })}
       <p class="links">
@@ -117,10 +137,7 @@ export const applicationRoutes = (deps: Deps): Route[] => {
         }
         ${
           isAdmin
-            ? html`${action(`${at}/webhook-url`, 'Change the webhook URL')}
-              ${action(`${at}/budget`, 'Change the budget')}
-              ${action(`${at}/orders`, 'One paid payment for an order')}
-              ${
+            ? html`${
                 application.status === 'active'
                   ? action(`${at}/disable`, 'Disable')
                   : action(`${at}/enable`, 'Enable')

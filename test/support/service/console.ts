@@ -41,7 +41,7 @@ export interface Answer {
 export interface Call {
   method?: string;
   cookie?: string | undefined;
-  form?: Record<string, string>;
+  form?: Record<string, string> | [string, string][];
   headers?: Record<string, string>;
 }
 
@@ -174,6 +174,22 @@ export const startConsole = async ({
       const csrf = /name="csrf" value="([\w-]+)"/.exec(page)?.[1] ?? '';
       return { cookie, csrf };
     },
+    /** Opens the question of an action and answers it. */
+    async act(
+      path: string,
+      fields: Record<string, string>,
+      { cookie, csrf }: { cookie: string; csrf: string },
+    ) {
+      const question = await call(port, path, { cookie });
+      const formId = /name="form_id" value="([\w-]+)"/.exec(question.text)?.[1] ?? '';
+      const form = { csrf, form_id: formId, reason: 'a test', ...fields };
+      const answer = await call(port, path, { method: 'POST', cookie, form });
+      return { question, answer, form };
+    },
+    /** What a person has changed. */
+    auditOf: (actor: string) => postgres.sql`
+      select action, subject, via, reason from audit_log
+      where actor = ${actor} and action <> 'console.login' order by id`,
     /** One more listener, which believes to be reached at another address. @returns its port */
     async serveAt(address: string): Promise<number> {
       const other = createServer().unref();

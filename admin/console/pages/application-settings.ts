@@ -1,0 +1,161 @@
+import { html } from 'hono/html';
+import { parseWholeNumber } from '../../../contract/whole-number.ts';
+import { Refusal } from '../../operations/change.ts';
+import type { Action } from '../actions.ts';
+import { select } from '../filters.ts';
+import {
+  applicationAction,
+  callbacksField,
+  linesOf,
+  text,
+  typedOr,
+  webhookUrlField,
+  webhookUrlOf,
+} from './application-action.ts';
+
+const changeWebhookUrl = applicationAction({
+  path: 'webhook-url',
+  role: 'admin',
+  isSensitive: true,
+  describe: (slug) => ({
+    title: `Change the webhook URL of ${slug}`,
+    consequence:
+      'The next attempt of every delivery goes to the new address, also of events that have ended already. An empty address stops new webhooks.',
+    button: 'Change',
+    done: `The webhook URL of ${slug} was changed.`,
+    fields: webhookUrlField('New webhook URL'),
+  }),
+  execute: async (slug, request, reason) => {
+    const webhookUrl = webhookUrlOf(request);
+    await request.operations.applications.update(slug, { webhookUrl }, reason);
+  },
+});
+
+const changeBudget = applicationAction({
+  path: 'budget',
+  role: 'admin',
+  describe: async (slug, request) => {
+    const { requestsPerMinute } = await request.operations.applications.get(slug);
+    const budget = typedOr(request, 'budget', String(requestsPerMinute));
+    return {
+      title: `Change the budget of ${slug}`,
+      consequence: 'The API answers 429 above this number of calls a minute.',
+      button: 'Change',
+      done: `The budget of ${slug} is ${budget} calls a minute.`,
+      fields: html`<label>
+        Calls a minute
+        <input type="number" name="budget" min="1" max="1000000" value="${budget}" required />
+      </label>`,
+    };
+  },
+  execute: async (slug, request, reason) => {
+    const bounds = { min: 1, max: 1_000_000 };
+    const requestsPerMinute = parseWholeNumber(text(request, 'budget'), bounds);
+    if (requestsPerMinute === undefined)
+      throw new Refusal('The budget is a whole number of requests a minute, from 1 to 1,000,000.');
+    await request.operations.applications.update(slug, { requestsPerMinute }, reason);
+  },
+});
+
+const changeOrders = applicationAction({
+  path: 'orders',
+  role: 'admin',
+  describe: async (slug, request) => {
+    const { ordersPaidOnce } = await request.operations.applications.get(slug);
+    return {
+      title: `One paid payment for an order of ${slug}`,
+      consequence:
+        'Yes: of the payments with one order id at most one is paid and not given back in full, also of those that are open now. Money of a second one goes back to its payer. No: each payment is paid on its own, and two paid ones are an alert.',
+      button: 'Change',
+      done: `Orders of ${slug}: paid once is ${text(request, 'once')}.`,
+      fields: select('Paid once', 'once', {
+        choices: ['yes', 'no'],
+        chosen: text(request, 'once') || (ordersPaidOnce ? 'yes' : 'no'),
+      }),
+    };
+  },
+  execute: async (slug, request, reason) => {
+    const ordersPaidOnce = text(request, 'once') === 'yes';
+    await request.operations.applications.update(slug, { ordersPaidOnce }, reason);
+  },
+});
+
+const changeCallbackUrls = applicationAction({
+  path: 'callback-urls',
+  role: 'admin',
+  isSensitive: true,
+  describe: async (slug, request) => {
+    const { callbackUrls } = await request.operations.applications.get(slug);
+    return {
+      title: `Change the callback URLs of ${slug}`,
+      consequence:
+        'New payments may name only these, and take the first one if they name none. Payers of open payments still return to the address that their payment has.',
+      button: 'Change',
+      done: `The callback URLs of ${slug} were changed.`,
+      fields: callbacksField(typedOr(request, 'callbacks', callbackUrls.join('\n'))),
+    };
+  },
+  execute: async (slug, request, reason) => {
+    const callbackUrls = linesOf(request, 'callbacks');
+    await request.operations.applications.update(slug, { callbackUrls }, reason);
+  },
+});
+
+const changeGateway = applicationAction({
+  path: 'gateway',
+  role: 'admin',
+  isSensitive: true,
+  describe: async (slug, request) => {
+    const [gateways, { defaultGateway }] = await Promise.all([
+      request.operations.gateways.list(),
+      request.operations.applications.get(slug),
+    ]);
+    const chosen = typedOr(request, 'gateway', defaultGateway);
+    return {
+      title: `Change the default gateway of ${slug}`,
+      consequence:
+        'New payments that name no gateway go there, and so does their money. Open payments stay where they are. A test token takes sandbox gateways only.',
+      button: 'Change',
+      done: `The default gateway of ${slug} is ${chosen}.`,
+      fields: select('Default gateway', 'gateway', {
+        choices: gateways.map((gateway) => gateway.slug),
+        chosen,
+      }),
+    };
+  },
+  execute: async (slug, request, reason) => {
+    const defaultGateway = text(request, 'gateway');
+    await request.operations.applications.update(slug, { defaultGateway }, reason);
+  },
+});
+
+const changeRefundEvents = applicationAction({
+  path: 'refund-events',
+  role: 'admin',
+  describe: async (slug, request) => {
+    const { refundEvents } = await request.operations.applications.get(slug);
+    const chosen = typedOr(request, 'events', refundEvents ? 'on' : 'off');
+    return {
+      title: `Events of refunds for ${slug}`,
+      consequence:
+        'On: the receiver gets a webhook when a refund succeeds or fails, and it must know these events. Off: no webhook is sent about refunds that end from now on.',
+      button: 'Change',
+      done: `The events of refunds for ${slug} are ${chosen}.`,
+      fields: select('Events of refunds', 'events', { choices: ['on', 'off'], chosen }),
+    };
+  },
+  execute: async (slug, request, reason) => {
+    const refundEvents = text(request, 'events') === 'on';
+    await request.operations.applications.update(slug, { refundEvents }, reason);
+  },
+});
+
+/** The settings of an application, in the order of its facts. */
+export const applicationSettings: readonly Action[] = [
+  changeGateway,
+  changeWebhookUrl,
+  changeCallbackUrls,
+  changeBudget,
+  changeRefundEvents,
+  changeOrders,
+];

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { createTokens } from '../../../../postgres/tokens.ts';
+import { fillConsole } from '../../../support/data/fill-console.ts';
+import { forFile } from '../../../support/for-file.ts';
+import { startConsole } from '../../../support/service/console.ts';
+
+const console = await forFile(startConsole({ temporal: {} }));
+await fillConsole(console.sql);
+
+describe('the scopes of a new token', () => {
+  const path = '/applications/tickets/tokens/issue';
+  const send = async (scopes: readonly string[]) => {
+    const { cookie, csrf } = await console.logIn('admin', 'chooses');
+    const fields = { csrf, name: 'till', reason: 'a test' };
+    const form = [
+      ...Object.entries(fields),
+      ...scopes.map((scope): [string, string] => ['scope', scope]),
+    ];
+    return console.call(path, { method: 'POST', cookie, form });
+  };
+
+  it('are those that are checked', async () => {
+    const { text } = await send(['read', 'create', 'refund']);
+    const [token = ''] = /svc_test_[\w-]+/.exec(text) ?? [];
+    expect((await createTokens(console.sql).authenticate(token))?.scopes).toEqual([
+      'read',
+      'create',
+      'refund',
+    ]);
+  });
+
+  it('are at least one, and an empty choice stays empty in the form', async () => {
+    const { status, text } = await send([]);
+    expect([status, / checked/.test(text)]).toEqual([409, false]);
+  });
+});
+
+it('the forms of settings begin with what is set', async () => {
+  const { cookie } = await console.logIn('admin', 'reads');
+  for (const [path, set] of [
+    ['budget', 'value="120"'],
+    ['callback-urls', '>https://shop.example/return</textarea>'],
+    ['gateway', 'value="sandbox" selected'],
+    ['refund-events', 'value="off" selected'],
+  ]) {
+    const { text } = await console.call(`/applications/tickets/${path}`, { cookie });
+    expect(text, path).toContain(set);
+  }
+});
+
+describe('the credentials of a gateway', () => {
+  const path = '/gateways/zarinpal/credentials';
+  const secret = '7c1f1f0e-0a56-4f5b-8f8c-5d1d6c4c9b11';
+  const columns = async () => {
+    const [row] = await console.sql<{ credentials: string; notification_secrets: string | null }[]>`
+      select credentials, notification_secrets from gateways where slug = 'zarinpal'`;
+    return row;
+  };
+
+  it('are sealed, and appear in no page, log or audit record', async () => {
+    const person = await console.logIn('admin', 'sets');
+    const credentials = JSON.stringify({ merchantId: secret });
+    const { answer } = await console.act(path, { credentials, confirm: 'zarinpal' }, person);
+    expect([answer.status, answer.headers.location]).toEqual([303, '/gateways']);
+    expect((await columns())?.credentials).toMatch(/^v1\./);
+    const pages = await console.call('/gateways', { cookie: person.cookie });
+    const audit = await console.sql`select a::text from audit_log a`;
+    for (const text of [pages.text, JSON.stringify(audit), JSON.stringify(console.lines)])
+      expect(text).not.toContain(secret);
+    expect(JSON.stringify(await columns())).not.toContain(secret);
+  });
+
+  it.each([
+    ['are no JSON', `no json ${secret}`],
+    ['do not fit the driver', JSON.stringify({ merchant: secret })],
+  ])('credentials that %s change nothing, and are not shown again', async (_, credentials) => {
+    const before = await columns();
+    const person = await console.logIn('admin', 'wrong credentials');
+    const { answer } = await console.act(path, { credentials, confirm: 'zarinpal' }, person);
+    expect([answer.status, answer.text.includes('role="alert"')]).toEqual([409, true]);
+    expect(answer.text).not.toContain(secret);
+    expect(JSON.stringify(console.lines)).not.toContain(secret);
+    expect(await columns()).toEqual(before);
+    expect(await console.auditOf('wrong credentials')).toEqual([]);
+  });
+});
