@@ -99,17 +99,32 @@ export const problemPage = <const Status extends number>(
 ): Promise<HandlerResult<Status>> => page({ status, title, content: html`<p>${text}</p>` });
 
 /** Reloads by itself, without JavaScript. */
+const reloadingPage = <const Status extends number>(
+  status: Status,
+  text: string,
+  headers: Record<string, string>,
+): Promise<HandlerResult<Status>> =>
+  page({
+    status,
+    title: 'One moment, please',
+    headers,
+    content: html`<p role="status">${text} This page reloads by itself.</p>`,
+  });
+
+/** For a problem of ours. */
 export const retryingPage = <const Status extends number>(
   status: Status,
   text: string,
   afterSeconds: number,
 ): Promise<HandlerResult<Status>> =>
-  page({
-    status,
-    title: 'One moment, please',
-    headers: { refresh: String(afterSeconds), 'retry-after': String(afterSeconds) },
-    content: html`<p role="status">${text} This page reloads by itself.</p>`,
+  reloadingPage(status, text, {
+    refresh: String(afterSeconds),
+    'retry-after': String(afterSeconds),
   });
+
+/** For work that goes on meanwhile. */
+export const waitPage = (text: string, afterSeconds: number): Promise<HandlerResult<202>> =>
+  reloadingPage(202, text, { refresh: String(afterSeconds) });
 
 /** For an error of any payer's route. */
 export const errorPage: ErrorPage = ({ status, message, requestId, retryAfter }) =>
@@ -126,7 +141,7 @@ export const unknownPaymentPage = () =>
   );
 
 /** Says that a link works, to a program that looks. */
-export const waitingPage = () =>
+export const linkPage = () =>
   problemPage(200, 'Your payment', 'This link leads to the payment gateway.');
 
 /**

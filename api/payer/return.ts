@@ -11,18 +11,28 @@ import type { Verify } from '../payments/verifier.ts';
 import { redirectToCallback } from './callback.ts';
 import type { GatewayBudget } from './gateway-budget.ts';
 import type { SearchLate } from './late-payments.ts';
-import { unknownPaymentPage } from './pages.ts';
+import { unknownPaymentPage, waitPage } from './pages.ts';
+import { orWaitingPage } from './waiting.ts';
 
 const shared = {
   description:
     'The gateway sends the payer here. The parameters that it adds are a hint and never proof: the ' +
     'service asks the gateway, for at most 10 seconds; returns within the same ' +
-    `${limits.verifyReuseSeconds} seconds share one verification. Then the payer continues to the ` +
+    `${limits.verifyReuseSeconds} seconds share one verification. A browser (\`Accept: text/html\`) shows a page within a ` +
+    'second meanwhile. Then the payer continues to the ' +
     'callback URL with `payment_id`, `order_id` and `status`, which is `processing` if the outcome is ' +
     'not certain yet.',
   params: paymentParams,
   responses: {
-    303: { description: "To the application's callback URL.", headers: ['location'] },
+    202: {
+      description: 'A page that reloads by itself: the gateway is asked.',
+      headers: ['content-security-policy', 'refresh'],
+      content: 'page',
+    },
+    303: {
+      description: "To the application's callback URL, or to the page that waits.",
+      headers: ['location'],
+    },
   },
   errors: ['PAYMENT_NOT_FOUND'],
 } as const;
@@ -44,6 +54,7 @@ export interface Deps {
   verify: Verify;
   searchLate: SearchLate;
   budget: Pick<GatewayBudget, 'take'>;
+  publicBaseUrl: string;
   now: () => Date;
   logger: Pick<Logger, 'info' | 'warn'>;
 }
@@ -52,31 +63,55 @@ const waitMaxMs = 10_000;
 /** Left for the start of a late-payment search when the gateway has used up the wait. */
 const lateStartMinMs = 1_000;
 
+/** The parameter of the page that waits: its end, in ms since 1970. No gateway has one of this name. */
+const waitsUntil = 'waits_until';
+const reloadSeconds = 1;
+const showPage = () => waitPage('We ask the gateway about your payment.', reloadSeconds);
+
 export const returnHandler =
   (deps: Deps): Handler<'payer', typeof returnFromGatewayRoute> =>
   async (request) => {
-    const payment = await findByPaymentId(request, deps.payments.getForPayer);
-    if (!payment) return unknownPaymentPage();
-    if (!payment.opened) return redirectToCallback(payment, payment.status);
-    if (request.isHead)
-      return redirectToCallback(
-        payment,
-        isTerminal(payment.status) ? payment.status : 'processing',
-      );
-    // Only a gateway sends payers here, so a checkout that is not recorded was lost.
-    if (!payment.payerSent) await recordLostCheckout(deps, payment.id);
-
-    const deadline = Date.now() + waitMaxMs;
-    const hadEnded = isTerminal(payment.status);
-    const status = hadEnded ? payment.status : await verifyReturned(deps, payment, request);
-    // The payer may have paid after the end, or at the deadline itself.
-    const mayBeLate = status === 'expired' || (hadEnded && status !== 'paid');
-    if (mayBeLate) {
-      const leftMs = Math.max(deadline - Date.now(), lateStartMinMs);
-      await deps.searchLate(payment, leftMs);
-    }
-    return redirectToCallback(payment, status);
+    const search = request.search();
+    const ends = Number(search.get(waitsUntil) ?? 0);
+    const latest = Date.now() + waitMaxMs;
+    // Anybody can write a time. One that this service has not set has no meaning.
+    if (ends > 0 && ends <= latest)
+      return orWaitingPage(request, readAgain(deps, request, ends), showPage);
+    return orWaitingPage(request, comeBack(deps, request, latest), async () => {
+      search.set(waitsUntil, String(latest));
+      const location = `${deps.publicBaseUrl}/api/v1/payments/${request.params['payment_id']}/return?${String(search)}`;
+      return { status: 303, headers: { location } };
+    });
   };
+
+/** The request before has begun the verification, so a page that waits for it only reads. */
+const readAgain = async ({ payments }: Deps, request: ReturnRequest, deadline: number) => {
+  const payment = await findByPaymentId(request, payments.getForPayer);
+  if (!payment) return unknownPaymentPage();
+  const { status } = payment;
+  if (status === 'pending' && Date.now() < deadline) return showPage();
+  return redirectToCallback(payment, isTerminal(status) ? status : 'processing');
+};
+
+const comeBack = async (deps: Deps, request: ReturnRequest, deadline: number) => {
+  const payment = await findByPaymentId(request, deps.payments.getForPayer);
+  if (!payment) return unknownPaymentPage();
+  if (!payment.opened) return redirectToCallback(payment, payment.status);
+  if (request.isHead)
+    return redirectToCallback(payment, isTerminal(payment.status) ? payment.status : 'processing');
+  // Only a gateway sends payers here, so a checkout that is not recorded was lost.
+  if (!payment.payerSent) await recordLostCheckout(deps, payment.id);
+
+  const hadEnded = isTerminal(payment.status);
+  const status = hadEnded ? payment.status : await verifyReturned(deps, payment, request);
+  // The payer may have paid after the end, or at the deadline itself.
+  const mayBeLate = status === 'expired' || (hadEnded && status !== 'paid');
+  if (mayBeLate) {
+    const leftMs = Math.max(deadline - Date.now(), lateStartMinMs);
+    await deps.searchLate(payment, leftMs);
+  }
+  return redirectToCallback(payment, status);
+};
 
 /** Verifies with the gateway. Never throws: the payer continues, and the sweeper or the deadline follows up. */
 const verifyReturned = async (

@@ -37,11 +37,13 @@ const returned = (payment: PayerPayment, options: Options) => {
     verify,
     searchLate,
     budget,
+    publicBaseUrl: 'http://127.0.0.1:1',
     now: () => new Date(),
     logger: { info() {}, warn() {} },
   });
-  const request: Pick<AnyRequest, 'params' | 'search' | 'disconnectSignal'> = {
+  const request: Pick<AnyRequest, 'params' | 'header' | 'search' | 'disconnectSignal'> = {
     params: { payment_id: payment.id },
+    header: () => undefined,
     search: () => new URLSearchParams(),
     disconnectSignal: () => new AbortController().signal,
   };
