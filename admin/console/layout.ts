@@ -122,7 +122,7 @@ export const layout = (page: Layout): Html => {
         <title>${page.tab ?? title} · Payments console</title>
         <link rel="icon" href="${assets.icon}" type="image/svg+xml" />
         <link rel="stylesheet" href="${assets.style}" />
-        <meta name="htmx-config" content='{"history":false,"includeIndicatorCSS":false,"morphIgnore":["data-htmx-powered","open","data-age","title"]}' />
+        <meta name="htmx-config" content='{"history":false,"defaultTimeout":10000,"includeIndicatorCSS":false,"morphIgnore":["data-htmx-powered","open","data-age","title"]}' />
         <script src="${assets.htmx}" defer></script>
         <script src="${assets.script}" defer></script>
       </head>
@@ -134,7 +134,7 @@ export const layout = (page: Layout): Html => {
         </header>
         ${session ? navigation(path, session) : ''}
         <main id="content" tabindex="-1">
-          <p id="stale" class="notice bad" role="alert" hidden></p>
+          <p id="stale" class="notice bad" role="alert" data-zone="${page.zone}" hidden></p>
           ${message === undefined ? '' : notice('good', html`<bdi>${escapeControls(message)}</bdi>`)}
           <h1>${title}</h1>
           ${content}

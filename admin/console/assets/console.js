@@ -69,15 +69,19 @@ for (const form of document.querySelectorAll('form[data-passkey]')) {
 const stale = document.getElementById('stale');
 let refreshedAt = new Date();
 let failures = 0;
-const failed = () => {
+const failed = ({ detail }) => {
   failures += 1;
-  stale.hidden = failures < 2;
-  if (!stale.hidden) stale.textContent = `Not refreshed since ${refreshedAt.toLocaleTimeString()}.`;
+  // One bad answer says little. A server that hangs has been given ten seconds.
+  const hangs = detail.ctx.request.signal?.aborted ?? false;
+  stale.hidden = stale.hidden && failures < 2 && !hangs;
+  const { zone } = stale.dataset;
+  const time = refreshedAt.toLocaleTimeString('en-GB', { timeZone: zone });
+  stale.textContent = `Not refreshed since ${time} ${zone}.`;
 };
 document.addEventListener('htmx:before:response', (event) => {
   if (!event.detail.ctx.response.headers.has('console-part')) {
     event.preventDefault();
-    failed();
+    failed(event);
     return;
   }
   refreshedAt = new Date();

@@ -366,6 +366,23 @@ it('a live page outlives a bad answer, says since when it is old, and goes on', 
   expect(await page.getByText(/^Not refreshed since /).isVisible()).toBe(false);
 });
 
+it('a live page says since when it is old when the server hangs, by the clock of the person', async () => {
+  const context = await aContext({ timezoneId: 'America/New_York' });
+  const page = await logIn(context);
+  const url = console.baseUrl;
+  await context.addCookies([{ name: 'console-zone', value: 'Asia/Tehran', url }]);
+  await page.clock.install();
+  await page.goto(`${console.baseUrl}/`);
+  const hangs = page.waitForEvent('request', (request) => request.url().includes('/overview'));
+  await page.route('**/overview**', () => {});
+  await page.clock.runFor(15_000);
+  await hangs;
+  await page.clock.runFor(10_000);
+  const notice = page.getByText(/^Not refreshed since /);
+  await notice.waitFor();
+  expect(await notice.innerText()).toMatch(/since \d\d:\d\d:\d\d Asia\/Tehran\.$/);
+});
+
 it('a session that ends under a live page leads to the login, and back to the page', async () => {
   const page = await logIn(await aContext());
   const path = `/payments/${ids.failing[1] ?? ''}`;
