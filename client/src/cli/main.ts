@@ -12,9 +12,10 @@ const usage = `example-payments: events and tests of the payments API on the com
 
   example-payments listen --forward-to URL [--from 1h]   posts the events of a test token to a URL; r sends the last again
   example-payments listen --print-secret          prints the secret that listen signs with
-  example-payments trigger OUTCOME [--order ID] [--amount N] [--currency EUR] [--failure-code CODE]
+  example-payments trigger OUTCOME [--order ID] [--minor-units N] [--currency EUR]
+                          [--failure-code CODE]
                                                  makes a payment of the sandbox, and waits for its event.
-                                                 N is in minor units, by default 1000; 600 of EUR is 6.00 EUR:
+                                                 600 minor units of EUR are 6.00 EUR; the default is 1000:
                                                  ${outcomes.join(', ')}
   example-payments events list [--delivery STATUS] [--payment ID] [--order ID] [--limit N] [--json]
   example-payments events show EVENT_ID
@@ -28,7 +29,7 @@ const flags = {
   from: { type: 'string' },
   'print-secret': { type: 'boolean' },
   order: { type: 'string' },
-  amount: { type: 'string' },
+  'minor-units': { type: 'string' },
   currency: { type: 'string' },
   'failure-code': { type: 'string' },
   delivery: { type: 'string' },
@@ -48,7 +49,7 @@ interface Command {
 
 const commands: Record<string, Command> = {
   listen: { run: listen, words: 0, flags: ['forward-to', 'from', 'print-secret'] },
-  trigger: { run: trigger, words: 1, flags: ['order', 'amount', 'currency', 'failure-code'] },
+  trigger: { run: trigger, words: 1, flags: ['order', 'minor-units', 'currency', 'failure-code'] },
   'events list': {
     run: listEvents,
     words: 0,

@@ -5,7 +5,7 @@ export interface Flags {
   from?: string;
   'print-secret'?: boolean;
   order?: string;
-  amount?: string;
+  'minor-units'?: string;
   currency?: string;
   'failure-code'?: string;
   delivery?: string;

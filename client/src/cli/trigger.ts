@@ -1,7 +1,7 @@
 import type { CreatePayment, SandboxPlan } from '../types.ts';
 import { lineOf } from './events.ts';
 import type { Cli } from './output.ts';
-import { countOf, print, printError, refuseLive, sleep, UsageError } from './output.ts';
+import { countOf, print, printError, refuseLive, sleep } from './output.ts';
 
 /** The outcomes of a sandbox plan. */
 export const outcomes = [
@@ -24,19 +24,11 @@ const maxWaitMs = 5 * 60_000;
 /** The largest amount that the service takes, in minor units. */
 const maxAmount = 999_999_999_999;
 
-const amountOf = (text: string): number => {
-  if (/[^0-9]/.test(text))
-    throw new UsageError(
-      '--amount must be in minor units and in digits alone: 600 with --currency EUR is 6.00 EUR.',
-    );
-  return countOf('--amount', text, maxAmount);
-};
-
 /** `trigger OUTCOME`: one payment of the sandbox that ends so, and its event. */
 export const trigger = async (cli: Cli): Promise<void> => {
   refuseLive(cli, 'trigger');
   const { client, word, flags } = cli;
-  const amount = amountOf(flags.amount ?? '1000');
+  const amount = countOf('--minor-units', flags['minor-units'] ?? '1000', maxAmount);
   const sandbox = {
     outcome: word,
     ...(flags['failure-code'] !== undefined && { failure_code: flags['failure-code'] }),

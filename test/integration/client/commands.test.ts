@@ -54,7 +54,7 @@ describe('payments trigger', () => {
       'paid',
       '--order',
       'o-1',
-      '--amount',
+      '--minor-units',
       '700',
     ]);
     expect({ code, errors }).toEqual({ code: 0, errors: '' });
