@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createTcpServer, type Socket } from 'node:net';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../../../stack/ports.ts';
@@ -143,4 +143,31 @@ it('passes on an answer that announces trailers', async () => {
     socket.end('HTTP/1.1 200 OK\r\nTrailer: x\r\nContent-Length: 2\r\n\r\nok'),
   );
   expect(await ask()).toEqual([200, 'ok']);
+});
+
+it.each([
+  'the browser has sent all that it sends',
+  'the browser leaves in the middle of an upload',
+])('goes on when %s', async (title) => {
+  const isUpload = title.includes('upload');
+  let begun = 0;
+  const { ask, address, host } = await aDoor((req, res) => {
+    if (req.url === '/api/v1/x?y=1') return echo(req, res);
+    // The UI reads nothing of an upload, so that the door cannot pass all of it on.
+    begun += 1;
+    if (!isUpload) setTimeout(() => res.end('late'), 30);
+  });
+  const line = isUpload ? 'POST /up HTTP/1.1\r\nContent-Length: 90000000' : 'GET /poll HTTP/1.1';
+  const sockets = Array.from({ length: 20 }, () => {
+    const socket = connect(address.port, address.host, () => {
+      socket.write(`${line}\r\nHost: ${host}\r\n\r\n`);
+      if (isUpload) socket.write('x'.repeat(500_000));
+      else socket.end();
+    });
+    socket.on('error', () => socket.destroy());
+    return socket;
+  });
+  await until('all wait', () => begun === sockets.length);
+  for (const socket of sockets) socket.resetAndDestroy();
+  expect(await ask()).toEqual(answered);
 });
