@@ -2,13 +2,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Client } from './client.ts';
 import type { Journal } from './journal.ts';
-import { type CreatedPayment, isTerminal, type RefundWish, type Scenario } from './scenarios.ts';
+import {
+  type CreatedPayment,
+  isTerminal,
+  type RefundWish,
+  type RefusedScenario,
+  type Scenario,
+} from './scenarios.ts';
 
 const CreateResponse = z.object({
   payment_id: z.string(),
   expires_at: z.iso.datetime({ offset: true }),
 });
 const RefundResponse = z.object({ refund_id: z.string() });
+const RefusedResponse = z.object({
+  error: z.object({
+    code: z.literal('ORDER_ALREADY_PAID'),
+    details: z.object({ payment_id: z.string() }),
+  }),
+});
 const StatusResponse = z.object({ status: z.string() });
 
 export interface Deps {
@@ -115,10 +127,10 @@ export const createApplication = ({ client, journal, apiUrl, token }: Deps) => {
     },
 
     /** Undefined when it did not succeed within two minutes. */
-    async create(scenario: Scenario): Promise<CreatedPayment | undefined> {
-      const { order, amount, currency, gateway, expiresInSeconds, behaviour } = scenario;
+    async create(scenario: Scenario): Promise<CreatedPayment | RefusedScenario | undefined> {
+      const { order, orderId, amount, currency, gateway, expiresInSeconds, behaviour } = scenario;
       const body = {
-        order_id: order,
+        order_id: orderId,
         amount,
         currency,
         gateway: gateway.slug,
@@ -136,9 +148,18 @@ export const createApplication = ({ client, journal, apiUrl, token }: Deps) => {
           },
           body: JSON.stringify(body),
         },
-        { name: 'create', order, until: Date.now() + createTimeoutMs, expects: [201] },
+        {
+          name: 'create',
+          order,
+          until: Date.now() + createTimeoutMs,
+          expects: order === orderId ? [201] : [201, 409],
+        },
       );
       if (!response) return undefined;
+      if (response.status === 409) {
+        const { error } = RefusedResponse.parse(JSON.parse(response.text));
+        return { ...scenario, paidBy: error.details.payment_id };
+      }
       const { payment_id: id, expires_at } = CreateResponse.parse(JSON.parse(response.text));
       return { ...scenario, id, expiresAt: Date.parse(expires_at) };
     },

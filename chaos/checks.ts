@@ -3,9 +3,10 @@ import type { Disruptions } from './disruptions.ts';
 import { findGatewayProblems } from './gateway-records.ts';
 import type { Journal } from './journal.ts';
 import { findLateProblems } from './late-payments.ts';
+import { findOrderProblems } from './orders.ts';
 import type { Post } from './receiver.ts';
 import { findRefundProblems } from './refunds.ts';
-import { type CreatedPayment, isTerminal } from './scenarios.ts';
+import { type CreatedPayment, isTerminal, type RefusedScenario } from './scenarios.ts';
 import type { ServiceRecords, ShownPayment } from './service-records.ts';
 
 export interface Violation {
@@ -17,6 +18,7 @@ export interface Violation {
 
 export interface Evidence {
   payments: readonly CreatedPayment[];
+  refused?: readonly RefusedScenario[];
   records: ServiceRecords;
   posts: readonly Post[];
   disruptions: Disruptions;
@@ -45,6 +47,7 @@ export const checkAll = (evidence: Evidence): Violation[] => {
         ? []
         : [{ order: id, text: 'a webhook arrived about a payment that does not exist' }],
     ),
+    ...findOrderProblems(evidence),
     ...journal.problems().map(({ order, text }) => {
       const payment = byOrder.get(order);
       return { order, text, ...(payment && { payment }) };
@@ -87,12 +90,12 @@ const checkPayment = (
 };
 
 const findCreateProblems = (
-  { order, amount, currency, behaviour }: CreatedPayment,
+  { order, orderId, amount, currency, behaviour }: CreatedPayment,
   shown: ShownPayment,
 ): string[] => {
   const isSameMoney = shown.amount === amount && shown.currency === currency;
   const isSameMetadata = JSON.stringify(shown.metadata) === JSON.stringify({ order, behaviour });
-  if (shown.order_id === order && isSameMoney && isSameMetadata) return [];
+  if (shown.order_id === orderId && isSameMoney && isSameMetadata) return [];
   const facts = `${shown.amount} ${shown.currency} for ${shown.order_id}`;
   return [`it is ${facts}, with ${JSON.stringify(shown.metadata)}`];
 };

@@ -50,7 +50,7 @@ export const startEnvironment = async ({
   });
   cleanup.defer(production.stop);
   receiver.setSenders(() => findWorkers(production.members));
-  const token = await setUp(production, { gateways, receiver });
+  const token = await setUp(production, { gateways, receiver, ordersPaidOnce: true });
   const client = createClient(journal);
   const apiUrl = production.url;
   const notifications = createNotifications({

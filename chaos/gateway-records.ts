@@ -64,7 +64,9 @@ const judge = (payment: CreatedPayment, { status, failure_code: failureCode }: O
   const verdict =
     failureCode === 'gateway_error' && reference === undefined
       ? unopened
-      : decideVerdict(payment, decided);
+      : failureCode === 'order_already_paid'
+        ? lost
+        : decideVerdict(payment, decided);
   const money =
     verdict.money === 'by status' ? (status === 'paid' ? 'kept' : 'returned') : verdict.money;
   return { charged, decided, verdict, money };
@@ -85,6 +87,14 @@ const unopened: Verdict = {
   failureCode: 'gateway_error',
   money: 'none',
   reason: 'it could not be opened',
+};
+
+/** Whatever its payer did. Another check asks whether somebody else has paid the order. */
+const lost: Verdict = {
+  statuses: ['failed'],
+  failureCode: 'order_already_paid',
+  money: 'returned',
+  reason: 'another payment has paid the order',
 };
 
 const decideVerdict = (

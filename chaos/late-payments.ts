@@ -29,7 +29,10 @@ export const findLateProblems = (
   const expected = charged.some(([, { reversed }]) => reversed > 0) ? 'reversed' : 'returns';
   if (recorded === expected) return [];
   const mustBeFound =
-    outcome.failure_code === 'amount_mismatch' || cameBackLate(payment, statuses, disruptions);
+    outcome.failure_code === 'amount_mismatch' ||
+    // Its gateway has the money at once, and shows a person nothing that the service has not given back.
+    (outcome.failure_code === 'order_already_paid' && payment.gateway.oneStep) ||
+    cameBackLate(payment, statuses, disruptions);
   if (recorded === undefined && !mustBeFound) return [];
   return [`its late payment is recorded as ${recorded ?? 'nothing'}, and must be ${expected}`];
 };

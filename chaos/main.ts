@@ -12,7 +12,8 @@ import { addPieces, type Piece, pieceOf, readPieces, savePiece } from './pieces.
 import { formatLongReport, formatReport } from './report.ts';
 import { type Plan, type Report, runChaos } from './run.ts';
 
-const usage = `npm run chaos -- [--payments N] [--piece N] [--minutes M] [--seed S] [--cluster] [--fault NAME]
+const usage = `npm run chaos -- [--payments N] [--piece N] [--minutes M] [--seed S]
+                      [--kill-every S] [--cluster] [--fault NAME]
 
   --payments  how many payments are created (1000)
   --piece     how many of them in one run (1000): more are made in several runs, each on a new database, and
@@ -20,6 +21,8 @@ const usage = `npm run chaos -- [--payments N] [--piece N] [--minutes M] [--seed
               processes of more than 5 minutes: 10000 within 27 minutes
   --minutes   how long one run takes, at least 7 (10); half as long again if a payment needs it
   --seed      repeats the payers, kills and faults of an earlier run
+  --kill-every
+              seconds between kills (5). More on a slow or busy machine, where a process takes long to start
   --cluster   Temporal's four services as processes of their own, history and matching twice
   --fault     plants a fault, which the run must find: ${plantedFaults.join(', ')}`;
 
@@ -45,6 +48,7 @@ const readOptions = () => {
         piece: { type: 'string', default: '1000' },
         minutes: { type: 'string', default: '10' },
         seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
+        'kill-every': { type: 'string', default: '5' },
         cluster: { type: 'boolean', default: false },
         fault: { type: 'string' },
       },
@@ -61,8 +65,9 @@ const readPlans = (): { seed: string; plans: Plan[] } => {
   const payments = parseWholeNumber(values.payments, { min: 1, max: 100_000_000 });
   const piece = parseWholeNumber(values.piece, { min: 1, max: 100_000_000 });
   const minutes = parseWholeNumber(values.minutes, { min: 7, max: 100_000 });
+  const killEvery = parseWholeNumber(values['kill-every'], { min: 1, max: 3_600 });
   const fault = plantedFaults.find((name) => name === values.fault);
-  if (!payments || !piece || !minutes || (values.fault !== undefined && !fault))
+  if (!payments || !piece || !minutes || !killEvery || (values.fault !== undefined && !fault))
     throw new SetupError(usage);
   const count = Math.ceil(payments / piece);
   const plans = Array.from({ length: count }, (_, index) => ({
@@ -74,7 +79,7 @@ const readPlans = (): { seed: string; plans: Plan[] } => {
     fault,
     quick: false,
     failing: 0.25,
-    killEveryMs: 5_000,
+    killEveryMs: killEvery * 1_000,
     loadMs: (minutes - drainMinutes - lastPayerMinutes) * minuteMs,
     // Silence of a gateway doubles the pause before it is asked again, so it may be half of the time so far.
     drainMs: Math.max(drainMinutes, minutes / 2) * minuteMs,

@@ -21,6 +21,26 @@ const faults = {
     end $$;
     create trigger change_receipt before update on payments
       for each row execute function change_receipt();`,
+  /** No payment claims its order, and no index holds it. */
+  'order-unclaimed': `
+    drop index payments__order;
+    create function forget_claim() returns trigger language plpgsql as $$
+    begin
+      new.order_claimed_at := null;
+      return new;
+    end $$;
+    create trigger forget_claim before update on payments
+      for each row execute function forget_claim();`,
+  /** The service does not know that orders are paid once. */
+  'order-paid-twice': `
+    create function forget_option() returns trigger language plpgsql as $$
+    begin
+      new.orders_paid_once := false;
+      return new;
+    end $$;
+    create trigger forget_option before update on applications
+      for each row execute function forget_option();
+    update applications set orders_paid_once = true;`,
 } as const;
 
 export type PlantedFault = keyof typeof faults;

@@ -14,9 +14,15 @@ import {
 import { startEnvironment } from './environment.ts';
 import { disturbGateways, disturbLinks, killAtRandom } from './faults.ts';
 import { type MemorySums, sumLives, watchMemory } from './memory.ts';
+import { watchOrders } from './orders.ts';
 import { plantFault, type PlantedFault } from './planted-faults.ts';
 import { createRandom, type Random } from './random.ts';
-import { type CreatedPayment, drawScenarios, type Scenario } from './scenarios.ts';
+import {
+  type CreatedPayment,
+  drawScenarios,
+  type RefusedScenario,
+  type Scenario,
+} from './scenarios.ts';
 import { drain, readServiceRecords } from './service-records.ts';
 import { formatTimeline } from './timeline.ts';
 import { findWorkflowProblems } from './workflows.ts';
@@ -55,11 +61,13 @@ export interface RunOptions {
 
 export interface Report {
   created: number;
+  /** Not created, because another payment has paid the order. */
+  refused: number;
   kills: readonly Kill[];
   memory: ReadonlyMap<string, MemorySums>;
   violations: readonly (Violation & { timeline: readonly string[] })[];
   recoveries: readonly Recovery[];
-  /** The number of payments in each status. */
+  /** The number of payments in each status; those that lost their order have their failure code. */
   statuses: ReadonlyMap<string, number>;
   /** The responses that callers got, and how often. */
   responses: ReadonlyMap<string, number>;
@@ -78,6 +86,8 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
   const sql = connect(production.databaseUrl, { name: 'payments-chaos', max: 4 });
   cleanup.defer(() => sql.end({ timeout: 1 }));
   if (plan.fault) await plantFault(sql, plan.fault);
+  const orders = watchOrders(sql);
+  cleanup.defer(async () => void (await orders.stop()));
   say(`Started; logs are in ${production.logs}`);
 
   const faults = new AbortController();
@@ -99,8 +109,11 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
     // Not longer: after a third silence of the gateway a payment waits for four minutes.
     signal: loading,
   });
-  const scenarios = drawScenarios({ ...plan, gateways, random: random.branch('payers') });
-  const payments = await runScenarios(scenarios, { ...plan, actors, random });
+  const scenarios = drawScenarios({
+    ...plan,
+    ...{ gateways, perOrder: mostOfAnOrder, random: random.branch('payers') },
+  });
+  const { payments, refused } = await runScenarios(scenarios, { ...plan, actors, random });
   await notifications.waitForAll();
   faults.abort();
   const [kills, outages] = await Promise.all([killing, breaking, disturbing]);
@@ -118,21 +131,26 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
   const records = await readServiceRecords(payments, { sql, client, token, apiUrl });
   const posts = receiver.posts();
   const disruptions = findDisruptions(production.members, outages);
-  const created = new Set(payments.map(({ order }) => order));
+  const answered = new Set([...payments, ...refused].map(({ order }) => order));
   const violations: Violation[] = [
-    ...checkAll({ payments, records, posts, disruptions, journal }),
+    ...checkAll({ payments, refused, records, posts, disruptions, journal }),
     ...workflowProblems,
     ...scenarios
-      .filter(({ order }) => !created.has(order))
+      .filter(({ order }) => !answered.has(order))
       .map(({ order }) => ({ order, text: 'it was not created within two minutes' })),
     ...findUnexplainedEnds(production.members, kills).map((name) => ({
       order: '',
       text: `${name} ended without being killed`,
     })),
+    ...[...(await orders.stop())].map((order) => ({
+      order,
+      text: 'two of its payments were paid at once, and neither was given back in full',
+    })),
   ];
   violations.push(...(await compareAccounts(sql, production, { kills: plan.quick ? 0 : 10 })));
   return {
     created: payments.length,
+    refused: refused.length,
     kills,
     memory: new Map([...(await watching)].map(([role, lives]) => [role, sumLives(lives)])),
     violations: violations.map((one) => ({
@@ -140,30 +158,38 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
       timeline: one.payment ? formatTimeline(one.payment, { journal, posts, kills }) : [],
     })),
     recoveries: measureRecoveries(kills, posts),
-    statuses: countBy([...records.shown.values()].map(({ status }) => status)),
+    statuses: countBy(
+      [...records.shown.values()].map(({ status, failure_code: code }) =>
+        code === 'order_already_paid' ? code : status,
+      ),
+    ),
     responses: journal.responses(),
     posts: posts.length,
     drainedMs,
   };
 };
 
-/** Returns the created payments, once every payer has finished. */
+const mostOfAnOrder = 5;
+
+/** Returns the created payments, and those that were refused, once every payer has finished. */
 const runScenarios = async (
   scenarios: readonly Scenario[],
   { actors, random, loadMs, quick }: Plan & { actors: Actors; random: Random },
-): Promise<CreatedPayment[]> => {
-  const created: CreatedPayment[] = [];
+): Promise<{ payments: CreatedPayment[]; refused: RefusedScenario[] }> => {
+  const payments: CreatedPayment[] = [];
+  const refused: RefusedScenario[] = [];
   const runOne = async (scenario: Scenario, index: number) => {
-    await sleep((loadMs * index) / scenarios.length);
+    await sleep((loadMs * index) / scenarios.length + scenario.afterMs);
     const payment = await actors.application.create(scenario);
     if (!payment) return;
-    created.push(payment);
+    if ('paidBy' in payment) return void refused.push(payment);
+    payments.push(payment);
     await runPayer(actors, payment, random.branch(scenario.order));
     if (quick) await actors.application.verifyUntilEnded(payment);
     await actors.application.refund(payment);
   };
   await Promise.all(scenarios.map(runOne));
-  return created;
+  return { payments, refused };
 };
 
 const countBy = (names: readonly string[]): Map<string, number> =>

@@ -4,7 +4,12 @@ import type { Random } from './random.ts';
 
 /** A payment that the application asks for, and the behaviour of its payer. */
 export interface Scenario {
+  /** The name of the payment in the run, and its idempotency key. */
   order: string;
+  /** What is paid for: the same for several payments, of which at most one may be paid. */
+  orderId: string;
+  /** The application asks for it so much later. */
+  afterMs: number;
   gateway: Gateway;
   amount: number;
   currency: string;
@@ -12,6 +17,12 @@ export interface Scenario {
   behaviour: Behaviour;
   /** The application gives the money back in this way once it is paid. */
   refund?: RefundWish | undefined;
+}
+
+/** A scenario whose payment the service did not create, because another one has paid its order. */
+export interface RefusedScenario extends Scenario {
+  /** The other one, as the service names it. */
+  paidBy: string;
 }
 
 /** A scenario whose payment the service has created. */
@@ -47,7 +58,15 @@ export interface ScenarioOptions {
   random: Random;
   /** Leaves out the payers whose payments wait for a deadline. */
   quick: boolean;
+  /** The most payments of one order. */
+  perOrder?: number;
 }
+
+/** Of an order with several payments most are paid, and some come when one may be paid already. */
+const severalPay = 0.6;
+const severalLater = 0.3;
+const laterMs = 15_000;
+const severalOrders = 0.4;
 
 /** Undefined is an unknown status. */
 export const isTerminal = (status: string | undefined): boolean =>
@@ -59,6 +78,7 @@ export const drawScenarios = ({
   gateways,
   random,
   quick,
+  perOrder = 1,
 }: ScenarioOptions): Scenario[] => {
   const weights: Partial<Record<Behaviour, number>> = quick
     ? quickBehaviours
@@ -66,11 +86,13 @@ export const drawScenarios = ({
   const lots = Object.entries(weights).flatMap(([behaviour, weight]) =>
     Array.from({ length: weight }, () => behaviour as Behaviour),
   );
-  return Array.from({ length: payments }, (_, index) => {
+  return drawOrders(payments, { random, perOrder }).map((names) => {
     const gateway = random.pick(gateways);
-    const behaviour = random.pick(lots);
+    const isOneOfSeveral = names.order !== names.orderId;
+    const behaviour = isOneOfSeveral && random.chance(severalPay) ? 'pay' : random.pick(lots);
     return {
-      order: `order-${index + 1}`,
+      ...names,
+      afterMs: isOneOfSeveral && random.chance(severalLater) ? random.between(0, laterMs) : 0,
       gateway,
       behaviour,
       ...gateway.drawAmount(random),
@@ -82,4 +104,20 @@ export const drawScenarios = ({
       expiresInSeconds: behaviour in quickBehaviours ? Math.round(random.between(60, 120)) : 60,
     };
   });
+};
+
+/** The names of the payments, and of the orders that they are for. */
+const drawOrders = (
+  payments: number,
+  { random, perOrder }: { random: Random; perOrder: number },
+): Pick<Scenario, 'order' | 'orderId'>[] => {
+  const names: Pick<Scenario, 'order' | 'orderId'>[] = [];
+  for (let order = 1; names.length < payments; order += 1) {
+    const isShared = perOrder > 1 && random.chance(severalOrders);
+    const count = isShared ? Math.floor(random.between(2, perOrder + 1)) : 1;
+    const orderId = `order-${order}`;
+    for (let nth = 1; nth <= count; nth += 1)
+      names.push({ orderId, order: isShared ? `${orderId}.${nth}` : orderId });
+  }
+  return names.slice(0, payments);
 };

@@ -37,7 +37,7 @@ export interface ServiceRecords {
   deliveries: Map<string, string>;
   /** The way that the money of late payments took; `found` while that is open. */
   latePayments: Map<string, string>;
-  /** The number of payments of each order. */
+  /** The number of payments with each idempotency key, which their metadata has as `order`. */
   orders: Map<string, number>;
   /** By payment id. */
   refunds: Map<string, RefundRow[]>;
@@ -93,8 +93,8 @@ export const readServiceRecords = async (
     where d.kind like 'payment.%' order by t.number`;
   const deliveries = await sql<{ payment_id: string; status: string }[]>`
     select payment_id, status from deliveries where kind like 'payment.%'`;
-  const orders = await sql<{ order_id: string; payments: number }[]>`
-    select order_id, count(*)::int as payments from payments group by order_id`;
+  const orders = await sql<{ key: string; payments: number }[]>`
+    select metadata::json->>'order' as key, count(*)::int as payments from payments group by key`;
   const latePayments = await sql<{ payment_id: string; result: string }[]>`
     select payment_id, coalesce(result, 'found') as result from late_payments`;
   const refunds = await sql<(RefundRow & { payment_id: string })[]>`
@@ -113,7 +113,7 @@ export const readServiceRecords = async (
     attempts: Map.groupBy(attempts, ({ payment_id }) => payment_id),
     deliveries: new Map(deliveries.map(({ payment_id, status }) => [payment_id, status])),
     latePayments: new Map(latePayments.map(({ payment_id, result }) => [payment_id, result])),
-    orders: new Map(orders.map((row) => [row.order_id, row.payments])),
+    orders: new Map(orders.map((row) => [row.key, row.payments])),
   };
 };
 

@@ -21,9 +21,11 @@ export const setUp = async (
   {
     gateways,
     receiver,
+    ordersPaidOnce = false,
   }: {
     gateways: readonly Pick<Gateway, 'slug' | 'credentials'>[];
     receiver: Pick<Receiver, 'url' | 'trust'>;
+    ordersPaidOnce?: boolean;
   },
 ): Promise<string> => {
   const sql = connect(databaseUrl, { name: 'payments-chaos', max: 1 });
@@ -46,6 +48,7 @@ export const setUp = async (
       callbackUrls: ['http://127.0.0.1:9/return'],
       webhookUrl: receiver.url,
       requestsPerMinute: 1_000_000,
+      ordersPaidOnce,
     });
     await sql`update applications set refund_events = true`;
     const webhookBox = createSecretBox(webhookKeyRing, 'WEBHOOKS_KEY');

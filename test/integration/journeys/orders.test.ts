@@ -1,13 +1,18 @@
 import { expect, it } from 'vitest';
+import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
+import { accountDayWorkflowId } from '../../../temporal/messages.ts';
+import { entryIn } from '../../fakes/server.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
 import { startProviders, type ProviderName } from '../../support/service/providers.ts';
 import { refund, refundBecomes } from '../../support/service/refunds.ts';
 import { startService } from '../../support/service/service.ts';
+import { addStripe } from '../../support/service/stripe-account.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
 
 const service = await forFile(startService());
 const providers = await forFile(startProviders(service));
+const stripeLive = await forFile(addStripe(service, 'stripe-live', 'live'));
 const { journey } = await service.anApplication({ ordersPaidOnce: true });
 
 let orders = 0;
@@ -134,35 +139,104 @@ it('an order that was given back can be paid again', async () => {
   expect(again.json).toMatchObject({ error: { details: { payment_id: second } } });
 });
 
-it('50 payments of an order are paid at once while the worker dies: one is verified', async () => {
-  const order = anOrder();
-  const sent: Sent[] = [];
-  for (let nth = 0; nth < 25; nth += 1)
-    sent.push(await send('zarinpal', order), await send('zibal', order));
-  await Promise.all(sent.map(pay));
-  const back = Promise.all(
-    sent.map((each) => providers.comeBack(journey, each.name, each.reference)),
-  );
-  await service.worker.kill();
-  await service.worker.start();
-  await back;
-  const statuses = await until(
-    'all have ended',
+/** Its payers come back, and load the page again, until all payments of the order have ended. */
+const allEnd = (order: { order_id: string }, back: () => Promise<unknown>) =>
+  until(
+    'all payments of the order have ended',
     async () => {
-      const rows = await service.sql<{ status: string }[]>`
-      select status from payments where order_id = ${order.order_id}`;
-      if (rows.some(({ status }) => status === 'pending' || status === 'processing')) {
-        // A payer who waits loads the page again.
-        await Promise.all(
-          sent.map(({ name, reference }) => providers.comeBack(journey, name, reference)),
-        );
-        return false;
-      }
-      return rows.map(({ status }) => status).toSorted();
+      await back();
+      const rows = await service.sql<{ status: string; code: string | null }[]>`
+        select status, failure_code as code from payments where order_id = ${order.order_id}`;
+      const isOpen = rows.some(({ status }) => status === 'pending' || status === 'processing');
+      return !isOpen && rows.map(({ status, code }) => code ?? status).toSorted();
     },
-    240_000,
+    400_000,
   );
-  expect(statuses).toEqual([...Array.from({ length: 49 }, () => 'failed'), 'paid']);
-  const taken = sent.map(verified).filter((count) => count > 0);
-  expect(taken).toEqual([1]);
-});
+const oneOf50 = [...Array.from({ length: 49 }, () => 'order_already_paid'), 'paid'];
+/** Where the money of the order's late payments went, once all of it is there. */
+const lateResults = (order: { order_id: string }) =>
+  until(
+    'the money of 49 goes home',
+    async () => {
+      const rows = await service.sql<{ result: string | null }[]>`
+        select l.result from late_payments l join payments p on p.id = l.payment_id
+        where p.order_id = ${order.order_id}`;
+      return rows.length === 49 && rows.every(({ result }) => result) && rows;
+    },
+    400_000,
+  );
+const movementsOf = async (order: { order_id: string }) => {
+  const rows = await service.sql<{ kind: string; count: number }[]>`
+    select kind, count(*)::int from movements where order_id = ${order.order_id} group by kind`;
+  return Object.fromEntries(rows.map(({ kind, count }) => [kind, count]));
+};
+/** Compares today's movements with the gateways' own books. */
+const differencesAt = async (...gateways: string[]) => {
+  const { accounts } = operationsOn(service.sql, {
+    temporal: async () => createTemporalAdmin(service.client),
+  });
+  const days = await service.sql<{ gateway: string; day: string }[]>`
+    select distinct gateway, day::text from movements where gateway = any(${gateways})`;
+  for (const { gateway, day } of days) {
+    await accounts.compare({ gateway, day });
+    await service.client.workflow.getHandle(accountDayWorkflowId({ gateway, day })).result();
+  }
+  return service.sql`
+    select kind, subject from account_differences where gateway = any(${gateways}) and state = 'open'`;
+};
+
+it(
+  '50 payments of an order are paid at once while two workers die: one is verified',
+  { timeout: 900_000 },
+  async () => {
+    const order = anOrder();
+    const other = await service.anotherWorker();
+    const sent: Sent[] = [];
+    for (let nth = 0; nth < 25; nth += 1)
+      sent.push(await send('zarinpal', order), await send('zibal', order));
+    await Promise.all(sent.map(pay));
+    const back = () =>
+      Promise.all(sent.map(({ name, reference }) => providers.comeBack(journey, name, reference)));
+    const first = back();
+    for (const worker of [service.worker, other]) {
+      await worker.kill();
+      await worker.start();
+    }
+    await first;
+    expect(await allEnd(order, back)).toEqual(oneOf50);
+    expect(sent.map(verified).filter((count) => count > 0)).toEqual([1]);
+    const results = await lateResults(order);
+    expect(new Set(results.map(({ result }) => result))).toEqual(new Set(['returns']));
+    // Money that nobody has verified is in no book.
+    expect(await movementsOf(order)).toEqual({ payment: 1 });
+    expect(await differencesAt('zarinpal', 'zibal')).toEqual([]);
+  },
+);
+
+it(
+  '50 payments of an order are paid at once at Stripe: 49 are given back, and nobody is called',
+  { timeout: 900_000 },
+  async () => {
+    const order = anOrder();
+    const shop = await service.anApplication({ mode: 'live', ordersPaidOnce: true });
+    const references: string[] = [];
+    for (let nth = 0; nth < 50; nth += 1) {
+      const id = await shop.journey.create({ ...order, gateway: 'stripe-live' });
+      expect((await shop.journey.checkout(id)).status).toBe(302);
+      references.push(stripeLive.referenceOf(id));
+    }
+    references.forEach(stripeLive.pay);
+    const back = () =>
+      Promise.all(references.map((each) => shop.journey.call('GET', stripeLive.back(each).url)));
+    expect(await allEnd(order, back)).toEqual(oneOf50);
+    const results = await lateResults(order);
+    expect(new Set(results.map(({ result }) => result))).toEqual(new Set(['reversed']));
+    const reversals = references.map((each) => entryIn(stripeLive.book, each).reversed);
+    expect(reversals.filter((count) => count === 1)).toHaveLength(49);
+    expect(stripeLive.refunds).toHaveLength(49);
+    expect(await movementsOf(order)).toEqual({ payment: 1, late_payment: 49, late_reversal: 49 });
+    expect(await differencesAt('stripe-live')).toEqual([]);
+    const lines = service.workers.flatMap((worker) => worker.lines);
+    expect(lines.filter((line) => line.includes('"alert"'))).toEqual([]);
+  },
+);

@@ -19,6 +19,8 @@ export const aVisit = async ({ slug = 'zarinpal', behaviour = 'pay' }: VisitOpti
   const payment: CreatedPayment = {
     id: 'PAY_1',
     order: 'order-1',
+    orderId: 'order-1',
+    afterMs: 0,
     behaviour,
     gateway,
     amount: 50_000,

@@ -45,7 +45,7 @@ export const startSharedService = async (options: Options) => {
     // Limits by address would otherwise count the tests as one client.
     apiEnv: { TRUSTED_PROXIES: '127.0.0.1' },
   });
-  const [api, worker] = [processes.api(), processes.worker];
+  const [api, worker] = [processes.api(), processes.worker()];
   const stop = async () => {
     await Promise.all([api.stop(), worker.stop()]);
   };

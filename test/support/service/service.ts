@@ -36,13 +36,12 @@ export const newKeys = (): ServiceEnvironment['keys'] => ({
 interface ProcessOptions {
   workflowBundle: string;
   apiEnv?: Record<string, string>;
-  workerEnv?: Record<string, string>;
 }
 
 /** The processes of a service; none is started. */
 export const serviceProcesses = (
   { url, databaseUrl, temporalAddress, namespace, keys }: ServiceEnvironment,
-  { workflowBundle, apiEnv = {}, workerEnv = {} }: ProcessOptions,
+  { workflowBundle, apiEnv = {} }: ProcessOptions,
 ) => {
   const env = {
     DATABASE_URL: databaseUrl,
@@ -71,12 +70,13 @@ export const serviceProcesses = (
         ...apiEnv,
         ...own,
       }),
-    worker: createProcess('worker', 'worker/main.ts', {
-      ...withKeys,
-      ALLOW_LOOPBACK_TARGETS: 'true',
-      WORKFLOW_BUNDLE: workflowBundle,
-      ...workerEnv,
-    }),
+    worker: (own: Record<string, string> = {}) =>
+      createProcess('worker', 'worker/main.ts', {
+        ...withKeys,
+        ALLOW_LOOPBACK_TARGETS: 'true',
+        WORKFLOW_BUNDLE: workflowBundle,
+        ...own,
+      }),
   };
 };
 
@@ -227,16 +227,16 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
   };
   const processes = serviceProcesses(environment, {
     apiEnv,
-    workerEnv: { METRICS_PORT: String(ports.workerMetrics) },
     workflowBundle: inject('workflowBundle'),
   });
   const api = processes.api({ METRICS_PORT: String(ports.apiMetrics) });
   const further = furtherApis(processes);
-  const { worker } = processes;
+  const worker = processes.worker({ METRICS_PORT: String(ports.workerMetrics) });
+  const workers = [worker];
   const inUse = await useRunning(environment, database.sql);
   begun.defer(() => inUse.stop());
   begun.defer(async () => {
-    await Promise.all([api, worker, further].map((process) => process.stop()));
+    await Promise.all([api, further, ...workers].map((process) => process.stop()));
   });
   if (given.withoutWorker) await api.start();
   else await startBoth(api, worker);
@@ -259,9 +259,19 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
     },
     api,
     worker,
+    /** With those of `anotherWorker`. */
+    workers,
 
     /** One more API process on the same database and namespace. */
     anotherApi: further.start,
+
+    /** One more worker of both task queues. */
+    async anotherWorker() {
+      const another = processes.worker();
+      workers.push(another);
+      await another.start();
+      return another;
+    },
 
     stop: () => running.disposeAsync(),
   };

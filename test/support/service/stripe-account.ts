@@ -46,17 +46,18 @@ export const signed = (
 export const addStripe = async (
   { sql, seals }: Pick<Service, 'sql' | 'seals'>,
   slug = 'stripe',
+  mode: 'test' | 'live' = 'test',
 ) => {
-  const provider = await startStripe();
+  const provider = await startStripe({ mode });
   const credentials = {
-    secretKey: 'sk_test_0123456789abcdef',
+    secretKey: `sk_${mode}_0123456789abcdef`,
     webhookSecrets: [webhookSecret],
     baseUrl: provider.url,
   };
   const account = { slug, driver: 'stripe' };
   const isNew = await createGateways(sql).insert({
     ...account,
-    kind: 'sandbox',
+    kind: mode === 'live' ? 'live' : 'sandbox',
     ...sealCredentials({ ...account, credentials }, seals),
   });
   if (!isNew) throw new Error(`Another test has a gateway ${slug} on this service`);
