@@ -12,6 +12,7 @@ import { errorPage } from './payer/pages.ts';
 import type { Handlers } from './routes.ts';
 import { routes } from './routes.ts';
 import { readBytes, readForm, readJson } from './http/body.ts';
+import { OverloadedError } from './http/error-response.ts';
 import { rateLimitKey } from './http/client-address.ts';
 import type { QueryReader } from './http/query.ts';
 import { createQueryReader } from './http/query.ts';
@@ -19,6 +20,7 @@ import type { PageLimiter } from './http/rate-limiter.ts';
 import { rateLimited } from './http/rate-limiter.ts';
 import type { Deps as ContextDeps } from './http/request-context.ts';
 import {
+  browserRequest,
   logSendError,
   requestContext,
   sendResult,
@@ -86,8 +88,7 @@ const createRouter = (deps: Deps): Router => {
   for (const endpoint of endpoints(deps.handlers))
     router.register(endpoint.route.path, [endpoint.route.method], async (ctx) => {
       ctx.state['route'] = endpoint.route;
-      if (running >= deps.requestsMax)
-        throw new PaymentError('SERVICE_UNAVAILABLE', 'Too many requests are running.');
+      if (running >= deps.requestsMax) throw new OverloadedError();
       running += 1;
       try {
         sendResult(ctx, await handle(deps, endpoint, ctx));
@@ -157,11 +158,9 @@ const requestParts = (
   ctx: Koa.Context,
   { body }: Route,
 ): Omit<AnyRequest, 'params' | 'address' | 'caller' | 'query'> => ({
-  // Mail programs and gateways write `&` as in HTML, and a `?` too many.
-  search: () => new URLSearchParams(ctx.querystring.replace(/^\?+/, '').replaceAll('&amp;', '&')),
+  ...browserRequest(ctx),
   isHead: ctx.method === 'HEAD',
   refuse: (code, message, options) => new PaymentError(code, message, options),
-  header: (name) => (ctx.req.headers[name] === undefined ? undefined : ctx.get(name)),
   headerLines: (name) => ctx.req.headersDistinct[name] ?? [],
   readJson: () => readJson(ctx.req, { optional: body && 'optional' in body && body.optional }),
   readForm: () => readForm(ctx.req),

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { errorResponses } from '../../contract/error-responses.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import { errors } from '../../contract/errors.ts';
-import type { HeaderName } from './response-headers.ts';
+import { type HeaderName, pageHeaders } from './response-headers.ts';
 import type { Content, Route } from './route.ts';
 import { errorCodes } from './route.ts';
 import { invalidMessage } from './validation.ts';
@@ -76,7 +76,7 @@ const declaredError = (route: Route, code: ErrorCode): DeclaredResponse => {
       'x-request-id',
       ...ownHeaders,
       ...(isMaybeCounted ? [] : countedHeaders),
-      ...(isPage ? (['content-security-policy'] as const) : []),
+      ...(isPage ? pageHeaders : []),
       ...(isPage && ownHeaders.includes('retry-after') ? (['refresh'] as const) : []),
     ],
     optionalHeaders: isMaybeCounted ? countedHeaders : [],

@@ -2,18 +2,29 @@ import { type ErrorCode, errors, PaymentError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
 import { isPostgresUnavailable } from '../../postgres/driver/error-codes.ts';
 import type { Logger } from '../../telemetry/log.ts';
-import type { HandlerResult, Route } from './route.ts';
+import type { AnyRequest, HandlerResult, Route } from './route.ts';
 import { errorCodes } from './route.ts';
 
 const retryAfterSeconds = 5;
 
+/** This process handles as many requests as it may. */
+export class OverloadedError extends PaymentError {
+  constructor() {
+    super('SERVICE_UNAVAILABLE', 'Too many requests are running.');
+  }
+}
+
+/** The parts of a browser's request that a page depends on. */
+export type BrowserRequest = Pick<AnyRequest, 'header' | 'search'>;
+
 /** Renders an error for a payer's browser. */
-export type ErrorPage = (error: {
+export type ErrorPage = (failed: {
   status: number;
-  message: string;
+  error: PaymentError;
   requestId: string;
   /** Seconds until the page reloads by itself; undefined if a repetition does not help. */
   retryAfter: number | undefined;
+  request: BrowserRequest;
 }) => Promise<HandlerResult>;
 
 interface Context {
@@ -22,6 +33,7 @@ interface Context {
   route: Route | undefined;
   /** A payer's browser has asked for what is no page. */
   forPayer?: boolean;
+  request: BrowserRequest;
   logger: Pick<Logger, 'error'>;
   errorPage: ErrorPage;
 }
@@ -35,14 +47,10 @@ export const errorResponse = async (
   const known = toPaymentError(error, context);
   const { status } = errors[known.code];
   const retryAfter = known.details?.retry_after ?? (status === 503 ? retryAfterSeconds : undefined);
-  if (route?.access === 'payer') {
-    const { code, message } = known;
-    const shown = await context.errorPage({ status, message, requestId, retryAfter });
-    return { ...shown, code };
-  }
-  if (forPayer && (status === 401 || status === 404)) {
-    const message = 'This link is not complete. Please open it again, or go back to the shop.';
-    const page = await context.errorPage({ status, message, requestId, retryAfter: undefined });
+  const isLost = forPayer && (status === 401 || status === 404);
+  if (route?.access === 'payer' || isLost) {
+    const { request } = context;
+    const page = await context.errorPage({ status, error: known, requestId, retryAfter, request });
     const headers = { ...page.headers, 'content-type': 'text/html; charset=utf-8' };
     return { ...page, headers, code: known.code };
   }

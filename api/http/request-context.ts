@@ -7,7 +7,7 @@ import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { logContext } from '../../telemetry/log.ts';
 import { isBodyCut } from './body.ts';
-import { type ErrorPage, errorResponse } from './error-response.ts';
+import { type BrowserRequest, type ErrorPage, errorResponse } from './error-response.ts';
 import type { AddressInLog, ClientAddress } from './client-address.ts';
 import { addressInLog, rateLimitKey } from './client-address.ts';
 import type { RateLimiter } from './rate-limiter.ts';
@@ -66,7 +66,8 @@ export const requestContext =
       // Other errors are logged and counted even if the client has disconnected.
       if (error !== undefined && !isDisconnect) {
         const forPayer = isLostPayer(ctx);
-        const failed = { ...deps, requestId, route: routeOf(ctx), forPayer };
+        const request = browserRequest(ctx);
+        const failed = { ...deps, requestId, route: routeOf(ctx), forPayer, request };
         const answer = await errorResponse(error, failed);
         sendResult(ctx, answer);
         code = answer.code;
@@ -103,6 +104,7 @@ const recordRefusal = ({ refusals }: Deps, ctx: Koa.Context, error: unknown) => 
 
 /** A browser without a token, at a place to which a part of a payer's link leads. */
 const isLostPayer = (ctx: Koa.Context): boolean =>
+  hasReadablePath(ctx) &&
   routeOf(ctx)?.access !== 'payer' &&
   ctx.get('accept').includes('text/html') &&
   ctx.get('authorization') === '' &&
@@ -158,6 +160,12 @@ const report = (
 
 /** The route that matched; set by the router. */
 const routeOf = (ctx: Koa.Context) => ctx.state['route'] as Route | undefined;
+
+export const browserRequest = (ctx: Koa.Context): BrowserRequest => ({
+  // Mail programs and gateways write `&` as in HTML, and a `?` too many.
+  search: () => new URLSearchParams(ctx.querystring.replace(/^\?+/, '').replaceAll('&amp;', '&')),
+  header: (name) => (ctx.req.headers[name] === undefined ? undefined : ctx.get(name)),
+});
 
 export const sendResult = (ctx: Koa.Context, { status, headers, body }: HandlerResult): void => {
   ctx.status = status;

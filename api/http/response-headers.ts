@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { requestIdPattern } from '../../contract/ids.ts';
+import { languages } from '../../contract/languages.ts';
 
 /** Every response header that is part of the contract, by its lower-case name. */
 export const responseHeaders = {
@@ -39,6 +40,14 @@ export const responseHeaders = {
     description: 'The page loads nothing from other origins.',
     schema: z.string().min(1),
   },
+  'content-language': {
+    description: 'The language of the page.',
+    schema: z.enum(languages),
+  },
+  vary: {
+    description: "The page's language depends on these headers of the request.",
+    schema: z.literal('Accept-Language'),
+  },
   refresh: {
     description: 'Seconds after which the page reloads by itself.',
     schema: z.coerce.number().int().min(1),
@@ -46,3 +55,6 @@ export const responseHeaders = {
 } as const satisfies Record<string, { description: string; schema: z.ZodType }>;
 
 export type HeaderName = keyof typeof responseHeaders;
+
+/** The headers of every page of a payer. */
+export const pageHeaders = ['content-language', 'vary', 'content-security-policy'] as const;

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../contract/limits.ts';
 import type { CheckoutPayment, Payments } from '../../postgres/payments.ts';
+import { pageHeaders } from '../http/response-headers.ts';
 import type { Handler, RequestOf, RouteSpec } from '../http/route.ts';
 import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';
 import type { Starter } from '../payments/starter.ts';
 import { redirectToCallback } from './callback.ts';
+import { type Visit, visitOf } from './language.ts';
 import {
   linkPage,
   redirectToGateway,
@@ -23,12 +25,12 @@ export const checkoutRoute = {
   responses: {
     200: {
       description: 'A form that submits itself, for gateways that need POST.',
-      headers: ['content-security-policy'],
+      headers: pageHeaders,
       content: 'page',
     },
     202: {
       description: 'A page that reloads by itself: the gateway opens the payment.',
-      headers: ['content-security-policy', 'refresh'],
+      headers: [...pageHeaders, 'refresh'],
       content: 'page',
     },
     302: {
@@ -41,7 +43,7 @@ export const checkoutRoute = {
     },
     503: {
       description: 'A page that reloads by itself: the gateway has not opened the payment yet.',
-      headers: ['content-security-policy', 'retry-after', 'refresh'],
+      headers: [...pageHeaders, 'retry-after', 'refresh'],
       content: 'page',
     },
   },
@@ -57,33 +59,35 @@ export interface Deps {
 const firstPauseMs = 40;
 const longestPauseMs = 1_000;
 const reloadSeconds = 3;
-const text = 'Your payment is being prepared.';
 
 /** The payment is still being opened. */
 const mustWait = ({ redirect, status }: CheckoutPayment): boolean =>
   redirect === null && status === 'pending';
 
-const waitPageOf = () => waitPage(text, reloadSeconds);
+const waitPageOf = (visit: Visit) => waitPage(visit, 'preparing', reloadSeconds);
 
 export const checkoutHandler =
   (deps: Deps): Handler<'payer', typeof checkoutRoute> =>
-  async (request) =>
-    orWaitingPage(request, checkOut(deps, request), waitPageOf);
+  async (request) => {
+    const visit = visitOf(request);
+    return orWaitingPage(request, checkOut(deps, request, visit), () => waitPageOf(visit));
+  };
 
 /** A payer may be faster than the workflow that opens the payment; the handler then waits for it. */
 const checkOut = async (
   { payments, starter, now }: Deps,
   request: RequestOf<'payer', typeof checkoutRoute>,
+  visit: Visit,
 ) => {
   if (request.isHead) {
     const found = await findByPaymentId(request, payments.getForPayer);
-    if (!found) return unknownPaymentPage();
-    return found.status === 'pending' ? linkPage() : redirectToCallback(found, found.status);
+    if (!found) return unknownPaymentPage(visit);
+    return found.status === 'pending' ? linkPage(visit) : redirectToCallback(found, found.status);
   }
   const signal = request.disconnectSignal();
   const deadline = Date.now() + (isBrowser(request) ? showAfterMs : limits.checkoutSeconds * 1000);
   let payment = await findByPaymentId(request, (id) => payments.sendToGateway(id, now()));
-  if (!payment) return unknownPaymentPage();
+  if (!payment) return unknownPaymentPage(visit);
   const { id } = payment;
   let isStarted = false;
   for (let pauseMs = 0; mustWait(payment);) {
@@ -92,11 +96,13 @@ const checkOut = async (
       await starter.startNow(payment);
     }
     if (Date.now() + pauseMs > deadline)
-      return isBrowser(request) ? waitPageOf() : retryingPage(503, text, reloadSeconds);
+      return isBrowser(request)
+        ? waitPageOf(visit)
+        : retryingPage(visit, 503, 'preparing', reloadSeconds);
     await sleep(pauseMs, undefined, { signal });
     pauseMs = Math.min(pauseMs * 2 || firstPauseMs, longestPauseMs);
     payment = (await payments.sendToGateway(id, now())) ?? payment;
   }
-  if (payment.redirect) return redirectToGateway(payment.redirect);
+  if (payment.redirect) return redirectToGateway(visit, payment.redirect);
   return redirectToCallback(payment, payment.status);
 };

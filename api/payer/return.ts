@@ -5,12 +5,14 @@ import { isTerminal } from '../../contract/status.ts';
 import { parseReturn } from '../../gateways/registry.ts';
 import type { PayerPayment, Payments } from '../../postgres/payments.ts';
 import type { Logger } from '../../telemetry/log.ts';
+import { pageHeaders } from '../http/response-headers.ts';
 import type { Handler, RequestOf, RouteSpec } from '../http/route.ts';
 import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';
 import type { Verify } from '../payments/verifier.ts';
 import { redirectToCallback } from './callback.ts';
 import type { GatewayBudget } from './gateway-budget.ts';
 import type { SearchLate } from './late-payments.ts';
+import { visitOf } from './language.ts';
 import { unknownPaymentPage, waitPage } from './pages.ts';
 import { orWaitingPage } from './waiting.ts';
 
@@ -26,7 +28,7 @@ const shared = {
   responses: {
     202: {
       description: 'A page that reloads by itself: the gateway is asked.',
-      headers: ['content-security-policy', 'refresh'],
+      headers: [...pageHeaders, 'refresh'],
       content: 'page',
     },
     303: {
@@ -66,7 +68,7 @@ const lateStartMinMs = 1_000;
 /** The parameter of the page that waits: its end, in ms since 1970. No gateway has one of this name. */
 const waitsUntil = 'waits_until';
 const reloadSeconds = 1;
-const showPage = () => waitPage('We ask the gateway about your payment.', reloadSeconds);
+const showPage = (request: ReturnRequest) => waitPage(visitOf(request), 'asking', reloadSeconds);
 
 export const returnHandler =
   (deps: Deps): Handler<'payer', typeof returnFromGatewayRoute> =>
@@ -76,7 +78,7 @@ export const returnHandler =
     const latest = Date.now() + waitMaxMs;
     // Anybody can write a time. One that this service has not set has no meaning.
     if (ends > 0 && ends <= latest)
-      return orWaitingPage(request, readAgain(deps, request, ends), showPage);
+      return orWaitingPage(request, readAgain(deps, request, ends), () => showPage(request));
     return orWaitingPage(request, comeBack(deps, request, latest), async () => {
       search.set(waitsUntil, String(latest));
       const location = `${deps.publicBaseUrl}/api/v1/payments/${request.params['payment_id']}/return?${String(search)}`;
@@ -87,15 +89,15 @@ export const returnHandler =
 /** The request before has begun the verification, so a page that waits for it only reads. */
 const readAgain = async ({ payments }: Deps, request: ReturnRequest, deadline: number) => {
   const payment = await findByPaymentId(request, payments.getForPayer);
-  if (!payment) return unknownPaymentPage();
+  if (!payment) return unknownPaymentPage(visitOf(request));
   const { status } = payment;
-  if (status === 'pending' && Date.now() < deadline) return showPage();
+  if (status === 'pending' && Date.now() < deadline) return showPage(request);
   return redirectToCallback(payment, isTerminal(status) ? status : 'processing');
 };
 
 const comeBack = async (deps: Deps, request: ReturnRequest, deadline: number) => {
   const payment = await findByPaymentId(request, deps.payments.getForPayer);
-  if (!payment) return unknownPaymentPage();
+  if (!payment) return unknownPaymentPage(visitOf(request));
   if (!payment.opened) return redirectToCallback(payment, payment.status);
   if (request.isHead)
     return redirectToCallback(payment, isTerminal(payment.status) ? payment.status : 'processing');

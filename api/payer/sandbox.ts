@@ -1,11 +1,14 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
-import { failureReasons, isFailureCode } from '../../contract/failure-codes.ts';
-import { formatMoney } from '../../contract/money.ts';
+import { type FailureCode, failureReasons, isFailureCode } from '../../contract/failure-codes.ts';
 import type { SandboxPayment, SandboxPayments } from '../../postgres/sandbox-payments.ts';
+import { pageHeaders } from '../http/response-headers.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';
+import { amountParts } from './amount.ts';
+import { type Visit, visitOf } from './language.ts';
 import { page, problemPage } from './pages.ts';
+import { speak } from './texts.ts';
 
 /** The choices on the page, and the state that each brings the payment to at the sandbox gateway. */
 const actions = {
@@ -15,12 +18,14 @@ const actions = {
   cancel: 'cancelled',
 } as const satisfies Record<string, SandboxPayment['state']>;
 
+const failureCodes = Object.keys(failureReasons) as FailureCode[];
+
 const shared = {
   params: paymentParams,
   errors: ['PAYMENT_NOT_FOUND'],
 } as const;
 
-const shownPage = { headers: ['content-security-policy'], content: 'page' } as const;
+const shownPage = { headers: pageHeaders, content: 'page' } as const;
 
 export const showSandboxRoute = {
   ...shared,
@@ -43,7 +48,7 @@ export const chooseInSandboxRoute = {
         .string()
         .optional()
         .meta({
-          description: `The reason of a refusal: ${Object.keys(failureReasons).join(', ')}.`,
+          description: `The reason of a refusal: ${failureCodes.join(', ')}.`,
         }),
     }),
   },
@@ -63,71 +68,70 @@ export interface Deps {
 export const showSandboxHandler =
   ({ sandboxPayments }: Deps): Handler<'payer', typeof showSandboxRoute> =>
   async (request) => {
+    const visit = visitOf(request);
     const found = await findByPaymentId(request, sandboxPayments.getByPayment);
-    if (!found) return unknownPayment();
-    if (found.state !== 'open') return closedPage(found);
-    return choicePage(found);
+    if (!found) return unknownPayment(visit);
+    if (found.state !== 'open') return closedPage(visit, found);
+    return choicePage(visit, found);
   };
 
 export const chooseInSandboxHandler =
   ({ sandboxPayments }: Deps): Handler<'payer', typeof chooseInSandboxRoute> =>
   async (request) => {
+    const visit = visitOf(request);
     const form = await request.readForm();
     const action = form.get('action') ?? '';
     if (!isAction(action))
-      return problemPage(422, 'Nothing chosen', 'Please go back and choose how the payment ends.');
+      return problemPage(visit, 422, 'sandbox_nothing_title', 'sandbox_nothing_text');
     const code = form.get('failure_code') ?? 'card_declined';
     const refusal = isFailureCode(code) ? code : 'unknown';
     const choice = { state: actions[action], refusal: action === 'refuse' ? refusal : null };
     const found = await findByPaymentId(request, (id) => sandboxPayments.choose(id, choice));
-    if (!found) return unknownPayment();
-    if (found.isFirstChoice && action === 'pay_and_close') return leftPage();
+    if (!found) return unknownPayment(visit);
+    if (found.isFirstChoice && action === 'pay_and_close')
+      return problemPage(visit, 200, 'sandbox_left_title', 'sandbox_left_text');
     return { status: 303, headers: { location: found.returnUrl } };
   };
 
 const isAction = (text: string): text is keyof typeof actions => Object.hasOwn(actions, text);
 
-const choicePage = (payment: SandboxPayment) =>
-  page({
+const choicePage = (visit: Visit, payment: SandboxPayment) => {
+  const text = speak(visit.language);
+  return page(visit, {
     status: 200,
-    title: 'Sandbox gateway',
+    title: 'sandbox_title',
     // The shop may send the payer on to its front end or into its app, which Chromium checks too.
     formTargets: 'any',
-    content: html`<p class="soft">No real money moves here. Choose how this payment ends.</p>
-      <p class="amount">${formatMoney(payment)}</p>
-      <p class="soft">${payment.paymentId}</p>
+    content: html`<p class="soft">${text('sandbox_intro')}</p>
+      ${amountParts(visit.language, payment)}
+      <p class="soft"><bdi dir="ltr">${payment.paymentId}</bdi></p>
       <form method="post">
-        <button class="main" name="action" value="pay">Pay</button>
-        <button name="action" value="pay_and_close">Pay and close the browser</button>
-        <button name="action" value="cancel">Cancel</button>
+        <button class="main" name="action" value="pay">${text('sandbox_pay')}</button>
+        <button name="action" value="pay_and_close">${text('sandbox_pay_and_close')}</button>
+        <button name="action" value="cancel">${text('sandbox_cancel')}</button>
         <hr />
         <label>
-          Reason for a refusal
+          ${text('sandbox_reason')}
           <select name="failure_code">
-            ${Object.keys(failureReasons).map((code) => html`<option>${code}</option>`)}
+            ${failureCodes.map(
+              (code) => html`<option value="${code}">${code}: ${text(`failure_${code}`)}</option>`,
+            )}
           </select>
         </label>
-        <button name="action" value="refuse">Refuse</button>
+        <button name="action" value="refuse">${text('sandbox_refuse')}</button>
       </form>`,
   });
+};
 
-const closedPage = (payment: SandboxPayment) =>
-  page({
+const closedPage = (visit: Visit, payment: SandboxPayment) => {
+  const text = speak(visit.language);
+  return page(visit, {
     status: 200,
-    title: 'Sandbox gateway',
-    content: html`<p>This payment is no longer open.</p>
-      <a class="button" href="${payment.returnUrl}">Back to the shop</a>`,
+    title: 'sandbox_title',
+    content: html`<p>${text('sandbox_closed')}</p>
+      <a class="button" href="${payment.returnUrl}">${text('back_to_shop')}</a>`,
   });
+};
 
-const leftPage = () =>
-  page({
-    status: 200,
-    title: 'The browser is closed',
-    content: html`<p>
-      You have paid, but did not return to the shop. The service finds the payment by itself, within
-      three minutes.
-    </p>`,
-  });
-
-const unknownPayment = () =>
-  problemPage(404, 'Payment not found', 'The sandbox gateway does not know this payment.');
+const unknownPayment = (visit: Visit) =>
+  problemPage(visit, 404, 'not_found_title', 'sandbox_unknown_text');

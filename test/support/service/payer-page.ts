@@ -30,9 +30,11 @@ export const expectPage = (
     for (const inner of elementTexts(text, tag)) expect(policy).toContain(cspHash(inner));
   expect(text).not.toMatch(/ style=| on\w+=|<link|<img|<iframe|src=/);
   // For phones and screen readers.
-  expect(text).toContain('<html lang="en">');
+  const language = headers.get('content-language') ?? '';
+  expect(headers.get('vary')).toBe('Accept-Language');
+  expect(text).toMatch(new RegExp(`<html lang="${language}" dir="(ltr|rtl)">`));
   expect(text).toContain('name="viewport" content="width=device-width, initial-scale=1"');
-  expect(elementTexts(text, 'title')).toEqual([expect.stringMatching(/\w/)]);
+  expect(elementTexts(text, 'title')).toEqual([expect.stringMatching(/\p{Letter}/u)]);
   expect(elementTexts(text, 'h1')).toHaveLength(1);
 };
 

@@ -51,6 +51,7 @@ describe('a link of a payer that was changed on its way', () => {
     const answer = await open(`${base(sent)}${end}`, { accept });
     expect(answer.status).toBeOneOf([401, 404]);
     expect(answer.headers.get('content-type')).toContain('text/html');
+    expect(answer.headers.get('content-language')).toBe('en');
     expect(await answer.text()).toContain('This link is not complete');
   });
 

@@ -99,4 +99,33 @@ describe("a payer's path", () => {
       expectPage(answer);
     }
   });
+
+  it.each(['fa', 'de', 'ar', 'tr', 'en'])(
+    'answers with pages in %s, errors too, and English to others',
+    async (language) => {
+      const id = await journey.atGateway();
+      const headers = { 'accept-language': `${language}-XX,fr;q=0.9` };
+      const form = { 'content-type': 'application/x-www-form-urlencoded', ...headers };
+      const sandbox = `/api/v1/sandbox/${id}`;
+      const unknown = '/api/v1/payments/PAY_01J00000000000000000000000/checkout';
+      for (const answer of [
+        await journey.call('GET', sandbox, { headers }),
+        await journey.call('GET', `${sandbox}?lang=${language}`, {
+          headers: { 'accept-language': 'ja' },
+        }),
+        await journey.call('GET', unknown, { headers }),
+        await journey.call('PUT', unknown, { headers }),
+        await journey.call('GET', unknown, { headers: { ...headers, purpose: 'prefetch' } }),
+        await journey.call('POST', sandbox, { headers: form, body: '' }),
+        await journey.call('POST', sandbox, { headers: form, body: 'a'.repeat(70_000) }),
+        await journey.call('POST', sandbox, { headers: form, body: 'action=pay_and_close' }),
+        await journey.call('GET', sandbox, { headers }),
+      ]) {
+        expectPage(answer);
+        expect(answer.headers.get('content-language')).toBe(language);
+      }
+      const other = await journey.call('GET', sandbox, { headers: { 'accept-language': '*' } });
+      expect(other.headers.get('content-language')).toBe('en');
+    },
+  );
 });

@@ -5,6 +5,7 @@ import { routes, type Routes } from '../../../../api/routes.ts';
 import { errorResponses } from '../../../../contract/error-responses.ts';
 import { PaymentError } from '../../../../contract/errors.ts';
 import { newRequestId } from '../../../../contract/ids.ts';
+import { aBrowser } from '../../../support/data/a-browser.ts';
 
 const responseTo = async (error: unknown, route?: keyof Routes) => {
   const logged: unknown[] = [];
@@ -14,6 +15,7 @@ const responseTo = async (error: unknown, route?: keyof Routes) => {
     route: route && routes[route],
     logger,
     errorPage,
+    request: aBrowser(),
   });
   return { status, body: String(body), logged };
 };

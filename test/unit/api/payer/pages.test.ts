@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest';
+import { visitOf } from '../../../../api/payer/language.ts';
 import { redirectToGateway } from '../../../../api/payer/pages.ts';
+import { aBrowser } from '../../../support/data/a-browser.ts';
 import { elementTexts, expectPage, originOnly } from '../../../support/service/payer-page.ts';
 
 it('redirects to a gateway that needs POST by a form that submits itself, with a button', async () => {
-  const page = await redirectToGateway({
+  const page = await redirectToGateway(visitOf(aBrowser()), {
     method: 'POST',
     url: 'http://127.0.0.1:9/pay?x="><script>',
     fields: { token: '"><script>alert(1)</script>' },

@@ -1,0 +1,38 @@
+import { type Language, languageOf } from '../../contract/languages.ts';
+import type { BrowserRequest } from '../http/error-response.ts';
+
+/** A page as one payer sees it. */
+export interface Visit {
+  language: Language;
+  /** The query of the same page in another language. */
+  searchIn(language: Language): string;
+}
+
+/** The parameter of the links to other languages. */
+const parameter = 'lang';
+
+/** The first language of an Accept-Language that the pages have (RFC 9110, 12.5.4). */
+const acceptedLanguage = (header: string | undefined): Language | undefined =>
+  (header ?? '')
+    .split(',')
+    .map((range) => {
+      const [tag = '', ...parameters] = range.split(';').map((part) => part.trim());
+      const [, quality = '1'] =
+        parameters.map((each) => /^q=([\d.]+)$/i.exec(each)).find((found) => found) ?? [];
+      return { language: languageOf(tag), quality: Number(quality) };
+    })
+    .filter(({ language, quality }) => language !== undefined && quality > 0)
+    .toSorted((one, two) => two.quality - one.quality)[0]?.language;
+
+/** The language that the payer chose on a page, then the browser's, then English. */
+export const visitOf = (request: BrowserRequest): Visit => ({
+  language:
+    languageOf(request.search().get(parameter)) ??
+    acceptedLanguage(request.header('accept-language')) ??
+    'en',
+  searchIn(language) {
+    const query = request.search();
+    query.set(parameter, language);
+    return `?${String(query)}`;
+  },
+});

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { visitOf } from '../../../../api/payer/language.ts';
+import { aBrowser } from '../../../support/data/a-browser.ts';
+
+it.each([
+  [undefined, 'en'],
+  ['', 'en'],
+  ['*', 'en'],
+  ['fa', 'fa'],
+  ['FA-ir', 'fa'],
+  ['tr-TR,tr;q=0.9,en-US;q=0.8,en;q=0.7', 'tr'],
+  ['fr,de;q=0.5', 'de'],
+  ['en;q=0.2, ar ; q=0.7', 'ar'],
+  ['fa;q=0, de;q=0.1', 'de'],
+  ['fr, ja', 'en'],
+  ['far, enx, dea', 'en'],
+  [';;;,,;q=1,=', 'en'],
+])('a browser that accepts %j gets %s', (acceptLanguage, language) => {
+  expect(visitOf(aBrowser(acceptLanguage === undefined ? {} : { acceptLanguage })).language).toBe(
+    language,
+  );
+});
+
+it("a link to another language wins over the browser, and keeps the gateway's parameters", () => {
+  const visit = visitOf(
+    aBrowser({ acceptLanguage: 'en', query: 'Authority=A1&lang=fa&Status=NOK' }),
+  );
+  expect(visit.language).toBe('fa');
+  expect(visit.searchIn('tr')).toBe('?Authority=A1&lang=tr&Status=NOK');
+});
+
+it.each(['xx', '', '<script>', 'en%00'])('no language is taken from lang=%s', (lang) => {
+  expect(visitOf(aBrowser({ acceptLanguage: 'de', query: `lang=${lang}` })).language).toBe('de');
+});

@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import type { AnyRequest } from '../../../../api/http/route.ts';
+import { OverloadedError } from '../../../../api/http/error-response.ts';
+import { visitOf } from '../../../../api/payer/language.ts';
+import {
+  errorPage,
+  linkPage,
+  redirectToGateway,
+  retryingPage,
+  unknownPaymentPage,
+  waitPage,
+} from '../../../../api/payer/pages.ts';
+import { chooseInSandboxHandler, showSandboxHandler } from '../../../../api/payer/sandbox.ts';
+import { type TextName, texts } from '../../../../api/payer/texts.ts';
+import { type ErrorCode, errors, PaymentError } from '../../../../contract/errors.ts';
+import { failureReasons } from '../../../../contract/failure-codes.ts';
+import { type Language, languages } from '../../../../contract/languages.ts';
+import { newPaymentId, newRequestId } from '../../../../contract/ids.ts';
+import type { SandboxPayment } from '../../../../postgres/sandbox-payments.ts';
+import { proxyPage, proxyPageFile } from '../../../../tools/proxy-page.ts';
+import { aBrowser } from '../../../support/data/a-browser.ts';
+import { projectFiles, readProjectFile } from '../../../support/checks/project-files.ts';
+
+const paymentId = newPaymentId();
+const requestId = newRequestId();
+
+const sandboxPayment = (changes: Partial<SandboxPayment> = {}): SandboxPayment => ({
+  reference: 'SBX1',
+  paymentId,
+  amount: 1_500_000,
+  currency: 'IRR',
+  returnUrl: 'https://shop.example/return',
+  state: 'open',
+  refusal: null,
+  trackingCode: null,
+  cardPanMasked: null,
+  isSilent: false,
+  isLost: false,
+  paysLate: false,
+  ...changes,
+});
+
+const sandboxPages = (language: Language) => {
+  const request = (form = '') =>
+    // The parts that the handlers read.
+    ({
+      ...aBrowser({ acceptLanguage: language }),
+      params: { payment_id: paymentId },
+      readForm: async () => new URLSearchParams(form),
+    }) as unknown as AnyRequest;
+  const show = (found: SandboxPayment | undefined) =>
+    showSandboxHandler({
+      sandboxPayments: {
+        getByPayment: async () => found,
+        choose: () => Promise.reject(new Error('Nobody chooses')),
+      },
+    })(request());
+  const choose = (form: string, isKnown = true) =>
+    chooseInSandboxHandler({
+      sandboxPayments: {
+        getByPayment: async () => undefined,
+        choose: async () => (isKnown ? { isFirstChoice: true, returnUrl: '' } : undefined),
+      },
+    })(request(form));
+  return [
+    show(sandboxPayment()),
+    show(sandboxPayment({ amount: 125_050, currency: 'EUR' })),
+    show(sandboxPayment({ state: 'paid' })),
+    show(undefined),
+    choose(''),
+    choose('action=pay_and_close'),
+    choose('action=pay', false),
+  ];
+};
+
+/** Every page of a payer in a language. */
+const pagesIn = async (language: Language): Promise<string[]> => {
+  const request = aBrowser({ acceptLanguage: language });
+  const visit = visitOf(request);
+  const failed = [
+    ...(Object.keys(errors) as ErrorCode[]).map(
+      (code) => new PaymentError(code, 'An English text for developers.'),
+    ),
+    new OverloadedError(),
+  ];
+  const pages = await Promise.all([
+    unknownPaymentPage(visit),
+    linkPage(visit),
+    waitPage(visit, 'asking', 1),
+    retryingPage(visit, 503, 'preparing', 3),
+    redirectToGateway(visit, { method: 'POST', url: 'https://bank.example/', fields: {} }),
+    ...sandboxPages(language),
+    ...failed.flatMap((error) =>
+      [undefined, 5].map((retryAfter) =>
+        errorPage({ status: errors[error.code].status, error, requestId, retryAfter, request }),
+      ),
+    ),
+  ]);
+  return pages.map(({ body }) => String(body));
+};
+
+const inOneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
+
+/** What a payer sees or hears of a page: its texts, and the labels for screen readers. */
+const sentencesOf = (page: string): string[] => {
+  const visible = page.replaceAll(/<(style|script)>[^]*?<\/\1>|<\/?bdi[^>]*>/g, '');
+  const labels = [...visible.matchAll(/ (?:aria-label|alt|title|placeholder)="([^"]*)"/g)];
+  return [...labels.map(([, label = '']) => label), ...visible.split(/<[^>]*>/)]
+    .map(inOneLine)
+    .filter((text) => /\p{Letter}/u.test(text));
+};
+
+const patternOf = (text: string): string =>
+  text
+    .split(/\{\w+\}/)
+    .map((part) => part.replaceAll(/[.?()]/g, String.raw`\$&`))
+    .join('.*');
+
+/** Texts that are no sentence. */
+const data = [paymentId, requestId, '[0-9.,]+ EUR'];
+
+describe.each(languages)('the pages in %s', (language) => {
+  const own = Object.values(texts).map((text) => patternOf(text[language]));
+  const known = [...own, ...languages.map((other) => texts.language_name[other])];
+  const codes = Object.keys(failureReasons).join('|');
+  const isKnown = new RegExp(
+    `^(?:(?:${codes}): )?(?:${[...known, ...data, '[۰-۹٫٬]+ EUR'].join('|')}|(?:${own.join('|')}) (?:${own.join('|')}))$`,
+  );
+
+  it('have no sentence that is not in the texts', async () => {
+    const sentences = (await pagesIn(language)).flatMap(sentencesOf);
+    expect([...new Set(sentences)].filter((sentence) => !isKnown.test(sentence))).toEqual([]);
+  });
+
+  it('say their language and direction', async () => {
+    for (const page of await pagesIn(language))
+      expect(page).toContain(`<html lang="${language}" dir="${texts.direction[language]}">`);
+  });
+});
+
+it('the pages use every text', async () => {
+  const all = [...(await pagesIn('en')), await proxyPage()].flatMap(sentencesOf);
+  const unused = (Object.keys(texts) as TextName[]).filter((name) => {
+    const pattern = new RegExp(`(?:^|[ :])${patternOf(texts[name].en)}`);
+    return !all.some((sentence) => pattern.test(sentence));
+  });
+  expect(unused).toEqual(['language_name', 'direction', 'pay_to', 'test_payment']);
+});
+
+/** The fixed parts of a source's html templates, also of those inside the values of others. */
+const markupIn = (source: string): string => {
+  let markup = '';
+  const within: ('code' | 'html' | 'text')[] = ['code'];
+  for (const [token] of source.matchAll(/html`|`|\$?\{|\}|\/\/.*|[^]/g)) {
+    const place = within.at(-1);
+    if (place === 'code') {
+      if (token.endsWith('`')) within.push(token === '`' ? 'text' : 'html');
+      else if (token === '}') within.pop();
+      else if (token.endsWith('{')) within.push('code');
+    } else if (token === '`') within.pop();
+    else if (token === '${') within.push('code');
+    else if (place === 'html') markup += token;
+  }
+  return markup;
+};
+
+it("the pages' source has no words outside the texts", () => {
+  const sources = projectFiles().filter((path) => /^api\/payer\/.*\.ts$/.test(path));
+  const markup = sources.map((path) => markupIn(readProjectFile(path)));
+  expect(markup.join('')).toContain('<h1>');
+  expect(markup.flatMap(sentencesOf)).toEqual([]);
+});
+
+describe('the texts', () => {
+  const placesOf = (text: string) => text.match(/\{\w+\}/g)?.toSorted() ?? [];
+
+  it.each(Object.entries(texts))('%s has the same places in each language', (_, text) => {
+    for (const language of languages) {
+      expect(text[language]).toMatch(/^\S.*\S$/);
+      expect(placesOf(text[language])).toEqual(placesOf(text.en));
+    }
+  });
+
+  it('say the reason of a failure in English as the API does', () => {
+    for (const [code, reason] of Object.entries(failureReasons))
+      expect(texts[`failure_${code as keyof typeof failureReasons}`].en).toBe(reason);
+  });
+
+  it("are those of the proxy's page; `node tools/proxy-page.ts` writes it", async () => {
+    expect(readProjectFile(proxyPageFile)).toBe(await proxyPage());
+  });
+});
+
+it('the style has no left or right', async () => {
+  const [page = ''] = await pagesIn('fa');
+  expect(/<style>([^]*)<\/style>/.exec(page)?.[1]).not.toMatch(/left|right/);
+});
