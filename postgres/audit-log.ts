@@ -5,11 +5,42 @@ export type AuditFacts = Readonly<
   Record<string, string | number | boolean | null | readonly string[]>
 >;
 
+/** What was done, by the kind of the thing. admin/operations/labels.ts has the words. */
+export type AuditAction =
+  | `account_difference.${'explain' | 'mend' | 'reopen'}`
+  | `application.${'cancel_refunds' | 'create' | 'disable' | 'enable' | 'refund_limit' | 'update'}`
+  | `console.${'account' | 'add' | 'link' | 'login' | 'logout' | 'refuse_login' | 'remove'}`
+  | `delivery.${'replay' | 'replay_many' | 'replay_stop'}`
+  | `gateway.${'account' | 'add' | 'credentials' | 'disable' | 'enable'}`
+  | `passkey.${'add' | 'remove'}`
+  | `payment.${'cancel' | 'checked' | 'duplicate' | 'duplicate_tracking_code' | 'heal' | 'heal_late_payment'}`
+  | `payment.${'release_order' | 'skip_time' | 'verify'}`
+  | `payment.late_payment_${'by_hand' | 'found' | 'returns' | 'reversed'}`
+  | `refund.${'approve_above' | 'cancel' | 'confirm' | 'create' | 'found_at_gateway' | 'refuse' | 'release' | 'settle'}`
+  | 'retention.purge'
+  | `secret.${'reseal' | 'retire' | 'rotate'}`
+  | `token.${'confirm' | 'issue' | 'revoke'}`
+  | 'webhook.test';
+
+/** The word of a subject before its colon. `retention` has nothing after it. */
+export type SubjectKind =
+  | 'account_difference'
+  | 'application'
+  | 'console'
+  | 'currency'
+  | 'gateway'
+  | 'key'
+  | 'payment'
+  | 'person'
+  | 'refund'
+  | 'replay'
+  | 'retention';
+
 export interface NewAuditRecord {
   /** The name of the admin, or `service`. */
   actor: string;
   /** For example `application.disable`. */
-  action: string;
+  action: AuditAction;
   /** For example `application:shop`. */
   subject: string;
   before: AuditFacts | null;
@@ -76,7 +107,7 @@ export const createAuditLog = (sql: Queries) => ({
    * application may repeat them without end, and the table keeps everything.
    */
   async insertDuplicate(
-    action: 'payment.duplicate' | 'payment.duplicate_tracking_code',
+    action: Extract<AuditAction, `payment.duplicate${string}`>,
     paymentId: string,
     facts: AuditFacts,
   ): Promise<void> {

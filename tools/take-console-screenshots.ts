@@ -29,7 +29,11 @@ const addReplay = async (): Promise<string> => {
   } as const;
   await createReplays(server.sql).insertOfOperator({ ...filter, id, matched: 412, perSecond: 10 });
   await server.sql`update replays set begun = 205, refused = 2 where id = ${id}`;
-  const record = { action: 'delivery.replay_many', subject: `replay:${id}`, before: null };
+  const record = {
+    action: 'delivery.replay_many',
+    subject: `replay:${id}`,
+    before: null,
+  } as const;
   const words = { actor: 'ada', via: 'console', reason: 'The receiver is back' } as const;
   const after = { delivery: 'exhausted', application: 'shop', events: 412, per_second: 10 };
   await createAuditLog(server.sql).insert({ ...record, ...words, after });

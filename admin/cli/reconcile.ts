@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { differenceTexts } from '../operations/differences.ts';
+import { labelOf } from '../operations/labels.ts';
 import type { Reconciliation } from '../operations/reconciliation.ts';
 import {
   type CommandSpec,
@@ -60,7 +60,7 @@ export const reconcileCommand: CommandSpec = {
 const formatDifferences = ({ differences, complete, error }: Reconciliation): Output => {
   const isDone = error === undefined;
   const rows = differences.map((difference) => ({
-    difference: differenceTexts[difference.kind],
+    difference: labelOf('workflowDifference', difference.kind),
     payment: difference.paymentId,
     application: difference.application,
     order: difference.orderId,

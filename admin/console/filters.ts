@@ -3,6 +3,7 @@ import { eventIdPattern } from '../../contract/ids.ts';
 import type { ListPosition } from '../../contract/list.ts';
 import { hourMs } from '../../contract/time.ts';
 import type { DeliveryRow } from '../../postgres/admin-events.ts';
+import { labelOf, type Vocabulary } from '../operations/labels.ts';
 import type { PaymentFilter } from '../../postgres/admin-payments.ts';
 import type { Html } from './html.ts';
 import { isZone } from './pages/settings.ts';
@@ -101,7 +102,14 @@ export const select = (
     choices,
     chosen,
     any,
-  }: { choices: readonly string[]; chosen: string | null; any?: string | undefined },
+    of,
+  }: {
+    choices: readonly string[];
+    chosen: string | null;
+    any?: string | undefined;
+    /** The choices are codes of it. */
+    of?: Vocabulary;
+  },
 ): Html =>
   html`<label>
     ${label}
@@ -109,7 +117,7 @@ export const select = (
       ${any === undefined ? '' : html`<option value="">${any}</option>`}
       ${choices.map(
         (choice) =>
-          html`<option value="${choice}" ${choice === chosen ? html`selected` : ''}>${choice}</option>`,
+          html`<option value="${choice}" ${choice === chosen ? html`selected` : ''}>${of ? labelOf(of, choice) : choice}</option>`,
       )}
     </select>
   </label>`;

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { isoTime } from '../../contract/time.ts';
+import { labelOf, type Vocabulary } from '../operations/labels.ts';
 import { formatIn, formatShort } from './zone.ts';
 
 /** A part of a page, already escaped. */
@@ -136,7 +137,7 @@ const kinds: Readonly<Record<string, keyof typeof marks>> = {
   processing: 'open',
   running: 'open',
   stopping: 'open',
-  'to confirm': 'open',
+  to_confirm: 'open',
 };
 
 /** A word with the mark of its kind. */
@@ -145,9 +146,23 @@ export const marked = (kind: keyof typeof marks, word: string): Html =>
 
 export const state = (name: string): Html => marked(kinds[name] ?? 'off', name);
 
+/** The word for a code. The code itself, which the API and the files have, appears under the pointer. */
+export const coded = (of: Vocabulary, code: string): Html => {
+  const word = escapeControls(labelOf(of, code));
+  return word === code ? html`${word}` : html`<span class="code" title="${code}">${word}</span>`;
+};
+
+/** The word for a code with the code beside it, as applications have it. */
+export const withCode = (of: Vocabulary, code: string): Html =>
+  html`${escapeControls(labelOf(of, code))} <code class="soft nowrap">${code}</code>`;
+
+/** The word for the code of a state, with the mark of its kind. */
+export const codedState = (of: Vocabulary, code: string): Html =>
+  html`<span class="state ${kinds[code] ?? 'off'}" title="${code}"><span aria-hidden="true">${marks[kinds[code] ?? 'off']}</span> ${escapeControls(labelOf(of, code))}</span>`;
+
 /** A pending delivery whose last attempt failed is failing. */
 export const deliveryState = (delivery: string, lastError: string | null | undefined): Html =>
-  state(delivery === 'pending' && lastError ? 'failing' : delivery);
+  codedState('delivery', delivery === 'pending' && lastError ? 'failing' : delivery);
 
 /** External text on one line, cut where the column ends. */
 export const cut = (text: string): Html =>

@@ -65,7 +65,7 @@ export const createAccountOperations = ({
   };
 
   const setState = async (id: number, state: 'open' | 'explained', reason: string) => {
-    const action = `account_difference.${state === 'open' ? 'reopen' : 'explain'}`;
+    const action = state === 'open' ? 'account_difference.reopen' : 'account_difference.explain';
     await change({ action, subject: `account_difference:${id}`, reason }, async (tx) => {
       const before = await find(id);
       if (before.state === state) throw new Refusal(`The difference ${id} is ${state} already.`);

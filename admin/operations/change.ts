@@ -1,4 +1,9 @@
-import { createAuditLog, type AuditFacts, type Via } from '../../postgres/audit-log.ts';
+import {
+  createAuditLog,
+  type AuditAction,
+  type AuditFacts,
+  type Via,
+} from '../../postgres/audit-log.ts';
 import type { Queries, Sql } from '../../postgres/driver/sql.ts';
 
 /** The operation is not possible in the current state. The message says why. */
@@ -46,7 +51,7 @@ export const reasonMax = 500;
 
 export interface Change {
   /** E.g. `application.disable`. */
-  action: string;
+  action: AuditAction;
   /** The changed thing, e.g. `application:shop`. */
   subject: string;
   /** The admin's own words. */

@@ -6,6 +6,7 @@ import type { RefundRecord, ReservedRefunds } from '../../postgres/admin-refunds
 import type { PaymentRecord } from '../../postgres/admin-payments.ts';
 import type { TokenSummary } from '../../postgres/admin-tokens.ts';
 import type { Application } from '../../postgres/applications.ts';
+import { labelOf, secondAdmin, type Vocabulary } from './labels.ts';
 import { mendOf } from './accounts.ts';
 import type { RefundDetails } from './refund-details.ts';
 import { hideQuery } from './webhook-url.ts';
@@ -14,6 +15,9 @@ import { hideQuery } from './webhook-url.ts';
  * The facts of a record, as the console and the command line show them, under the same labels in the same order. The console makes
  * links and marks of some values.
  */
+
+/** The word for a code, with the code, which applications have. */
+const codeWords = (of: Vocabulary, code: string): string => `${labelOf(of, code)} (${code})`;
 
 const dots = (parts: readonly (string | null)[]): string | null =>
   parts.filter(Boolean).join(' · ') || null;
@@ -32,7 +36,10 @@ export const paymentFacts = (payment: PaymentRecord) => {
     'Cancellation reason': payment.cancellationReason,
     Refunded: part(payment.amountRefunded),
     'Refund pending': part(payment.amountRefundPending),
-    'Failure code': isTerminal(payment.status) ? payment.failureCode : null,
+    Failure:
+      isTerminal(payment.status) && payment.failureCode !== null
+        ? codeWords('failure', payment.failureCode)
+        : null,
     'The gateway says': dots([payment.gatewayCode, payment.gatewayMessage]),
     'Duplicate of': payment.duplicateOf,
     'Holds the order since': payment.orderClaimedAt,
@@ -42,9 +49,9 @@ export const paymentFacts = (payment: PaymentRecord) => {
 /** The things that a refund waits for; empty: nothing. */
 export const waitsOf = ({ status, stage, isHeld, toConfirm, cancelRequested }: RefundRecord) =>
   [
-    stage?.replaceAll('_', ' '),
+    stage && labelOf('refundStage', stage),
     isHeld && !cancelRequested && 'its application is disabled',
-    status === 'pending' && toConfirm && 'waits for another admin',
+    status === 'pending' && toConfirm && labelOf('refundStage', secondAdmin),
     status === 'pending' && cancelRequested && 'called off',
   ]
     .filter(Boolean)
@@ -55,22 +62,25 @@ export const refundFacts = (refund: RefundRecord) => ({
   Payment: refund.paymentId,
   Application: refund.application,
   Order: refund.orderId,
-  Status: refund.status,
+  Status: labelOf('refundStatus', refund.status),
   Stage: waitsOf(refund) || null,
   Amount: formatMoney(refund),
-  'Failure code': refund.failureCode,
+  Failure: refund.failureCode && codeWords('refundFailure', refund.failureCode),
   Told: refund.timesTold,
   'First told': refund.toldAt,
   'At the gateway':
     refund.method === 'recorded'
-      ? 'not told: given back elsewhere'
+      ? `not told: ${labelOf('refundMethod', refund.method)}`
       : dots([
           refund.gatewayReference,
           refund.gatewayCode,
           refund.gatewayMessage,
           refund.bankReference,
         ]),
-  'Asked by': refund.askedBy ?? (refund.token && `token ${refund.token}`) ?? refund.requestedBy,
+  'Asked by':
+    refund.askedBy ??
+    (refund.token && `token ${refund.token}`) ??
+    labelOf('requester', refund.requestedBy),
   'To confirm': refund.toConfirm,
   Created: refund.createdAt,
 });
@@ -90,7 +100,7 @@ export const refundDetailFacts = ({ refund, payment, asked, confirmed }: RefundD
     Gateway: payment.gateway,
     Card: payment.cardPanMasked,
     'Asked by': facts['Asked by'],
-    Reason: asked?.reason ?? refund.reason,
+    Reason: asked?.reason ?? (refund.reason && labelOf('refundReason', refund.reason)),
     Reference: refund.reference,
     Created: facts.Created,
     'Confirmed by': confirmed?.actor,
@@ -98,7 +108,7 @@ export const refundDetailFacts = ({ refund, payment, asked, confirmed }: RefundD
     Told: facts.Told,
     'First told': facts['First told'],
     'At the gateway': facts['At the gateway'],
-    'Failure code': facts['Failure code'],
+    Failure: facts.Failure,
     Expected: refund.expectedAt,
     Succeeded: refund.succeededAt,
     Failed: refund.failedAt,
@@ -128,15 +138,15 @@ export const differenceFacts = (difference: AccountDifference) => ({
   'Their time': difference.theirTime,
   'Workflow runs': difference.workflowRuns,
   'Mend does': mendOf(difference),
-  State: difference.state,
+  State: labelOf('differenceState', difference.state),
   Reason: difference.reason,
 });
 
 export const tokenFacts = (token: TokenSummary) => ({
   Id: token.id,
   Prefix: token.prefix,
-  Mode: token.mode,
-  Scopes: token.scopes.join(', '),
+  Mode: labelOf('mode', token.mode),
+  Scopes: token.scopes.map((scope) => labelOf('scope', scope)).join(', '),
   Name: token.name,
   Issued: token.createdAt,
   'Last used': token.lastUsedAt,
@@ -147,7 +157,7 @@ export const tokenFacts = (token: TokenSummary) => ({
 });
 
 export const applicationFacts = (application: Application) => ({
-  Status: application.status,
+  Status: labelOf('application', application.status),
   'Default gateway': application.defaultGateway,
   'Webhook URL': application.webhookUrl === null ? 'none' : hideQuery(application.webhookUrl),
   'Callback URLs': application.callbackUrls.join(', '),

@@ -8,16 +8,17 @@ import {
 import type { PaymentFilter, PaymentPage, PaymentRecord } from '../../postgres/admin-payments.ts';
 import { createAdminPayments } from '../../postgres/admin-payments.ts';
 import { isTerminal, type Status, type VerificationResult } from '../../contract/status.ts';
-import type { AuditFacts } from '../../postgres/audit-log.ts';
+import type { AuditAction, AuditFacts } from '../../postgres/audit-log.ts';
 import type { TemporalAdmin } from '../../temporal/admin-client.ts';
 import { latePaymentWorkflowId } from '../../temporal/start-options.ts';
 import { createOrders, type OrderPayment } from '../../postgres/orders.ts';
-import { checkLateMoney, type LatePaymentResult } from '../../postgres/late-payments.ts';
+import { checkLateMoney } from '../../postgres/late-payments.ts';
 import type { VerifyStart } from '../../temporal/workflow-calls.ts';
 import { findApplication } from './applications.ts';
 import { NotFound, Refusal } from './change.ts';
 import { checkGateway } from './gateways.ts';
 import type { Deps } from './deps.ts';
+import { labelOf } from './labels.ts';
 import { needTemporal } from './need-temporal.ts';
 
 /** A past or expected event in a payment's life. */
@@ -40,7 +41,7 @@ export interface PaymentTimeline {
 
 /** The request of an admin to an open payment's workflow. */
 interface Wish {
-  action: string;
+  action: AuditAction;
   reason: string | null;
   /** For the audit record. */
   after: AuditFacts | null;
@@ -228,9 +229,9 @@ const createTimeline = (payment: PaymentRecord): TimelineEntry[] => {
     entry(payment.checkoutAt, 'payer sent to the gateway', payment.gatewayReference),
     entry(payment.inquiredAt, 'inquiry without an outcome', null),
     ...payment.exchanges.map((exchange) =>
-      entry(exchange.at, `gateway: ${exchange.operation}`, describeExchange(exchange)),
+      entry(exchange.at, labelOf('exchange', exchange.operation), describeExchange(exchange)),
     ),
-    entry(payment.eventAt, payment.status, describeOutcome(payment)),
+    entry(payment.eventAt, labelOf('status', payment.status), describeOutcome(payment)),
     entry(
       payment.duplicateOf === null ? null : (payment.eventAt ?? payment.createdAt),
       'duplicate: another payment of the order was paid before',
@@ -240,12 +241,12 @@ const createTimeline = (payment: PaymentRecord): TimelineEntry[] => {
     entry(
       payment.latePaymentResolvedAt,
       'money that came after the end',
-      payment.latePaymentResult && lateResults[payment.latePaymentResult],
+      payment.latePaymentResult && labelOf('latePayment', payment.latePaymentResult),
     ),
     ...payment.attempts.map((attempt) =>
       entry(
         attempt.startedAt,
-        `attempt ${attempt.number} (${attempt.trigger})`,
+        `attempt ${attempt.number} (${labelOf('by', attempt.trigger)})`,
         describeAttempt(attempt),
       ),
     ),
@@ -258,12 +259,6 @@ const createTimeline = (payment: PaymentRecord): TimelineEntry[] => {
     .toSorted((one, other) => one.at.getTime() - other.at.getTime());
 };
 
-const lateResults: Record<LatePaymentResult, string> = {
-  returns: 'not verified: the gateway returns it by itself',
-  reversed: 'reversed',
-  by_hand: 'the gateway may still have it: check there',
-};
-
 const entry = (at: Date | null, what: string, details: string | null): TimelineEntry | undefined =>
   at ? { at, what, details } : undefined;
 
@@ -271,8 +266,8 @@ const describeOutcome = (payment: PaymentRecord): string | null => {
   const { failureCode, cancelledBy, cancellationReason } = payment;
   const { gatewayCode, gatewayMessage, trackingCode } = payment;
   const facts = [
-    failureCode,
-    cancelledBy && `by the ${cancelledBy}`,
+    failureCode && labelOf('failure', failureCode),
+    cancelledBy && labelOf('by', cancelledBy),
     cancellationReason,
     gatewayCode,
     gatewayMessage,
@@ -282,12 +277,15 @@ const describeOutcome = (payment: PaymentRecord): string | null => {
 };
 
 export const describeExchange = ({ result, code, message, durationMs }: GatewayExchange): string =>
-  `${[result, code, message].filter(Boolean).join(' · ')}, ${durationMs} ms`;
+  `${[labelOf('exchangeResult', result), code, message].filter(Boolean).join(' · ')}, ${durationMs} ms`;
 
 const describeAttempt = (attempt: AttemptRecord): string => {
   if (!attempt.completedAt) return 'not completed: it is running, or will be repeated';
   const { durationMs, responseStatus, errorClass, error, responseBody } = attempt;
-  const result = errorClass === null ? `delivered (${responseStatus})` : `${errorClass}: ${error}`;
+  const result =
+    errorClass === null
+      ? `delivered (${responseStatus})`
+      : `${labelOf('attemptError', errorClass)}: ${error}`;
   const body = responseBody === null ? '' : `: ${shorten(responseBody)}`;
   return `${result}, ${durationMs} ms${body}`;
 };

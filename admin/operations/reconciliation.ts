@@ -1,8 +1,9 @@
+import type { AuditAction } from '../../postgres/audit-log.ts';
 import type { Page, PaymentInProgress } from '../../postgres/reconciliation.ts';
 import { createReconciliationQueries } from '../../postgres/reconciliation.ts';
 import type { TemporalAdmin, WorkflowSummary } from '../../temporal/admin-client.ts';
 import { latePaymentWorkflowId } from '../../temporal/start-options.ts';
-import type { DifferenceKind } from './differences.ts';
+import type { DifferenceKind } from './labels.ts';
 import { Refusal } from './change.ts';
 import type { Deps } from './deps.ts';
 
@@ -73,7 +74,7 @@ const compareAll = async (run: Run): Promise<Reconciliation> => {
   const paymentWorkflows = {
     stillInProgress: queries.filterInProgress,
     workflowId: ({ id, refundId }: PaymentInProgress) => refundId ?? id,
-    action: 'payment.heal',
+    action: 'payment.heal' as const,
     start: temporal.restart,
   };
   const isComplete = [
@@ -148,7 +149,7 @@ interface Expectation {
   /** The difference if it runs and the payment is overdue. */
   overdue: DifferenceKind | null;
   /** For the audit log. */
-  action: string;
+  action: AuditAction;
   start: (payment: PaymentInProgress) => Promise<void>;
 }
 

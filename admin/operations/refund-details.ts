@@ -6,6 +6,7 @@ import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import type { GatewayExchange } from '../../contract/gateway-exchange.ts';
 import { NotFound } from './change.ts';
 import type { Deps } from './deps.ts';
+import { labelOf } from './labels.ts';
 import { describeExchange, type TimelineEntry } from './payments.ts';
 
 /** A refund with its payment and everything that happened to it. */
@@ -25,26 +26,10 @@ export interface RefundDetails {
 /** A refund has a handful of records. */
 const recordsMax = 50;
 
-const told: Partial<Record<GatewayExchange['operation'], string>> = {
-  refund: 'the gateway was told',
-  list_refunds: 'the gateway was asked',
-};
-
-const done: Readonly<Record<string, string>> = {
-  'refund.create': 'asked for',
-  'refund.confirm': 'confirmed',
-  'refund.refuse': 'refused',
-  'refund.cancel': 'called off',
-  'application.cancel_refunds': 'called off, with all others of the application,',
-  'refund.release': 'let go on',
-  'refund.settle': 'decided',
-  'refund.found_at_gateway': 'found at the gateway',
-};
-
 const byPerson = ({ at, action, actor, reason, after }: AuditRecord): TimelineEntry => {
   const settled = after?.['settled_as'];
   const as = settled === undefined ? '' : ` as ${String(settled)}`;
-  return { at, what: `${done[action] ?? action}${as} by ${actor}`, details: reason };
+  return { at, what: `${actor} ${labelOf('audit', action)}${as}`, details: reason };
 };
 
 const timelineOf = (
@@ -57,19 +42,15 @@ const timelineOf = (
   const entry = (at: Date | null, what: string, details: string | null): TimelineEntry[] =>
     at === null ? [] : [{ at, what, details }];
   const hasAsker = records.some(({ action }) => action === 'refund.create');
-  const asker = token === null ? `the ${requestedBy}` : `token ${token}`;
+  const asker = token === null ? labelOf('requester', requestedBy) : `token ${token}`;
   return [
     ...(hasAsker ? [] : entry(createdAt, `asked for by ${asker}`, null)),
     ...records.map(byPerson),
     ...exchanges.flatMap((exchange) =>
-      entry(
-        exchange.at,
-        told[exchange.operation] ?? `gateway: ${exchange.operation}`,
-        describeExchange(exchange),
-      ),
+      entry(exchange.at, labelOf('exchange', exchange.operation), describeExchange(exchange)),
     ),
     ...entry(succeededAt, 'succeeded', null),
-    ...entry(failedAt, 'failed', failureCode),
+    ...entry(failedAt, 'failed', failureCode && labelOf('refundFailure', failureCode)),
     ...(status === 'pending' ? entry(expectedAt, 'expected by the gateway', null) : []),
   ].toSorted((one, other) => one.at.getTime() - other.at.getTime());
 };

@@ -7,7 +7,7 @@ import { isQueryCanceled } from '../../../postgres/driver/error-codes.ts';
 import type { MovementSum } from '../../../postgres/movements.ts';
 import { addDays, isDay, lastBegunDay, nameOfMonth } from '../calendar.ts';
 import { choose, pageOf, pageSize, readFilter, select } from '../filters.ts';
-import { type Cell, type Html, link, marked, modeTag, notice } from '../html.ts';
+import { coded, type Cell, type Html, link, marked, modeTag, notice } from '../html.ts';
 import { visibleApplications } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
@@ -45,7 +45,7 @@ const daySums = ({ cells }: PersonRequest, sums: readonly MovementSum[] | undefi
     caption: 'Sums of the day',
     rows: sums.map(({ application, test, kind, currency, count, amount }) => ({
       Application: applicationOf(application, test),
-      Kind: kind.replaceAll('_', ' '),
+      Kind: coded('movement', kind),
       Movements: count.toLocaleString('en'),
       Amount: amountOf(amount, currency),
     })),
@@ -137,7 +137,7 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
               </form>`
         }
         <form class="filters" method="get">
-          ${select('State', 'state', { choices: accountDifferenceStates, chosen: state, any: 'all' })}
+          ${select('State', 'state', { choices: accountDifferenceStates, chosen: state, any: 'all', of: 'differenceState' })}
           ${select('Application', 'application', { choices: applications, chosen: application, any: 'all' })}
           <button>Filter</button>
         </form>

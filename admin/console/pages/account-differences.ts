@@ -3,6 +3,7 @@ import type { AccountDifferenceState } from '../../../contract/account-differenc
 import { mendOf } from '../../operations/accounts.ts';
 import { NotFound, Refusal } from '../../operations/change.ts';
 import { differenceFacts } from '../../operations/facts.ts';
+import { labelOf } from '../../operations/labels.ts';
 import type { AccountDifference } from '../../../postgres/account-days.ts';
 import type { Action, Question } from '../actions.ts';
 import { action, type Cell, cut, type Html, idLink, marked, type Row, time } from '../html.ts';
@@ -10,7 +11,8 @@ import type { ConsoleOperations, Owner, PersonRequest } from '../request.ts';
 
 const marks = { open: 'bad', explained: 'off', mended: 'good' } as const;
 
-const differenceState = (state: AccountDifferenceState): Html => marked(marks[state], state);
+const differenceState = (state: AccountDifferenceState): Html =>
+  marked(marks[state], labelOf('differenceState', state));
 
 /** The money and the time of one side; null if that side has nothing. */
 const sideOf = (

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { labelOf } from '../../operations/labels.ts';
 import { NotFound } from '../../operations/change.ts';
 import { describeRights } from '../../../postgres/console-logins.ts';
 import type { Action } from '../actions.ts';
@@ -10,11 +11,6 @@ import { spentLogin } from './login.ts';
 import { viewsPart } from './views.ts';
 
 const labelMax = 50;
-const ways = {
-  link: 'a link',
-  provider: 'the identity provider',
-  passkey: 'a passkey',
-} as const;
 
 /** The login of the person who looks at it, with the person's passkeys. */
 export const accountRoutes = (deps: Deps): Route[] => {
@@ -30,7 +26,7 @@ export const accountRoutes = (deps: Deps): Route[] => {
         Person: session.name,
         Role: describeRights(session),
         'Logged in': session.createdAt,
-        'Signed in with': ways[session.via],
+        'Signed in with': labelOf('login', session.via),
       })}
         <h2>Passkeys</h2>
         ${cells.table({

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { applicationFacts } from '../../operations/facts.ts';
 import { type Action, holdsSecret, type Question } from '../actions.ts';
-import { link, state, type Html } from '../html.ts';
+import { codedState, link, type Html } from '../html.ts';
 import type { ConsoleResponse, PersonRequest } from '../request.ts';
 
 type Description = Omit<Question, 'back' | 'facts'> & Partial<Pick<Question, 'facts'>>;
@@ -36,7 +36,7 @@ export const applicationAction = ({
       ...question,
       facts: {
         Application: link(pathOf(slug), slug),
-        Status: state(application.status),
+        Status: codedState('application', application.status),
         ...known,
         ...facts,
       },

@@ -1,13 +1,14 @@
 import { html } from 'hono/html';
 import { isSamePerson } from '../../operations/confirmation.ts';
 import { applicationFacts, tokenFacts } from '../../operations/facts.ts';
+import type { TokenState } from '../../operations/labels.ts';
 import { hideQuery } from '../../operations/webhook-url.ts';
 import type { TokenSummary } from '../../../postgres/admin-tokens.ts';
 import type { Application } from '../../../postgres/applications.ts';
 import type { WebhookSecret } from '../../../postgres/webhook-secrets.ts';
 import { pageLinks } from '../filters.ts';
 import type { Row } from '../html.ts';
-import { action, changeable, link, state } from '../html.ts';
+import { action, changeable, codedState, link } from '../html.ts';
 import { ofSlug } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
@@ -18,7 +19,7 @@ const tokensMax = 50;
 
 const rowOf = (application: Application): Row => ({
   Application: link(`/applications/${application.slug}`, application.slug),
-  Status: state(application.status),
+  Status: codedState('application', application.status),
   'Default gateway': application.defaultGateway,
   'Webhook URL': application.webhookUrl === null ? null : hideQuery(application.webhookUrl),
   'Requests a minute': application.requestsPerMinute,
@@ -50,9 +51,9 @@ const readTokenId = (query: URLSearchParams): string | null => {
   return /^[0-9a-f]{16}$/.test(id) ? id : null;
 };
 
-const stateOf = (token: TokenSummary, now: Date): string => {
+const stateOf = (token: TokenSummary, now: Date): TokenState => {
   if (token.revokedAt) return 'revoked';
-  if (token.toConfirm) return 'to confirm';
+  if (token.toConfirm) return 'to_confirm';
   return token.expiresAt && token.expiresAt <= now ? 'expired' : 'valid';
 };
 
@@ -100,7 +101,7 @@ export const applicationRoutes = (deps: Deps): Route[] => {
         Name: facts.Name,
         Mode: facts.Mode,
         Scopes: facts.Scopes,
-        Status: state(status),
+        Status: codedState('token', status),
         Issued: facts.Issued,
         'Last used': facts['Last used'],
         Expires: facts.Expires,
@@ -121,7 +122,7 @@ export const applicationRoutes = (deps: Deps): Route[] => {
       `Application ${slug}`,
       html`${cells.facts({
         ...settingFacts(application, { isAdmin }),
-        Status: state(application.status),
+        Status: codedState('application', application.status),
       })}
       <p class="links">
         ${link(`/payments?application=${slug}`, 'Payments')} ${link(`${at}/events`, 'Events')}

@@ -5,6 +5,7 @@ import {
   type AttentionKind,
   countedMax,
 } from '../../../postgres/attention.ts';
+import { labelOf } from '../../operations/labels.ts';
 import { choose, pageSize, select } from '../filters.ts';
 import { link, type FormatTime, type Html } from '../html.ts';
 import type { ConsoleRequest, ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
@@ -83,7 +84,7 @@ const linesOf = (
     ...found.undelivered.map(({ state, application, errorClass, count }): Line => ({
       mark: '▲',
       count,
-      what: `webhooks of ${application} ${state}: ${errorClass}`,
+      what: `webhooks of ${application} ${labelOf('delivery', state)}: ${labelOf('attemptError', errorClass)}`,
       href: address('/deliveries', {
         status: state,
         application,
@@ -124,23 +125,15 @@ export const attentionPart = (
   </ul>`;
 };
 
-const texts: Record<AttentionKind, { title: string; text: string }> = {
-  money: {
-    title: 'Money to check',
-    text: 'These payments ended without being paid, and their gateways may hold money of them. Look there, give it back if it is there, then mark the payment as checked.',
-  },
-  orders: {
-    title: 'Orders that wait',
-    text: 'The payers of these payments have paid, and another payment of the same order holds it: its gateway has not said yet whether it took the money. Open that one on the page of the payment. While its gateway is silent, an admin can take the order from it.',
-  },
-  silent: {
-    title: 'Gateways that are silent',
-    text: 'The last call about these open payments got no answer. They are asked again until they end.',
-  },
-  overdue: {
-    title: 'Payments that are open for too long',
-    text: 'Their deadlines and the grace after them are over. Ask the gateway, and look at their workflows.',
-  },
+const texts: Record<AttentionKind, string> = {
+  money:
+    'These payments ended without being paid, and their gateways may hold money of them. Look there, give it back if it is there, then mark the payment as checked.',
+  orders:
+    'The payers of these payments have paid, and another payment of the same order holds it: its gateway has not said yet whether it took the money. Open that one on the page of the payment. While its gateway is silent, an admin can take the order from it.',
+  silent:
+    'The last call about these open payments got no answer. They are asked again until they end.',
+  overdue:
+    'Their deadlines and the grace after them are over. Ask the gateway, and look at their workflows.',
 };
 
 export const attentionRoutes = ({ attention }: Deps): Route[] => {
@@ -156,10 +149,9 @@ export const attentionRoutes = ({ attention }: Deps): Route[] => {
   const list = (kind: AttentionKind) => async (request: PersonRequest) => {
     const gateway = request.query.get('gateway');
     const rows = await attention.list(kind, { test: testOf(request), gateway }, pageSize);
-    const { title, text } = texts[kind];
     return page(
-      title,
-      html`<p>${text}</p>
+      labelOf('attention', kind),
+      html`<p>${texts[kind]}</p>
         ${paymentTable(request, rows, 'There is no such payment.')}
         ${rows.length === pageSize ? html`<p class="soft">These are the first ${pageSize}.</p>` : ''}
         <p class="links">${link('/attention', 'Everything that needs attention')}</p>`,

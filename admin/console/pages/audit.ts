@@ -1,13 +1,18 @@
 import { html } from 'hono/html';
 import type { AuditFacts, AuditRecord } from '../../../postgres/audit-log.ts';
+import { labelOf } from '../../operations/labels.ts';
 import { pageLinks, pageOf, pageSize } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
 import { link, escapeControls } from '../html.ts';
 import type { ConsoleResponse, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 
+/** Names and codes that are written with underscores. */
+const plain = (text: string): string =>
+  /^[a-z]+(?:_[a-z]+)+$/.test(text) ? text.replaceAll('_', ' ') : text;
+
 const show = (value: AuditFacts[string] | undefined): string =>
-  value === null || value === undefined ? 'none' : String(value);
+  value === null || value === undefined ? 'none' : plain(String(value));
 
 /** The differences that a change made: `requests_per_minute: 120 → 1000`. */
 const changesOf = ({ before, after }: AuditRecord): Html | null => {
@@ -15,6 +20,8 @@ const changesOf = ({ before, after }: AuditRecord): Html | null => {
   const lines = names
     .map((name) => ({ name, old: before?.[name], now: after?.[name] }))
     .filter(({ old, now }) => show(old) !== show(now))
+
+    .map((each) => ({ ...each, name: plain(each.name) }))
     .map(({ name, old, now }) =>
       old === undefined || before === null
         ? `${name}: ${show(now)}`
@@ -33,9 +40,9 @@ const sliceOf = (name: 'actor' | 'action' | 'subject', value: string): string =>
 const rowOf = (record: AuditRecord): Row => ({
   Time: record.at,
   Who: link(sliceOf('actor', record.actor), record.actor),
-  Action: link(sliceOf('action', record.action), record.action),
+  Action: link(sliceOf('action', record.action), labelOf('audit', record.action)),
   Subject: link(sliceOf('subject', record.subject), record.subject),
-  Through: record.via,
+  Through: record.via && labelOf('via', record.via),
   Change: changesOf(record),
   Reason: record.reason,
 });
@@ -48,7 +55,9 @@ const list = async ({ query, operations, cells }: PersonRequest): Promise<Consol
   const filter = { subject, actor, action, before: after, limit: pageSize + 1 };
   const found = await operations.auditLog(filter);
   const { rows, last } = pageOf(found);
-  const slice = [subject, actor, action].filter((part) => part !== null).join(', ');
+  const slice = [subject, actor, action && labelOf('audit', action)]
+    .filter((part) => part !== null)
+    .join(', ');
   return page(
     'Audit',
     html`${

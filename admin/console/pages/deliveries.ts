@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { errorClasses } from '../../../contract/attempt.ts';
 import { eventKinds } from '../../../contract/event.ts';
+import { labelOf } from '../../operations/labels.ts';
 import type { DeliveryRow, EventSummary } from '../../../postgres/admin-events.ts';
 import { type DeliveryFilter, deliveryStates } from '../../../postgres/delivery-filter.ts';
 import { type Replay, replayable } from '../../../postgres/replays.ts';
@@ -15,24 +16,26 @@ import {
   select,
 } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
-import { cut, deliveryState, idLink, link, modeTag, notice, nowrap } from '../html.ts';
+import { coded, cut, deliveryState, idLink, link, modeTag, notice } from '../html.ts';
 import { visibleApplications } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
+import { answerOf } from './timeline.ts';
 import { saveView } from './views.ts';
 import { replayButton } from './event-actions.ts';
+
+/** What an event says, with its kind in the API under the pointer. */
+const eventName = (kind: string): Html => html`<span class="nowrap">${coded('event', kind)}</span>`;
 
 const attemptsOf = (many: number): string => (many === 1 ? '1 attempt' : `${many} attempts`);
 
 /** The state of a delivery, with the last answer. */
 const stateOf = (row: DeliveryRow): Html => {
-  const facts = [
-    row.responseStatus ?? row.errorClass,
-    row.attempts > 0 && attemptsOf(row.attempts),
-  ];
-  const words = facts.filter((fact) => fact !== null && fact !== false).join(' · ');
+  const answer = answerOf(row);
   return html`${deliveryState(row.status, row.errorClass)}
-    <span class="soft nowrap">${words}</span>`;
+    <span class="soft nowrap">${answer}${
+      row.attempts > 0 ? `${answer ? ' · ' : ''}${attemptsOf(row.attempts)}` : ''
+    }</span>`;
 };
 
 /** The events of one payment, in the order of recording. */
@@ -41,7 +44,7 @@ export const eventsOfPayment = (events: readonly EventSummary[], request: Person
     caption: 'Events',
     isList: true,
     rows: events.map((event) => ({
-      Event: html`<a href="/events/${event.eventId}">${nowrap(event.kind)}</a>`,
+      Event: html`<a href="/events/${event.eventId}">${eventName(event.kind)}</a>`,
       Refund: event.refundId && idLink(`/refunds/${event.refundId}`, event.refundId),
       Webhook: stateOf(event),
       Next: event.nextAttemptAt,
@@ -54,7 +57,7 @@ export const eventsOfPayment = (events: readonly EventSummary[], request: Person
 /** One delivery in one line, as all lists of them show it. */
 export const deliveryRow = (row: DeliveryRow, request: PersonRequest): Row => ({
   Order: html`<a href="/payments/${row.paymentId}" title="${row.paymentId}">${cut(row.orderId)}</a>`,
-  Event: html`<a href="/events/${row.eventId}">${nowrap(row.kind)}</a>`,
+  Event: html`<a href="/events/${row.eventId}">${eventName(row.kind)}</a>`,
   Application: html`${link(`/applications/${row.application}`, row.application)}
   ${modeTag(row.test)}`,
   Webhook: stateOf(row),
@@ -64,7 +67,7 @@ export const deliveryRow = (row: DeliveryRow, request: PersonRequest): Row => ({
 });
 
 const checkbox = ({ eventId, kind, paymentId }: DeliveryRow): Html =>
-  html`<input type="checkbox" name="event" value="${eventId}" aria-label="Select ${kind} of ${paymentId}" />`;
+  html`<input type="checkbox" name="event" value="${eventId}" aria-label="Select “${labelOf('event', kind)}” of ${paymentId}" />`;
 
 const runningShown = 5;
 
@@ -108,12 +111,13 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
       isOfService ? operations.replays.listRunning(runningShown) : [],
     ]);
     const { rows, last } = pageOf(found);
-    const own = html`${select('Webhook', 'status', { choices: deliveryStates, chosen: delivery })}
-    ${select('Event', 'kind', { choices: eventKinds, chosen: kind, any: 'all' })}
+    const own = html`${select('Webhook', 'status', { choices: deliveryStates, chosen: delivery, of: 'delivery' })}
+    ${select('Event', 'kind', { choices: eventKinds, chosen: kind, any: 'all', of: 'event' })}
     ${select('Last error', 'error', {
       choices: errorClasses,
       chosen: errorClass,
       any: 'any',
+      of: 'attemptError',
     })}`;
     const selects =
       isOfService &&

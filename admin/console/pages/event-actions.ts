@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
+import { labelOf } from '../../operations/labels.ts';
 import { Refusal } from '../../operations/change.ts';
 import type { EventSummary } from '../../../postgres/admin-events.ts';
 import { type Action, atOnce } from '../actions.ts';
-import { deliveryState, type Html, idLink, link, modeTag, type Row } from '../html.ts';
+import { coded, deliveryState, type Html, idLink, link, modeTag, type Row } from '../html.ts';
 import { ofEvent } from '../owner.ts';
 import type { Deps, PersonRequest } from '../request.ts';
 
@@ -17,7 +18,7 @@ const describe = ({ eventId, kind, paymentId, refundId, status }: EventSummary):
   if (status === 'none') throw new Refusal(`${eventId} has no delivery.`);
   const subject = refundId === null ? paymentId : `${refundId}, a refund of ${paymentId}`;
   return (
-    `This is ${kind} of ${subject}. ${replayEffects[status]}, to the current webhook URL. ` +
+    `This is “${labelOf('event', kind)}” of ${subject}. ${replayEffects[status]}, to the current webhook URL. ` +
     'The receiver may get it twice. Payments and refunds stay as they are.'
   );
 };
@@ -27,7 +28,7 @@ const eventCells = (event: EventSummary): Row => {
   const { eventId, kind, paymentId, refundId, application } = event;
   return {
     Event: idLink(`/events/${eventId}`, eventId),
-    Kind: kind,
+    Kind: coded('event', kind),
     Payment: idLink(`/payments/${paymentId}`, paymentId),
     Refund: refundId && idLink(`/refunds/${refundId}`, refundId),
     Order: event.orderId,

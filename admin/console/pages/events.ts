@@ -12,7 +12,7 @@ import {
   select,
   timeFilters,
 } from '../filters.ts';
-import { escapeControls, idLink, link } from '../html.ts';
+import { escapeControls, idLink, link, withCode } from '../html.ts';
 import { ofEvent, ofSlug } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
@@ -50,8 +50,8 @@ export const eventRoutes = (deps: Deps): Route[] => {
     return page(
       `Events of ${slug}`,
       html`<form class="filters" method="get">
-        ${select('Event', 'kind', { choices: eventKinds, chosen: kind, any: 'all' })}
-        ${select('Webhook', 'status', { choices: deliveryStates, chosen: status, any: 'all' })}
+        ${select('Event', 'kind', { choices: eventKinds, chosen: kind, any: 'all', of: 'event' })}
+        ${select('Webhook', 'status', { choices: deliveryStates, chosen: status, any: 'all', of: 'delivery' })}
         ${timeFilters(request)}
         <button>Filter</button>
       </form>
@@ -73,7 +73,7 @@ export const eventRoutes = (deps: Deps): Route[] => {
     return page(
       `Event ${eventId}`,
       html`${cells.facts({
-        Kind: kind,
+        Kind: withCode('event', kind),
         Payment: idLink(`/payments/${paymentId}`, paymentId),
         Refund: refundId && idLink(`/refunds/${refundId}`, refundId),
         Order: event.orderId,

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { NotFound } from '../../operations/change.ts';
 import { sandboxAccount, type ListedGateway } from '../../../postgres/gateways.ts';
 import type { Action } from '../actions.ts';
-import { action, type Html, type Row, state } from '../html.ts';
+import { action, coded, type Html, type Row, state } from '../html.ts';
 import type { ConsoleOperations, ConsoleResponse, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 
@@ -15,7 +15,7 @@ const actionsOf = ({ slug, driver, enabled, hasCredentials }: ListedGateway): Ht
 const cellsOf = (gateway: ListedGateway): Row => ({
   Gateway: gateway.slug,
   Driver: gateway.driver,
-  Environment: gateway.kind,
+  Environment: coded('gateway', gateway.kind),
   Status: state(gateway.enabled ? 'enabled' : 'disabled'),
   Credentials:
     gateway.driver === sandboxAccount.driver

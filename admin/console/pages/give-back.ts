@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import { formatMoney, parseMoneyOf, typedMoney } from '../../../contract/money.ts';
 import { amountLeft } from '../../../contract/payment-fields.ts';
 import { Refusal } from '../../operations/change.ts';
+import { labelOf } from '../../operations/labels.ts';
 import type { PaymentRecord } from '../../../postgres/admin-payments.ts';
 import { type Action, holdsSecret } from '../actions.ts';
 import { type Html, notice } from '../html.ts';
@@ -43,7 +44,7 @@ const ask = async (request: PersonRequest, problem?: string): Promise<ConsoleRes
     throw new Refusal(
       payment.status === 'paid'
         ? 'Nothing is left of the payment to give back.'
-        : `The payment is ${payment.status}.`,
+        : `The payment is ${labelOf('status', payment.status)}.`,
     );
   const { typed, recorded } = readWish(request.form);
   const parts = Object.entries(await partsOf(request, left));

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { labelOf } from '../../operations/labels.ts';
 import type { Attention } from '../../../postgres/attention.ts';
 import type { BacklogMetrics } from '../../../postgres/backlog-metrics.ts';
 import { comparedMax, type GatewayCount, type HourCount } from '../../../postgres/console.ts';
@@ -176,7 +177,7 @@ const figuresPart = (figures: Figures, request: ConsoleRequest): Html => {
         Gateway: gateway,
         Reason: link(
           `/payments?gateway=${gateway}&failure=${failureCode}&mode=${modeOf(request) ?? ''}&period=24+hours`,
-          failureCode,
+          labelOf('failure', failureCode),
         ),
         ...Object.fromEntries(quarterNames.map((name, quarter) => [name, quarters[quarter]])),
       })),

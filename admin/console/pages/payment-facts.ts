@@ -2,14 +2,14 @@ import { formatMoney } from '../../../contract/money.ts';
 import { paymentFacts } from '../../operations/facts.ts';
 import type { PaymentRecord } from '../../../postgres/admin-payments.ts';
 import { html } from 'hono/html';
-import { idLink, link, modeTag, type Row, state } from '../html.ts';
+import { codedState, idLink, link, modeTag, type Row } from '../html.ts';
 
 /** The facts that a person signs for who changes a payment. */
 export const paymentCells = (payment: PaymentRecord): Row => {
   const facts = paymentFacts(payment);
   return {
     Amount: formatMoney(payment),
-    Status: state(payment.status),
+    Status: codedState('status', payment.status),
     Payment: idLink(`/payments/${payment.id}`, payment.id),
     Order: payment.orderId,
     Application: html`${link(`/applications/${payment.application}`, payment.application)}

@@ -3,12 +3,23 @@ import { paymentIdPattern } from '../../../contract/ids.ts';
 import { formatMoney } from '../../../contract/money.ts';
 import { isTerminal } from '../../../contract/status.ts';
 import { paymentFacts } from '../../operations/facts.ts';
+import { labelOf } from '../../operations/labels.ts';
 import type { PaymentTimeline } from '../../operations/payments.ts';
 import type { EventRecord } from '../../../postgres/admin-events.ts';
 import type { PaymentRecord } from '../../../postgres/admin-payments.ts';
 import { atOnce } from '../actions.ts';
 import type { Html } from '../html.ts';
-import { action, copyable, escapeControls, idLink, link, modeTag, notice, state } from '../html.ts';
+import {
+  action,
+  copyable,
+  escapeControls,
+  codedState,
+  idLink,
+  link,
+  modeTag,
+  notice,
+  withCode,
+} from '../html.ts';
 import { live, pollRoute, type Live } from '../live.ts';
 import { ofPayment } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
@@ -30,7 +41,7 @@ const linesOf = (
     .filter(({ what }) => !/^attempt \d+ \(/.test(what))
     .map(({ at, what, details }): Line => {
       const event =
-        what === payment.status && payment.eventId !== null
+        what === labelOf('status', payment.status) && payment.eventId !== null
           ? html` <a href="/events/${payment.eventId}">Event</a>`
           : '';
       return {
@@ -44,14 +55,17 @@ const linesOf = (
   return [...told, ...attempts].toSorted((one, other) => one.at.getTime() - other.at.getTime());
 };
 
-const factsPart = (payment: PaymentRecord, { cells }: PersonRequest): Html =>
-  cells.facts({
-    ...paymentFacts(payment),
+const factsPart = (payment: PaymentRecord, { cells }: PersonRequest): Html => {
+  const facts = paymentFacts(payment);
+  return cells.facts({
+    ...facts,
+    Failure: facts.Failure && payment.failureCode && withCode('failure', payment.failureCode),
     Application: link(`/applications/${payment.application}`, payment.application),
     'Duplicate of':
       payment.duplicateOf && idLink(`/payments/${payment.duplicateOf}`, payment.duplicateOf),
     Webhook: payment.delivery && webhookState(payment.delivery, payment.attempts),
   });
+};
 
 /** The gateway may hold money of it, and nobody has looked yet. */
 const isInDoubt = (payment: PaymentRecord): boolean =>
@@ -63,7 +77,7 @@ const noticesPart = ({ payment, events }: PaymentTimeline, { session }: PersonRe
     isInDoubt(payment)
       ? notice(
           'bad',
-          `The gateway may still hold money of this ${payment.status} payment. ${
+          `The gateway may still hold money of this ${labelOf('status', payment.status)} payment. ${
             session.applications === null
               ? 'Look there, give it back if it is there, then mark it as checked.'
               : 'The operators of the service look there.'
@@ -74,7 +88,10 @@ const noticesPart = ({ payment, events }: PaymentTimeline, { session }: PersonRe
   ${events
     .filter(({ status }) => status === 'exhausted')
     .map(({ kind }) =>
-      notice('bad', `All attempts of ${kind} failed. No further attempt is scheduled.`),
+      notice(
+        'bad',
+        `All attempts of “${labelOf('event', kind)}” failed. No further attempt is scheduled.`,
+      ),
     )}`;
 
 const actionsPart = (
@@ -117,7 +134,7 @@ const actionsPart = (
 const headPart = (payment: PaymentRecord): Html =>
   html`<div class="head">
     <p class="sum">
-      <strong>${formatMoney(payment)}</strong> ${state(payment.status)} ${modeTag(payment.test)}
+      <strong>${formatMoney(payment)}</strong> ${codedState('status', payment.status)} ${modeTag(payment.test)}
     </p>
     <p>Order <bdi>${escapeControls(payment.orderId)}</bdi> ${copyable(payment.orderId, 'Copy the order')}</p>
   </div>`;
@@ -130,7 +147,7 @@ const othersPart = (others: PaymentTimeline['others'], { cells }: PersonRequest)
       rows: others.map((other) => ({
         Payment: idLink(`/payments/${other.id}`, other.id),
         Amount: html`<span class="amount">${formatMoney(other)}</span>`,
-        Status: state(other.status),
+        Status: codedState('status', other.status),
         Gateway: other.gateway,
         'Holds the order since': other.orderClaimedAt,
         Created: other.createdAt,
@@ -174,7 +191,7 @@ const metadataPart = (metadata: string): Html =>
 
 const payloadPart = ({ kind, body }: EventRecord): Html =>
   html`<details>
-    <summary>Payload of ${kind}</summary>
+    <summary>Payload of “${labelOf('event', kind)}”</summary>
     <pre tabindex="0"><bdi>${escapeControls(body.toString())}</bdi></pre>
   </details>`;
 

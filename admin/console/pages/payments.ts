@@ -17,7 +17,7 @@ import {
   select,
 } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
-import { cut, link, modeTag, shortId, state } from '../html.ts';
+import { coded, codedState, cut, deliveryState, link, modeTag, shortId } from '../html.ts';
 import { failureCodes, readPaymentFilter, textFilters } from '../payment-filter.ts';
 import { amountNotice, readAmounts } from '../money.ts';
 import { visibleApplications } from '../owner.ts';
@@ -32,14 +32,16 @@ const filePageSize = 1_000;
 const rowOf = (payment: PaymentRow): Row => ({
   Payment: shortId(`/payments/${payment.id}`, payment.id),
   Amount: html`<span class="amount">${formatMoney(payment)}</span>`,
-  Status: html`${state(payment.status)}${
-    payment.failureCode === null ? '' : html` <span class="soft">${payment.failureCode}</span>`
+  Status: html`${codedState('status', payment.status)}${
+    payment.failureCode === null
+      ? ''
+      : html` <span class="soft">${coded('failure', payment.failureCode)}</span>`
   }`,
   Order: cut(payment.orderId),
   Application: html`${link(`/applications/${payment.application}`, payment.application)}
   ${modeTag(payment.test)}`,
   Gateway: payment.gateway,
-  Webhook: payment.delivery === null ? null : state(payment.delivery),
+  Webhook: payment.delivery === null ? null : deliveryState(payment.delivery, null),
   Created: payment.createdAt,
 });
 
@@ -110,8 +112,9 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
       choices: statuses,
       chosen: filter.status,
       any: 'all',
+      of: 'status',
     })}
-    ${select('Failure', 'failure', { choices: failureCodes, chosen: filter.failureCode, any: 'any' })}
+    ${select('Failure', 'failure', { choices: failureCodes, chosen: filter.failureCode, any: 'any', of: 'failure' })}
     ${select('Gateway', 'gateway', {
       choices: gateways.map(({ slug }) => slug),
       chosen: filter.gateway,

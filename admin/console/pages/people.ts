@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { NotFound } from '../../operations/change.ts';
 import { describeRights } from '../../../postgres/console-logins.ts';
+import { labelOf } from '../../operations/labels.ts';
 import type { ListedPerson } from '../../../postgres/console-people.ts';
 import type { Action } from '../actions.ts';
 import { action, type Row, state } from '../html.ts';
@@ -63,7 +64,7 @@ npm run admin -- console remove NAME</code></pre>
           rows: logins.map(({ name, via, createdAt, seenAt, isOpen, id }) => ({
             Person:
               id === session.id ? html`${name} <span class="soft">(this browser)</span>` : name,
-            With: via,
+            With: labelOf('login', via),
             'Logged in': createdAt,
             'Last seen': seenAt,
             Session: state(isOpen ? 'open' : 'ended'),

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { Refusal } from '../../operations/change.ts';
-import { differenceTexts } from '../../operations/differences.ts';
+import { labelOf } from '../../operations/labels.ts';
 import type { Reconciliation } from '../../operations/reconciliation.ts';
 import type { Action } from '../actions.ts';
 import { choose, select } from '../filters.ts';
@@ -101,14 +101,14 @@ const resultOf = ({ found, heal, problem }: Run, { cells }: PersonRequest): Html
     ${cells.table({
       caption: 'Differences',
       rows: differences.slice(0, shownMax).map((each) => ({
-        Difference: differenceTexts[each.kind],
+        Difference: labelOf('workflowDifference', each.kind),
         Payment:
           each.kind === 'workflow_without_payment'
             ? html`<span class="id">${each.paymentId}</span>`
             : idLink(`/payments/${each.paymentId}`, each.paymentId),
         Application: each.application,
         Order: each.orderId,
-        Status: each.status,
+        Status: labelOf('status', each.status),
         Due: each.at,
         Workflow: each.healed ? 'started' : null,
       })),

@@ -1,12 +1,15 @@
 import { html } from 'hono/html';
 import { formatMoney } from '../../../contract/money.ts';
 import { refundDetailFacts, waitsOf } from '../../operations/facts.ts';
+import { labelOf } from '../../operations/labels.ts';
 import { isSamePerson } from '../../operations/confirmation.ts';
 import type { RefundDetails } from '../../operations/refund-details.ts';
 import type { RefundRecord } from '../../../postgres/admin-refunds.ts';
 import type { Html, Row } from '../html.ts';
 import {
   action,
+  coded,
+  codedState,
   copyable,
   escapeControls,
   idLink,
@@ -14,7 +17,7 @@ import {
   modeTag,
   notice,
   nowrap,
-  state,
+  withCode,
 } from '../html.ts';
 import { live, pollRoute, type Live } from '../live.ts';
 import { ofRefund } from '../owner.ts';
@@ -25,14 +28,21 @@ import { timelineOf, type Line } from './timeline.ts';
 
 /** Its status, and what it waits for or why it failed. */
 export const refundState = (refund: RefundRecord): Html => {
-  const words = waitsOf(refund) || refund.failureCode;
-  return html`${state(refund.status)}${words && html` <span class="soft">${words}</span>`}`;
+  const { status, stage, failureCode } = refund;
+  const waits = waitsOf(refund);
+  const words =
+    waits !== ''
+      ? html`<span ${stage && html`title="${stage}"`}>${waits}</span>`
+      : failureCode && coded('refundFailure', failureCode);
+  return html`${codedState('refundStatus', status)}${words && html` <span class="soft">${words}</span>`}`;
 };
 
 /** The admin, or the token of the application. */
 export const askerOf = ({ askedBy, token, requestedBy }: RefundRecord): Html => {
   if (askedBy !== null) return html`<bdi>${escapeControls(askedBy)}</bdi>`;
-  return token === null ? nowrap(requestedBy) : html`token <code class="id">${token}</code>`;
+  return token === null
+    ? nowrap(labelOf('requester', requestedBy))
+    : html`token <code class="id">${token}</code>`;
 };
 
 /** Whether this person has asked for what another one must confirm. */
@@ -70,6 +80,7 @@ export const refundCells = (details: RefundDetails): Row => {
     ${modeTag(refund.test)}`,
     Status: refundState(refund),
     Stage: null,
+    Failure: refund.failureCode && withCode('refundFailure', refund.failureCode),
     'Asked by': askerOf(refund),
   };
 };

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { formatMoney } from '../../../contract/money.ts';
 import { refundStages, refundStatuses } from '../../../contract/refund.ts';
+import { secondAdmin } from '../../operations/labels.ts';
 import type { RefundRecord } from '../../../postgres/admin-refunds.ts';
 import { everyRefund, type RefundFilter } from '../../../postgres/refund-filter.ts';
 import {
@@ -20,9 +21,6 @@ import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts'
 import { page } from '../request.ts';
 import { askerOf, refundButtons, refundState } from './refund.ts';
 import { saveView } from './views.ts';
-
-/** Beside the stages: those that wait for a second admin. */
-const secondAdmin = 'to_confirm';
 
 /** Cells that tell refunds of one payment apart. The page of each has the rest. */
 const ownCells = (refund: RefundRecord): Row => ({
@@ -79,8 +77,8 @@ export const refundRoutes = (deps: Deps): Route[] => {
     return page(
       'Refunds',
       html`<form class="filters" method="get">
-          ${select('Status', 'status', { choices: refundStatuses, chosen: status, any: 'all' })}
-          ${select('Stage', 'stage', { choices: [...refundStages, secondAdmin], chosen: waits, any: 'all' })}
+          ${select('Status', 'status', { choices: refundStatuses, chosen: status, any: 'all', of: 'refundStatus' })}
+          ${select('Stage', 'stage', { choices: [...refundStages, secondAdmin], chosen: waits, any: 'all', of: 'refundStage' })}
           ${select('Application', 'application', {
             choices: applications,
             chosen: shared.application,

@@ -1,12 +1,18 @@
 import { html } from 'hono/html';
 import { limits } from '../../../contract/limits.ts';
-import type { Replay, ReplayFilter, ReplayResult } from '../../../postgres/replays.ts';
+import { labelOf } from '../../operations/labels.ts';
+import type {
+  Replay,
+  ReplayFilter,
+  ReplayResult,
+  ReplayStatus,
+} from '../../../postgres/replays.ts';
 import type { Action } from '../actions.ts';
 import { csvLine } from '../../operations/csv.ts';
 import { readReplayFilter, writeDeliveryFilter } from '../delivery-filter.ts';
 import { choose, select } from '../filters.ts';
 import type { FormatTime, Html, Row } from '../html.ts';
-import { action, idLink, link, state } from '../html.ts';
+import { action, coded, codedState, idLink, link } from '../html.ts';
 import { live, pollRoute, type Live } from '../live.ts';
 import type { ConsoleResponse, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
@@ -15,7 +21,7 @@ const listMax = 50;
 /** Each page of the result is a statement of its own, so that a slow reader holds no connection to Postgres. */
 const resultPageSize = 1_000;
 
-const stateOf = ({ status, stopRequested }: Replay): string =>
+const stateOf = ({ status, stopRequested }: Replay): ReplayStatus | 'stopping' =>
   status === 'running' && stopRequested ? 'stopping' : status;
 
 const doneOf = ({ begun, refused }: Replay): number => begun + refused;
@@ -45,8 +51,8 @@ const rowOf = (replay: Replay): Row => ({
   Replay: idLink(`/deliveries/replays/${replay.id}`, replay.id),
   Started: replay.createdAt,
   By: replay.trigger === 'admin' ? 'an operator' : 'the application',
-  State: state(stateOf(replay)),
-  Deliveries: replay.delivery,
+  State: codedState('replay', stateOf(replay)),
+  Deliveries: coded('delivery', replay.delivery),
   Application: describeOwner(replay),
   Begun: `${count(doneOf(replay))} of ${count(replay.matched)}`,
   Ended: replay.endedAt,
@@ -59,7 +65,7 @@ const progress = (replay: Replay): Html => {
   const isRunning = replay.status === 'running';
   return html`<div class="progress">
     <p>
-      ${state(stateOf(replay))} <strong>${count(done)} of ${count(replay.matched)}</strong>
+      ${codedState('replay', stateOf(replay))} <strong>${count(done)} of ${count(replay.matched)}</strong>
       ${
         isRunning && left > 0
           ? html`<span class="soft">at least ${duration(left / rateOf(replay))} left</span>`
@@ -119,11 +125,11 @@ const current = async (request: PersonRequest): Promise<Live> => {
   return live(
     html`${progress(replay)}
       ${cells.facts({
-        Deliveries: replay.delivery,
+        Deliveries: coded('delivery', replay.delivery),
         Which: replay.eventIds ? 'the selected' : `ended ${describeTimes(replay, formatTime)}`,
         Application: describeOwner(replay),
-        Event: replay.kind,
-        'Last error': replay.errorClass,
+        Event: replay.kind && coded('event', replay.kind),
+        'Last error': replay.errorClass && coded('attemptError', replay.errorClass),
         Rate: `at most ${rateOf(replay)} a second`,
         'Rounds begun': replay.begun,
         'Left out': replay.refused === 0 ? null : `${count(replay.refused)}, had another status`,
@@ -145,7 +151,7 @@ const current = async (request: PersonRequest): Promise<Live> => {
       </p>
       <p class="links">
         ${doneOf(replay) === 0 ? '' : link(`${at}/result`, 'Result as CSV')}
-        ${link(listOf(replay), `Deliveries that are still ${replay.delivery}`)}
+        ${link(listOf(replay), `Deliveries that are still ${labelOf('delivery', replay.delivery)}`)}
         ${link('/deliveries?status=pending', 'Deliveries that are pending')}
         ${link(`/audit?subject=${subject}`, 'Audit')} ${link('/deliveries/replays', 'All replays')}
       </p>`,
@@ -214,11 +220,11 @@ export const replayActions: readonly Action[] = [
         done: 'The replay has begun.',
         back: listOf(filter),
         facts: {
-          Deliveries: filter.delivery,
+          Deliveries: coded('delivery', filter.delivery),
           Application: describeOwner(filter),
-          Event: filter.kind,
+          Event: filter.kind && coded('event', filter.kind),
           Ended: describeTimes(filter, formatTime),
-          'Last error': filter.errorClass,
+          'Last error': filter.errorClass && coded('attemptError', filter.errorClass),
         },
         fields: select('Rounds a second, at most', 'rate', { choices: rates, chosen: rate }),
       };

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { RefusedRequest } from '../../../postgres/refused-requests.ts';
 import { keptRefusals } from '../../../postgres/refused-requests.ts';
 import type { Html } from '../html.ts';
-import { escapeControls, nowrap } from '../html.ts';
+import { escapeControls, nowrap, withCode } from '../html.ts';
 import { ofSlug } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
@@ -37,7 +37,7 @@ export const requestRoutes = (deps: Deps): Route[] => {
           Request: html`<code class="id">${request.id}</code>`,
           Route: nowrap(`${request.method} ${request.route}`),
           Status: request.status,
-          Code: html`<code>${request.code}</code>`,
+          Why: withCode('apiError', request.code),
           'Fields in error': problems(request),
         })),
         ifEmpty:

@@ -1,7 +1,8 @@
 import { html } from 'hono/html';
 import type { AttemptRecord } from '../../../postgres/admin-events.ts';
 import type { DeliveryStatus } from '../../../contract/status.ts';
-import { deliveryState, escapeControls, state, time, type Html } from '../html.ts';
+import { labelOf } from '../../operations/labels.ts';
+import { coded, deliveryState, escapeControls, state, time, type Html } from '../html.ts';
 import type { PersonRequest } from '../request.ts';
 
 /** One line of a timeline. */
@@ -13,9 +14,16 @@ export interface Line {
   isNext?: boolean;
 }
 
-const triggers = { schedule: '', admin: 'by an admin', application: 'by the application' } as const;
+/** How the receiver answered: its status, or why there is none. Null: it has not been asked. */
+export const answerOf = ({
+  responseStatus,
+  errorClass,
+}: Pick<AttemptRecord, 'responseStatus' | 'errorClass'>): Html | null => {
+  if (responseStatus !== null) return html`answered ${responseStatus}`;
+  return errorClass === null ? null : coded('attemptError', errorClass);
+};
 
-const answerOf = ({ error, responseBody, responseTruncated }: AttemptRecord): Html =>
+const textOf = ({ error, responseBody, responseTruncated }: AttemptRecord): Html =>
   html`${error === null ? '' : html`<bdi>${escapeControls(error)}</bdi>`}
   ${
     responseBody === null || responseBody === ''
@@ -31,15 +39,18 @@ export const attemptLine = (
   attempt: AttemptRecord,
   { session }: Pick<PersonRequest, 'session'>,
 ): Line => {
-  const { number, trigger, completedAt, durationMs, responseStatus, errorClass } = attempt;
+  const { number, trigger, completedAt, durationMs, errorClass } = attempt;
   const result = completedAt === null ? 'running' : errorClass === null ? 'delivered' : 'failed';
-  const facts = [responseStatus ?? errorClass, durationMs === null ? null : `${durationMs} ms`];
-  const words = [...facts, triggers[trigger]].filter((fact) => fact !== null && fact !== '');
+  const words = [
+    answerOf(attempt),
+    durationMs === null ? null : html`${durationMs} ms`,
+    trigger === 'schedule' ? null : html`${labelOf('by', trigger)}`,
+  ].filter((fact) => fact !== null);
   return {
     at: attempt.startedAt,
     what: html`Attempt ${number} ${state(result)}`,
-    details: html`${escapeControls(words.join(' · '))}
-    ${session.role === 'viewer' ? '' : answerOf(attempt)}`,
+    details: html`${words.map((word, index) => html`${index > 0 ? ' · ' : ''}${word}`)}
+    ${session.role === 'viewer' ? '' : textOf(attempt)}`,
   };
 };
 

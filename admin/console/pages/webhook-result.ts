@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { hideQuery } from '../../operations/webhook-url.ts';
-import { action, escapeControls, notice } from '../html.ts';
+import { coded, action, escapeControls, notice } from '../html.ts';
 import type { ConsoleOperations, ConsoleResponse, PersonRequest } from '../request.ts';
 import { page } from '../request.ts';
 
@@ -24,7 +24,7 @@ export const testResult = (
       ${cells.facts({
         'Webhook URL': hideQuery(url),
         'Status of the answer': responseStatus,
-        Error: errorClass,
+        Error: errorClass && coded('attemptError', errorClass),
         Duration: durationMs === null ? null : `${durationMs} ms`,
       })}
       ${

@@ -12,7 +12,7 @@ const auditLog = createAuditLog(sql);
 
 const record = (nth: number) => ({
   actor: 'ada',
-  action: 'application.update',
+  action: 'application.update' as const,
   subject: `application:${nth}`,
   before: null,
   after: { requests_per_minute: nth },

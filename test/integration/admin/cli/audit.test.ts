@@ -19,7 +19,11 @@ it('audit --verify exits with 1 if the noted record is gone, or the chain is bro
   const empty = await run('audit --verify --json');
   expect(empty.code).toBe(0);
   expect(JSON.parse(empty.out)).toEqual({ last: null, broken_at: null, has_noted: true });
-  const facts = { action: 'application.update', subject: 'application:shop', actor: 'ada' };
+  const facts = {
+    action: 'application.update',
+    subject: 'application:shop',
+    actor: 'ada',
+  } as const;
   for (const reason of ['one', 'two', 'three'])
     await createAuditLog(sql).insert({ ...facts, before: null, after: null, reason, via: 'cli' });
 

@@ -344,7 +344,7 @@ it('an open page refreshes itself, without a reload and within the policy', asyn
   await page.getByText('processing').waitFor();
   await console.sql`
     update payments set status = 'failed', failure_code = 'card_declined' where id = ${ids.open}`;
-  await page.getByText('card_declined').first().waitFor();
+  await page.getByText('card declined').first().waitFor();
   expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
   expect(await page.locator('[hx-get]').count()).toBe(0);
   expect(refused).toEqual([]);
@@ -362,7 +362,7 @@ it('a live page outlives a bad answer, says since when it is old, and goes on', 
   expect(await page.getByRole('heading', { name: /database|proxy/ }).count()).toBe(0);
   await console.sql`
     update payments set status = 'failed', failure_code = 'card_declined' where id = ${ids.live}`;
-  await page.getByText('card_declined').first().waitFor();
+  await page.getByText('card declined').first().waitFor();
   expect(await page.getByText(/^Not refreshed since /).isVisible()).toBe(false);
 });
 

@@ -143,7 +143,7 @@ it('skips the time between the six attempts of a test payment, as npm start offe
     const skipped = await get(`/payments/${id}/skip`, { method: 'POST', form: { csrf } });
     expect([skipped.status, skipped.headers.location]).toEqual([303, `/payments/${id}`]);
   }
-  expect((await get(`/payments/${id}`)).text).toContain('All attempts of payment.paid failed');
+  expect((await get(`/payments/${id}`)).text).toContain('All attempts of “payment paid” failed');
   const none = await get(`/payments/${id}/skip`, { method: 'POST', form: { csrf } });
   expect([none.status, none.text.includes('waits for nothing')]).toEqual([409, true]);
   service.receiver.behave(() => 204);

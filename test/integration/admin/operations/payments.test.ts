@@ -40,10 +40,10 @@ describe('payments', () => {
       'payer sent to the gateway',
       'failed',
       'attempt 2',
-      'attempt 1 (schedule)',
+      'attempt 1 (by the schedule)',
     ]);
     expect(timeline.at(-1)?.details).toBe(
-      'http_status: The receiver answered 500, 1000 ms: out of order',
+      'refused by the receiver: The receiver answered 500, 1000 ms: out of order',
     );
     expect(payment.attempts).toMatchObject([{ number: 1, responseStatus: 500 }]);
     await records.sql`update attempts set response_body = ${'x'.repeat(201)} where event_id = ${eventId(id)}`;

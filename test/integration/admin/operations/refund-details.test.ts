@@ -16,7 +16,7 @@ const details = (id: string) => operationsOn(records.sql).refunds.details(id, { 
 const callsIn = async (id: string) =>
   (await details(id)).timeline
     .filter(({ what }) => what.startsWith('the gateway'))
-    .map(({ what, details: said }) => `${what}: ${said?.split(/[ ,]/)[0]}`);
+    .map(({ what, details: said }) => `${what}: ${said?.split(/,| ·/)[0]}`);
 
 it('has each time that the gateway was told, and what it said', async () => {
   const { id, tryOnce } = await refundCase(records, {
@@ -25,11 +25,11 @@ it('has each time that the gateway was told, and what it said', async () => {
   });
   for (const end of ['RefundPending', 'RefundPending', 'ended']) expect(await tryOnce()).toBe(end);
   expect(await callsIn(id)).toEqual([
-    'the gateway was asked: listed',
-    'the gateway was told: no_answer',
-    'the gateway was asked: listed',
-    'the gateway was told: accepted',
-    'the gateway was asked: listed',
+    'the gateway was asked for its refunds: answered',
+    'the gateway was told to give money back: no usable answer',
+    'the gateway was asked for its refunds: answered',
+    'the gateway was told to give money back: accepted',
+    'the gateway was asked for its refunds: answered',
   ]);
   const { timeline, events, payment } = await details(id);
   expect(timeline.map(({ what }) => what)).toEqual(
@@ -48,7 +48,10 @@ it('keeps what the gateway was told, however often it is asked, and another refu
   for (let n = 0; n < 60; n += 1) await exchanges.insert(payment.id, [asked], id);
   await exchanges.insert(payment.id, [asked], 'REFUND_OTHER');
   const calls = await callsIn(id);
-  expect([calls.length, calls[0]]).toEqual([51, 'the gateway was told: no_answer']);
+  expect([calls.length, calls[0]]).toEqual([
+    51,
+    'the gateway was told to give money back: no usable answer',
+  ]);
 });
 
 it('there is no page of an id that does not exist', async () => {

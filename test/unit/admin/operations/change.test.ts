@@ -19,7 +19,7 @@ it.each([
 ])('refuses a reason that the audit log must not keep: %s', async (reason) => {
   expect(problemOfReason(reason)).toBeDefined();
   const change = createChange({ sql: {} as Sql, actor: 'ada', via: 'cli' });
-  const made = change({ action: 'a', subject: 'b', reason }, async () => {
+  const made = change({ action: 'webhook.test', subject: 'b', reason }, async () => {
     throw new Error('It was not refused');
   });
   await expect(made).rejects.toThrow(/^The reason h/);
