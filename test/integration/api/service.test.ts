@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { eventId, newReplayId, refundId } from '../../../contract/ids.ts';
+import { sealCredentials } from '../../../gateways/registry.ts';
+import { createGateways } from '../../../postgres/gateways.ts';
+import { startZibal } from '../../fakes/zibal.ts';
 import { createJourney, type Answer, type Journey } from '../../support/service/journey.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
 import { refund } from '../../support/service/refunds.ts';
@@ -12,6 +15,15 @@ import { forFile } from '../../support/for-file.ts';
 const postgres = await startOwnPostgres({ log_statement: 'all', log_line_prefix: '%a: ' });
 const service = await forFile(startService({ database: postgres }));
 await forFile(addStripe(service));
+const stripeLive = await forFile(addStripe(service, 'stripe-live', 'live'));
+const zibalLive = await forFile(startZibal());
+const zibalAccount = { slug: 'zibal-live', driver: 'zibal' };
+const zibalCredentials = { merchant: 'live-merchant', baseUrl: zibalLive.url };
+await createGateways(service.sql).insert({
+  ...zibalAccount,
+  kind: 'live',
+  ...sealCredentials({ ...zibalAccount, credentials: zibalCredentials }, service.seals),
+});
 
 /** The statements that both processes have sent since this line of the log, each after the name of its process. */
 const statementsSince = async (line: number): Promise<string[]> => {
@@ -77,14 +89,35 @@ const hasLeftOutbox = async (id: string) => {
   return row === undefined;
 };
 
+const paidAt = {
+  async sandbox(journey: Journey, id: string) {
+    await journey.choose(id, 'pay');
+    await journey.comeBack(id);
+  },
+  async 'stripe-live'(journey: Journey, id: string) {
+    const reference = stripeLive.referenceOf(id);
+    stripeLive.pay(reference);
+    await journey.call('GET', stripeLive.back(reference).url);
+  },
+  async 'zibal-live'(journey: Journey, id: string) {
+    const [reference = ''] =
+      [...zibalLive.book].find(([, { paymentId }]) => paymentId === id) ?? [];
+    zibalLive.pay(reference);
+    await journey.call('GET', zibalLive.back(reference).url);
+  },
+};
+
 /** All statements of one payment from its create to its delivery, by process. */
-const statementsOfPayment = async (journey: Journey, { isEarly }: { isEarly: boolean }) => {
+const statementsOfPayment = async (
+  journey: Journey,
+  { isEarly, gateway = 'sandbox' }: { isEarly: boolean; gateway?: keyof typeof paidAt },
+) => {
   const from = postgres.lines.length;
-  const id = await journey.create({ order_id: randomUUID() });
+  const money = gateway === 'zibal-live' ? { amount: 150_000, currency: 'IRR' } : {};
+  const id = await journey.create({ order_id: randomUUID(), gateway, ...money });
   if (!isEarly) await until('it is opened', () => isOpened(id));
   expect((await journey.checkout(id)).status).toBe(302);
-  await journey.choose(id, 'pay');
-  await journey.comeBack(id);
+  await paidAt[gateway](journey, id);
   await service.client.workflow.getHandle(id).result();
   await until('the API has deleted its outbox row', () => hasLeftOutbox(id));
   const all = (await statementsSince(from)).filter(isOfPayment);
@@ -119,6 +152,43 @@ it('a payer who comes before the opening costs at most one statement more, with 
   expect(withPollsAsOne(api).length, list).toBeLessThanOrEqual(7);
   expect(worker.length, list).toBeLessThanOrEqual(9);
 });
+
+/** What a statement writes; one that writes nothing is itself. */
+const kindOf = (statement: string): string => {
+  const writes = statement.match(/(?:insert into|update|delete from) \w+/g);
+  return writes ? `${statement.slice(0, 4)} ${writes.join()}` : statement;
+};
+
+/** The statements of the first list that the second one does not have. */
+const beyond = (list: readonly string[], other: readonly string[]): string[] => {
+  const rest = other.map(kindOf);
+  return list.filter((each) => {
+    const at = rest.indexOf(kindOf(each));
+    if (at >= 0) rest.splice(at, 1);
+    return at < 0;
+  });
+};
+
+it.each([
+  ['zibal-live', [expect.stringMatching(/^worker: update payments p set order_claimed_at = /)]],
+  ['stripe-live', []],
+] as const)(
+  'an order that is paid once costs at %s the claim alone, and only a two-step gateway has one',
+  async (gateway, claim) => {
+    const of = async (ordersPaidOnce: boolean) => {
+      const { journey } = await service.anApplication({ mode: 'live', ordersPaidOnce });
+      // The first payment also opens connections.
+      await statementsOfPayment(journey, { isEarly: false, gateway });
+      const { api, worker } = await statementsOfPayment(journey, { isEarly: false, gateway });
+      return [...api, ...worker];
+    };
+    const off = await of(false);
+    const on = await of(true);
+    // A statement that stands alone is a transaction: `begin` and `commit` would be further ones.
+    expect(beyond(on, off)).toEqual(claim);
+    expect(beyond(off, on)).toEqual([]);
+  },
+);
 
 const body = { order_id: 'o', amount: 1, currency: 'EUR' };
 const day = { from: '2026-11-01', to: '2026-11-01' };
