@@ -46,10 +46,11 @@ export const exchangeWith = async <T>(
   gatewayOf: AdapterOf,
   account: RecordedAccount,
   call: (gateway: GatewayAdapter) => Promise<T>,
+  tryMs?: number,
 ): Promise<Exchanged<T> | Faulted> => {
   const exchanges: GatewayExchange[] = [];
   try {
-    const gateway = gatewayOf(account, (exchange) => exchanges.push(exchange));
+    const gateway = gatewayOf(account, (exchange) => exchanges.push(exchange), tryMs);
     return { result: await call(gateway), exchanges };
   } catch (fault) {
     return { fault, exchanges };
@@ -64,13 +65,13 @@ export const callInSlot = <T>(
   { gatewayOf, gatewayBulkhead }: { gatewayOf: AdapterOf; gatewayBulkhead: Bulkhead },
   payment: RecordedAccount & Pick<Payment, 'id' | 'gateway'>,
   call: (gateway: GatewayAdapter) => Promise<T>,
-  options?: { withinMs: number },
+  options?: { withinMs: number; tryMs?: number | undefined },
 ): Promise<Exchanged<T>> =>
   withGatewaySlot(
     gatewayBulkhead,
     payment,
     async () => {
-      const exchanged = await exchangeWith(gatewayOf, payment, call);
+      const exchanged = await exchangeWith(gatewayOf, payment, call, options?.tryMs);
       if ('fault' in exchanged) throw exchanged.fault;
       return exchanged;
     },

@@ -1,14 +1,28 @@
+import { ApplicationFailure } from '@temporalio/common';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import type { Status } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
+import type { OpenResult } from '../gateways/gateway.ts';
+import { openingLimits } from '../gateways/http.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payment-outcomes.ts';
-import { gatewayUnavailable, gatewayUnavailableUntilDeadline } from '../temporal/failures.ts';
+import {
+  gatewayUnavailable,
+  gatewayUnavailableUntilDeadline,
+  retryDelayOf,
+} from '../temporal/failures.ts';
+import type { Breaker, Candidate } from './breaker.ts';
 import type { Bulkhead } from './bulkhead.ts';
 import { createFinalizer, type Deps as FinalizerDeps } from './finalize.ts';
 import { findPayment } from './find-payment.ts';
-import { callInSlot, unknownIfSilent, toGateway, wasSentToOpen } from './gateway-calls.ts';
+import {
+  callInSlot,
+  toGateway,
+  type Unanswered,
+  unknownIfSilent,
+  wasSentToOpen,
+} from './gateway-calls.ts';
 import { alertAbout } from './log.ts';
 import { failedWith, type Outcome } from './outcome.ts';
 
@@ -17,6 +31,7 @@ export interface Deps extends FinalizerDeps {
   gatewayExchanges: Pick<GatewayExchanges, 'insert' | 'list'>;
   gatewayOf: AdapterOf;
   gatewayBulkhead: Bulkhead;
+  breaker: Breaker;
   publicBaseUrl: string;
 }
 
@@ -29,6 +44,19 @@ export type Stage =
   | { stage: 'open'; payerReturnsAt?: string }
   | { stage: 'ended'; status: Status };
 
+interface Asked {
+  answer: OpenResult | Unanswered;
+  exchanges: GatewayExchange[];
+}
+
+/** By default it is about our account. */
+interface Refusal {
+  code: string | null;
+  message: string | null;
+  failureCode: 'amount_not_accepted' | 'merchant_configuration';
+}
+type Alerted = Parameters<typeof alertAbout>[1];
+
 export interface OpenRequest {
   id: string;
   /** Only read the record. */
@@ -36,7 +64,7 @@ export interface OpenRequest {
 }
 
 export const createOpenPayment = (deps: Deps) => {
-  const { paymentOutcomes, gatewayExchanges, publicBaseUrl, now, logger } = deps;
+  const { paymentOutcomes, gatewayExchanges, breaker, publicBaseUrl, now, logger } = deps;
   const { finalize, afterFinalized } = createFinalizer(deps);
 
   const readEnded = async (payment: PaymentWithAccount): Promise<Stage> => {
@@ -55,34 +83,76 @@ export const createOpenPayment = (deps: Deps) => {
     return result.kind === 'ended' ? { stage: 'ended', status: result.status } : { stage: 'open' };
   };
 
-  const open = async (payment: PaymentWithAccount, timeLeftMs: number): Promise<Stage> => {
-    const { id } = payment;
-    const { result: opening, exchanges } = await callInSlot(
+  /** Asks one gateway to open the payment. */
+  const ask = async (
+    payment: PaymentWithAccount,
+    { account, isLast }: Candidate,
+    withinMs: number,
+  ): Promise<Asked> => {
+    const isOnly = payment.candidates === null;
+    const severalMs = isLast ? openingLimits.lastTryMs : openingLimits.tryMs;
+    const { result, exchanges } = await callInSlot(
       deps,
-      payment,
+      { ...account, id: payment.id },
       (gateway) => unknownIfSilent(() => gateway.open(toGateway(payment, publicBaseUrl))),
-      // A retry after the deadline would come too late.
-      { withinMs: timeLeftMs / 2 },
+      { withinMs, tryMs: isOnly ? undefined : severalMs },
     );
-    if ('state' in opening) {
-      await gatewayExchanges.insert(id, exchanges);
-      throw gatewayUnavailable(opening.reason);
-    }
-    if (opening.result === 'refused') {
-      const { code, message, failureCode = 'merchant_configuration' } = opening;
-      if (failureCode === 'merchant_configuration')
-        alertAbout(logger, payment, {
-          alert: failureCode,
-          message: 'The gateway refused to open a payment',
-          facts: { code },
+    const { gateway } = account;
+    return { answer: result, exchanges: exchanges.map((each) => ({ ...each, gateway })) };
+  };
+
+  const alertAboutRefusal = (payment: Alerted, { code, failureCode }: Refusal) => {
+    if (failureCode !== 'merchant_configuration') return;
+    const message = 'The gateway refused to open a payment';
+    alertAbout(logger, payment, { alert: failureCode, message, facts: { code } });
+  };
+
+  /** Asks the gateways in turn, until one opens the payment. It ends only if all of them refuse it in this try. */
+  const open = async (payment: PaymentWithAccount, timeLeftMs: number): Promise<Stage> => {
+    const { id, candidates } = payment;
+    const exchanges: GatewayExchange[] = [];
+    const refusals: Refusal[] = [];
+    const failures: unknown[] = [];
+    for await (const candidate of breaker.inTurn(payment)) {
+      const { account } = candidate;
+      // A retry after the deadline would come too late.
+      const asked = await ask(payment, candidate, timeLeftMs / 2).catch((error: unknown) => {
+        failures.push(error);
+      });
+      // Its slots are in use, or the fault is ours: it was not asked.
+      if (!asked) continue;
+      const { answer } = asked;
+      exchanges.push(...asked.exchanges);
+      if ('state' in answer) {
+        failures.push(gatewayUnavailable(answer.reason));
+        await breaker.failed(account);
+      } else if (answer.result === 'refused') {
+        const { code, message, failureCode = 'merchant_configuration' } = answer;
+        const refusal: Refusal = { code, message, failureCode };
+        refusals.push(refusal);
+        alertAboutRefusal({ ...payment, ...account }, refusal);
+        const isAboutAccount = failureCode === 'merchant_configuration';
+        await (isAboutAccount ? breaker.failed(account) : breaker.succeeded(account));
+      } else {
+        const gateway = candidates && account.gateway;
+        const isRecorded = await paymentOutcomes.recordOpened(id, {
+          ...answer,
+          gateway,
+          exchanges,
         });
-      const outcome = failedWith(failureCode, { code, message });
-      return endUnsent(payment, outcome, exchanges);
+        await breaker.succeeded(account);
+        if (isRecorded) return openStage(answer.payer?.returnsAt);
+        const current = await findPayment(paymentOutcomes, id);
+        return isTerminal(current.status) ? readEnded(current) : openStage(current.payerReturnsAt);
+      }
     }
-    if (await paymentOutcomes.recordOpened(id, { ...opening, exchanges }))
-      return openStage(opening.payer?.returnsAt);
-    const current = await findPayment(paymentOutcomes, id);
-    return isTerminal(current.status) ? readEnded(current) : openStage(current.payerReturnsAt);
+    const [refusal] = refusals.toSorted(accountFirst);
+    if (failures.length === 0 && refusal) {
+      const { failureCode, code, message } = refusal;
+      return endUnsent(payment, failedWith(failureCode, { code, message }), exchanges);
+    }
+    if (exchanges.length > 0) await gatewayExchanges.insert(id, exchanges);
+    throw failures.toSorted(soonestFirst)[0];
   };
 
   /**
@@ -106,6 +176,19 @@ export const createOpenPayment = (deps: Deps) => {
   };
 
   return { openPayment };
+};
+
+/** The account is to be mended, whatever another gateway does not take. */
+const accountFirst = (one: Refusal, other: Refusal): number =>
+  Number(other.failureCode === 'merchant_configuration') -
+  Number(one.failureCode === 'merchant_configuration');
+
+/** A fault of ours comes first, then the gateway with the next free slot, then silence. */
+const soonestFirst = (one: unknown, other: unknown): number => urgencyOf(one) - urgencyOf(other);
+
+const urgencyOf = (failure: unknown): number => {
+  if (!(failure instanceof ApplicationFailure)) return -1;
+  return retryDelayOf(failure) ?? Number.MAX_SAFE_INTEGER;
 };
 
 const openStage = (payerReturnsAt: Date | null | undefined): Stage => ({

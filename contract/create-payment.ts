@@ -6,6 +6,8 @@ import { SandboxPlan } from './sandbox-plan.ts';
 
 const expiresInBounds = { min: 60, max: 86_400, default: 1_800 } as const;
 
+export const mostGateways = 5;
+
 const plainInteger = 'Written as a plain integer, without fraction or exponent.';
 
 export const addedToCallback =
@@ -42,8 +44,25 @@ export const CreatePayment = requestObject({
     }),
   gateway: z.string({ error: 'must be a string' }).optional().meta({
     description:
-      "Slug of an enabled gateway; by default the application's. A test token may use only sandbox gateways.",
+      "Slug of an enabled gateway, the only one that is asked; by default the application's. A test token may use only sandbox gateways.",
   }),
+  gateways: z
+    .array(z.string({ error: 'must be a string' }), { error: 'must be an array of slugs' })
+    .min(1, { error: 'must have at least one gateway' })
+    .max(mostGateways, { error: `must have at most ${mostGateways} gateways` })
+    .refine((slugs) => new Set(slugs).size === slugs.length, {
+      error: 'must name each gateway once',
+      params: { rule: 'repeated' },
+    })
+    .optional()
+    .meta({
+      uniqueItems: true,
+      description:
+        'Slugs of gateways that may take the payment, instead of `gateway`. They are asked in this order until one opens the ' +
+        'payment, which stays there. Those that are disabled or do not take its amount, currency or time are left out; ' +
+        'if none is left, the create is rejected with the reasons of each. All are live, or all are sandboxes (rule ' +
+        "`kind`). By default the application's list.",
+    }),
   description: lengthBetween({ min: 0, max: 255 })
     .optional()
     .meta({ description: 'Shown to the payer at the gateway.' }),
@@ -64,3 +83,6 @@ export const PaymentTerms = CreatePayment.pick({
   expires_in: true,
 }).strip();
 export type PaymentTerms = z.infer<typeof PaymentTerms>;
+
+/** The gateways of a create, whatever is wrong with the rest of its body. */
+export const NamedGateways = CreatePayment.pick({ gateways: true }).strip();

@@ -109,6 +109,7 @@ export const fieldRules: readonly string[] = [
   'depth',
   'registered',
   'in_use',
+  'kind',
   'signature',
   'gateway_currency',
   'gateway_bounds',

@@ -24,6 +24,8 @@ export const exchangeResults = [
 export interface GatewayExchange {
   /** When the call began. */
   at: Date;
+  /** Whom an opening asked; null: the gateway of the payment. */
+  gateway?: string | null;
   operation: 'open' | 'verify' | 'inquire' | 'expire' | 'reverse' | 'refund' | 'list_refunds';
   result: (typeof exchangeResults)[number];
   /** The gateway's own code. */

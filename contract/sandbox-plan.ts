@@ -69,18 +69,19 @@ export const SandboxPlan = requestObject({
 });
 export type SandboxPlan = z.output<typeof SandboxPlan>;
 
+/** The problem of a plan for another gateway. @param name of that gateway, where there are several */
+export const sandboxPlanElsewhere = (name = 'the gateway'): FieldError => ({
+  path: 'sandbox',
+  rule: 'sandbox_only',
+  message: `is possible only where ${name} is the built-in sandbox`,
+});
+
 /** Checks the rules that concern more than one field. */
 export const sandboxPlanProblems = (
   { outcome, failure_code, after_seconds }: SandboxPlan,
-  { expiresIn, driver }: { expiresIn: number; driver: string },
+  { expiresIn }: { expiresIn: number },
 ): FieldError[] => {
   const rules: [isBroken: boolean, path: string, rule: string, message: string][] = [
-    [
-      driver !== 'sandbox',
-      'sandbox',
-      'sandbox_only',
-      'is possible only where the gateway is the built-in sandbox',
-    ],
     [
       failure_code !== undefined && outcome !== 'failed',
       'sandbox.failure_code',

@@ -31,7 +31,7 @@ revoke all on all tables in schema public from public;
 -- neither insert nor update the columns of an outcome. It reads events and changes no delivery. It
 -- reads the class of an attempt's error and not its text. It cannot read the credentials of gateways, only the
 -- secrets that check their notifications.
-grant select (slug, driver, kind, enabled, notification_secrets, has_refund_credentials, time_zone) on gateways to payments_api;
+grant select (slug, driver, kind, enabled, notification_secrets, has_refund_credentials, time_zone, silent_until) on gateways to payments_api;
 grant select on applications, tokens, payments, refunds, workflow_outbox, idempotency_keys,
   request_counts, movements, sandbox_payments, events, deliveries to payments_api;
 grant select (event_id, number, round, trigger, started_at, completed_at, duration_ms, response_status,
@@ -41,7 +41,7 @@ grant select on replays, webhook_tests to payments_api;
 grant insert (id, application, test, delivery, from_at, to_at, matched), update (stop_requested) on replays
   to payments_api;
 grant insert (id, application, kind, requested_at, traceparent), delete on webhook_tests to payments_api;
-grant insert (id, application, test, order_id, status, amount, currency, gateway, description,
+grant insert (id, application, test, order_id, status, amount, currency, gateway, candidates, description,
   callback_url, metadata, expires_at, created_at, updated_at, traceparent) on payments to payments_api;
 grant update (checkout_at, late_searches, late_search_at, cancel_request_reason) on payments to payments_api;
 -- It asks for refunds in the name of an application (see the policy below) and calls them off. A trigger reserves the
@@ -69,7 +69,7 @@ grant insert (reference, refund_id, payment_id, amount, outcome, failure_code, a
 grant select on applications, gateways, payments, refunds, workflow_outbox, idempotency_keys, events,
   deliveries, attempts, late_payments, sandbox_payments, sandbox_refunds, gateway_exchanges, replays, movements,
   gateway_entries, account_differences to payments_worker;
-grant update (status, gateway_reference, gateway_redirect, checkout_at, payer_returns_at, inquired_at, uncertain, tracking_code,
+grant update (status, gateway, gateway_reference, gateway_redirect, checkout_at, payer_returns_at, inquired_at, uncertain, tracking_code,
   card_pan_masked, paid_at, failure_code, cancelled_by, cancellation_reason, gateway_code, gateway_message, amount_refunded,
   amount_refund_pending, order_claimed_at, healed_at, updated_at) on payments to payments_worker;
 grant insert (id, payment_id, application, test, order_id, status, amount, currency, method, requested_by, metadata,
@@ -95,6 +95,8 @@ grant update (kind, name, takes_back, day, at, amount, currency, fee, payment_id
   to payments_worker;
 grant update (day, payment_id, refund_id, application, our_amount, our_currency, our_time, their_amount, their_currency,
   their_time, their_name, state, seen_at, changed_at, workflow_runs) on account_differences to payments_worker;
+-- It asks a gateway that opens nothing after the others.
+grant update (silent_until, silences) on gateways to payments_worker;
 -- Only the last gateway exchanges of a payment are kept.
 grant delete on workflow_outbox, idempotency_keys, gateway_exchanges to payments_worker;
 
@@ -118,7 +120,7 @@ grant select on applications, gateways, tokens, webhook_secrets, payments, refun
 grant insert (id, application, kind, requested_at, traceparent), delete on webhook_tests to payments_admin;
 grant insert on applications, gateways, webhook_secrets to payments_admin;
 grant insert (hash, prefix, application, mode, name, scopes, expires_at, issued_by, issued_via) on tokens to payments_admin;
-grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute, refund_events, orders_paid_once)
+grant update (status, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, refund_events, orders_paid_once)
   on applications to payments_admin;
 -- An admin's refund is a request, as the API's: its workflow carries it out. So is the decision about one that nobody
 -- can know. A trigger says whether another admin must confirm it, and a row of that one is the only way to do so.
@@ -151,12 +153,12 @@ grant select (id, name, label, created_at, used_at) on console_passkeys to payme
 grant select on applications, tokens, payments, refunds, workflow_outbox, events, deliveries, attempts, late_payments,
   refused_requests, gateway_exchanges, audit_log, console_people, console_links, console_sessions, console_passkeys, console_ended_logins
   to payments_console;
-grant select (slug, driver, kind, enabled, has_refund_credentials, has_credentials, created_at, time_zone) on gateways to payments_console;
+grant select (slug, driver, kind, enabled, has_refund_credentials, has_credentials, created_at, time_zone, silent_until) on gateways to payments_console;
 grant select (id, application, key_id, created_at, retires_at) on webhook_secrets to payments_console;
 grant insert (hash, prefix, application, mode, name, scopes, expires_at, issued_by, issued_via), update (revoked_at) on tokens
   to payments_console;
 grant insert (application, ciphertext), update (retires_at) on webhook_secrets to payments_console;
-grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute, refund_events, orders_paid_once)
+grant update (status, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, refund_events, orders_paid_once)
   on applications to payments_console;
 grant update (checked_at) on late_payments to payments_admin, payments_console;
 -- An admin takes the order from an open payment.
@@ -165,7 +167,7 @@ grant update (order_claimed_at) on payments to payments_admin, payments_console;
 grant select on refund_approvals, refund_limits to payments_console;
 -- It can replace credentials, and read none.
 grant update (enabled, credentials, notification_secrets, refund_credentials) on gateways to payments_console;
-grant insert (slug, default_gateway, callback_urls, webhook_url, requests_per_minute, orders_paid_once) on applications
+grant insert (slug, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, orders_paid_once) on applications
   to payments_console;
 -- Replays of many and webhook tests are requests, as the API's: a workflow carries them out.
 grant select on replays, replay_results, webhook_tests to payments_console;

@@ -18,7 +18,7 @@ export interface Deps extends Omit<SandboxTools, 'callsTo'>, HttpOptions {
  * gets an adapter: its calls fail, so no outcome is decided, and a misconfigured one refuses to open.
  */
 export const createAdapters = (deps: Deps): AdapterOf => {
-  const connect = (account: RecordedAccount): GatewayAdapter => {
+  const connect = (account: RecordedAccount, tryMs: number | undefined): GatewayAdapter => {
     const { gateway: slug, gatewayKind: kind } = account;
     try {
       const driver = findDriver(account.driver);
@@ -26,16 +26,29 @@ export const createAdapters = (deps: Deps): AdapterOf => {
       if (!driver)
         throw new GatewayUnavailable(`There is no gateway driver named ${account.driver}`);
       const credentials = openCredentials(deps.secretBox, account);
-      return driver.connect({ slug, kind, credentials }, { ...deps, callsTo: beginTry(deps) });
+      return driver.connect(
+        { slug, kind, credentials },
+        {
+          ...deps,
+          callsTo: beginTry(tryMs === undefined ? deps : { ...deps, tryMs }),
+        },
+      );
     } catch (error) {
       if (error instanceof GatewayUnavailable) return createUnusableAdapter(error);
       throw error;
     }
   };
-  return (account, listener) =>
-    listener ? observed(connect(account), listener) : connect(account);
+  return (account, listener, tryMs) => {
+    const adapter = connect(account, tryMs);
+    return listener ? observed(adapter, listener) : adapter;
+  };
 };
-export type AdapterOf = (account: RecordedAccount, listener?: Listener) => GatewayAdapter;
+/** @param tryMs for all calls of the try, where the usual time is too long */
+export type AdapterOf = (
+  account: RecordedAccount,
+  listener?: Listener,
+  tryMs?: number,
+) => GatewayAdapter;
 
 const createUnusableAdapter = (problem: GatewayUnavailable): GatewayAdapter => {
   const fail = async () => {

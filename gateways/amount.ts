@@ -47,10 +47,14 @@ export const fromWire = ({ currencies }: Currencies, { amount, currency }: Money
   return shift < 0 ? amount / 10 ** -shift : amount * 10 ** shift;
 };
 
-/** The `fields` of VALIDATION_FAILED for a payment that the gateway does not take. */
+/**
+ * The `fields` of VALIDATION_FAILED for a payment that the gateway does not take.
+ * @param name of the gateway, where there are several
+ */
 export const findProblems = (
   { currencies, expirySeconds }: PaymentBounds,
   { amount, currency, expiresInSeconds }: Money & { expiresInSeconds: number },
+  name = 'this gateway',
 ): FieldError[] => {
   const terms = currencies.get(currency);
   const problems: FieldError[] = [];
@@ -60,17 +64,17 @@ export const findProblems = (
     const codes = [...currencies.keys()];
     const more = codes.length > 5 ? ` and ${codes.length - 5} more` : '';
     const taken = codes.slice(0, 5).join(', ') + more;
-    add('currency', 'currency', `is not taken by this gateway, which takes ${taken}`);
+    add('currency', 'currency', `is not taken by ${name}, which takes ${taken}`);
   } else if (amount < terms.min || amount > terms.max) {
     const range = `from ${terms.min} to ${terms.max} ${currency}`;
-    add('amount', 'bounds', `must be ${range} minor units at this gateway`);
+    add('amount', 'bounds', `must be ${range} minor units at ${name}`);
   } else if (amount % terms.step !== 0) {
     const step = `${terms.step} ${currency}`;
-    add('amount', 'step', `must be a multiple of ${step} minor units at this gateway`);
+    add('amount', 'step', `must be a multiple of ${step} minor units at ${name}`);
   }
   const { min, max } = expirySeconds;
   if (expiresInSeconds < min || expiresInSeconds > max)
-    add('expires_in', 'bounds', `must be from ${min} to ${max} seconds at this gateway`);
+    add('expires_in', 'bounds', `must be from ${min} to ${max} seconds at ${name}`);
   return problems;
 };
 

@@ -7,6 +7,11 @@ import { AccountProblem, GatewayUnavailable } from './errors.ts';
 
 /** For one connection, one call, and all calls of one try. */
 export const gatewayLimits = { connectMs: 3_000, callMs: 10_000, tryMs: 20_000 } as const;
+/**
+ * For the calls of an opening while another gateway may be asked after this one, and at the last of several. Five take
+ * 22 of the 25 s of the activity.
+ */
+export const openingLimits = { tryMs: 3_000, lastTryMs: 10_000 } as const;
 const maxResponseBytes = 256 * 1024;
 
 export interface HttpOptions {

@@ -43,9 +43,10 @@ export const parseReturn = (driver: string, query: URLSearchParams): ReturnHint 
 export const findPaymentProblems = (
   driver: string,
   payment: Money & { expiresInSeconds: number },
+  name?: string,
 ): FieldError[] => {
   const found = findDriver(driver);
-  return found ? findProblems(found.capabilities, payment) : [];
+  return found ? findProblems(found.capabilities, payment, name) : [];
 };
 
 export interface SecretBox {

@@ -47,6 +47,8 @@ const lookedThroughOfMany = 1_000;
 
 /** Everything that is recorded about a payment, for admins only. */
 export interface PaymentRecord extends PaymentRow {
+  /** The gateways that may open it, in the order of asking; null: only its own. */
+  candidates: string[] | null;
   gatewayReference: string | null;
   /** When the payer was last sent to the gateway. */
   checkoutAt: Date | null;
@@ -177,7 +179,7 @@ export const createAdminPayments = (sql: Queries) => {
     async get(id: string): Promise<PaymentRecord | undefined> {
       const [row] = await sql<Omit<PaymentRecord, 'attempts' | 'exchanges'>[]>`
         select ${columns},
-          p.gateway_reference as "gatewayReference", p.checkout_at as "checkoutAt",
+          p.candidates, p.gateway_reference as "gatewayReference", p.checkout_at as "checkoutAt",
           p.inquired_at as "inquiredAt", p.gateway_code as "gatewayCode",
           p.gateway_message as "gatewayMessage", e.id as "eventId", e.kind as "eventKind",
           e.created_at as "eventAt", d.round, d.next_attempt_at as "nextAttemptAt",

@@ -4,6 +4,8 @@ import { first, type Queries } from './driver/sql.ts';
 export interface NewApplication {
   slug: string;
   defaultGateway: string;
+  /** Asked in this order while the gateways before them do not open a payment; none by default. */
+  fallbackGateways?: string[];
   /** At least one; the first is the default. */
   callbackUrls: string[];
   webhookUrl: string | null;
@@ -14,6 +16,7 @@ export interface NewApplication {
 
 export interface Application extends NewApplication {
   status: 'active' | 'disabled';
+  fallbackGateways: string[];
   requestsPerMinute: number;
   /** Its receiver knows the events of refunds. */
   refundEvents: boolean;
@@ -27,6 +30,7 @@ export type ApplicationSettings = Pick<
   Application,
   | 'status'
   | 'defaultGateway'
+  | 'fallbackGateways'
   | 'callbackUrls'
   | 'webhookUrl'
   | 'requestsPerMinute'
@@ -36,19 +40,19 @@ export type ApplicationSettings = Pick<
 
 export const createApplications = (sql: Queries) => {
   const columns = sql`
-    slug, status, default_gateway as "defaultGateway", callback_urls as "callbackUrls",
+    slug, status, default_gateway as "defaultGateway", fallback_gateways as "fallbackGateways", callback_urls as "callbackUrls",
     webhook_url as "webhookUrl", requests_per_minute as "requestsPerMinute",
     refund_events as "refundEvents", orders_paid_once as "ordersPaidOnce", created_at as "createdAt"`;
   return {
     /** False if the slug exists; then nothing is written. */
     async insert(application: NewApplication): Promise<boolean> {
-      const { slug, defaultGateway, callbackUrls, webhookUrl } = application;
+      const { slug, defaultGateway, fallbackGateways = [], callbackUrls, webhookUrl } = application;
       const { requestsPerMinute = limits.applicationRequestsPerMinute, ordersPaidOnce = false } =
         application;
       const { count } = await sql`
         insert into applications
-          (slug, default_gateway, callback_urls, webhook_url, requests_per_minute, orders_paid_once)
-        values (${slug}, ${defaultGateway}, ${callbackUrls}, ${webhookUrl}, ${requestsPerMinute}, ${ordersPaidOnce})
+          (slug, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, orders_paid_once)
+        values (${slug}, ${defaultGateway}, ${fallbackGateways}, ${callbackUrls}, ${webhookUrl}, ${requestsPerMinute}, ${ordersPaidOnce})
         on conflict (slug) do nothing`;
       return count === 1;
     },
@@ -77,6 +81,7 @@ export const createApplications = (sql: Queries) => {
     async update(slug: string, to: ApplicationSettings): Promise<void> {
       await sql`
         update applications set status = ${to.status}, default_gateway = ${to.defaultGateway},
+          fallback_gateways = ${to.fallbackGateways},
           callback_urls = ${to.callbackUrls}, webhook_url = ${to.webhookUrl},
           requests_per_minute = ${to.requestsPerMinute}, refund_events = ${to.refundEvents}, orders_paid_once = ${to.ordersPaidOnce}
         where slug = ${slug}`;

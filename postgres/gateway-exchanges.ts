@@ -34,9 +34,9 @@ export const exchangeInserts = (
         select id from gateway_exchanges where ${replaceable}
         order by id desc offset ${Math.max(0, maxKept - exchanges.length)} limit 1)
     ), inserted_exchanges as (
-      insert into gateway_exchanges (payment_id, refund_id, at, operation, result, code, message, duration_ms)
-      select ${paymentId}, ${refundId}, e.at, e.operation, e.result, e.code, e.message, e."durationMs"
-      from jsonb_to_recordset(${toJson(sql, exchanges)}) as e (at timestamptz, operation text,
+      insert into gateway_exchanges (payment_id, refund_id, gateway, at, operation, result, code, message, duration_ms)
+      select ${paymentId}, ${refundId}, e.gateway, e.at, e.operation, e.result, e.code, e.message, e."durationMs"
+      from jsonb_to_recordset(${toJson(sql, exchanges)}) as e (gateway text, at timestamptz, operation text,
         result text, code text, message text, "durationMs" int)
     )`;
 };
@@ -77,7 +77,7 @@ export const createGatewayExchanges = (sql: Queries) => ({
    * @param refundId only those about this refund
    */
   list: (paymentId: string, refundId: string | null = null) => sql<GatewayExchange[]>`
-    select at, operation, result, code, message, duration_ms as "durationMs"
+    select gateway, at, operation, result, code, message, duration_ms as "durationMs"
     from gateway_exchanges
     where payment_id = ${paymentId} ${refundId === null ? sql`` : sql`and refund_id = ${refundId}`} order by id`,
 });

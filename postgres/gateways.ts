@@ -17,6 +17,8 @@ export interface Gateway {
 /** For those who may not read its credentials. */
 export interface ListedGateway extends Gateway {
   hasCredentials: boolean;
+  /** Until then other candidates are asked before it; null: it opens payments. */
+  silentUntil: Date | null;
   createdAt: Date;
 }
 
@@ -45,6 +47,25 @@ type NewGateway = Omit<Gateway, 'enabled'> &
 /** A column that is sealed. Each has a key of its own. */
 export type SealedPart = 'credentials' | 'refund_credentials' | 'notification_secrets';
 
+/** An account that may open a payment. */
+export interface RankedAccount extends RecordedAccount {
+  /** Openings failed there again and again, and the pause is not over. False: it is over. Null: it opens payments. */
+  isSilent: boolean | null;
+}
+
+/** A gateway for the applications that may use it. */
+export interface UsableGateway extends Pick<Gateway, 'slug' | 'driver' | 'kind'> {
+  hasRefundCredentials: boolean;
+  answers: boolean;
+}
+
+const mostUsable = 100;
+const firstSilence = '30 seconds';
+const longestSilence = '5 minutes';
+
+/** {@link RankedAccount}'s own column, of gateways `g`. */
+export const silenceColumn = (sql: Queries) => sql`g.silent_until > now() as "isSilent"`;
+
 /** The fields of RecordedAccount, of gateways `g`. */
 export const accountColumns = (sql: Queries) => sql`
   g.slug as gateway, g.driver, g.kind as "gatewayKind", g.credentials, g.refund_credentials as "refundCredentials"`;
@@ -67,8 +88,46 @@ export const createGateways = (sql: Queries) => ({
   async list(): Promise<ListedGateway[]> {
     return sql<ListedGateway[]>`
       select slug, driver, kind, enabled, has_credentials as "hasCredentials",
-        created_at as "createdAt"
+        case when silent_until > now() then silent_until end as "silentUntil", created_at as "createdAt"
       from gateways order by slug`;
+  },
+
+  /** Those of the slugs that exist, in their order. */
+  async listNamed(slugs: readonly string[]): Promise<Gateway[]> {
+    return sql<Gateway[]>`
+      select slug, driver, kind, enabled from gateways where slug = any (${[...slugs]}::text[])
+      order by array_position(${[...slugs]}::text[], slug)`;
+  },
+
+  /** Those that take new payments. */
+  async listUsable({ sandboxOnly }: { sandboxOnly: boolean }): Promise<UsableGateway[]> {
+    return sql<UsableGateway[]>`
+      select slug, driver, kind, has_refund_credentials as "hasRefundCredentials",
+        coalesce(silent_until <= now(), true) as answers
+      from gateways where enabled and (kind = 'sandbox' or not ${sandboxOnly}) order by slug limit ${mostUsable}`;
+  },
+
+  /** The accounts of the slugs, in their order. */
+  async listRanked(slugs: readonly string[]): Promise<RankedAccount[]> {
+    return sql<RankedAccount[]>`
+      select ${accountColumns(sql)}, ${silenceColumn(sql)} from gateways g
+      where slug = any (${[...slugs]}::text[]) order by array_position(${[...slugs]}::text[], slug)`;
+  },
+
+  /**
+   * Begins a pause in which the gateway is asked last, after those before it a longer one.
+   * @returns false if it is in one
+   */
+  beginSilence: (slug: string) =>
+    changesOne(sql`
+      update gateways set silences = silences + 1, silent_until = now()
+        + least(${firstSilence}::interval * 2 ^ least(silences, 10), ${longestSilence}::interval)
+      where slug = ${slug} and coalesce(silent_until <= now(), true)`),
+
+  /** It has opened a payment. */
+  async endSilence(slug: string): Promise<void> {
+    await sql`
+      update gateways set silences = 0, silent_until = null where slug = ${slug} and silent_until is not null`;
   },
 
   /** False if the gateway does not exist or is in this state already. */

@@ -8,7 +8,7 @@ import { createAuditLog } from './audit-log.ts';
 import { changesOne, first, type Queries } from './driver/sql.ts';
 import { eventInserts } from './event-inserts.ts';
 import { exchangeInserts } from './gateway-exchanges.ts';
-import { accountColumns } from './gateways.ts';
+import { accountColumns, type RankedAccount, silenceColumn } from './gateways.ts';
 import {
   claimedAt,
   claiming,
@@ -29,6 +29,9 @@ export interface PaymentWithAccount extends Payment, RecordedAccount {
   payerSent: boolean;
   /** When the payer of a sandbox plan comes back. */
   payerReturnsAt: Date | null;
+  /** The gateways that may open it, in the order of asking; null: only its own. */
+  candidates: string[] | null;
+  isSilent: RankedAccount['isSilent'];
   /** Null until the payment has ended. */
   delivery: DeliveryStatus | null;
   /** The round of the delivery. */
@@ -71,7 +74,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
     first(sql<PaymentWithAccount[]>`
       select ${selectPayment(sql)}, ${accountColumns(sql)},
         p.gateway_reference as reference, p.checkout_at is not null as "payerSent",
-        p.payer_returns_at as "payerReturnsAt", d.status as delivery, d.round, ${takesPart(sql)} as "isPaidOnce",
+        p.payer_returns_at as "payerReturnsAt", p.candidates, ${silenceColumn(sql)}, d.status as delivery, d.round, ${takesPart(sql)} as "isPaidOnce",
         case when ${takesPart(sql)} then ${isPaidByAnother(sql)} else false end as "orderIsPaid"
       from payments p
       join gateways g on g.slug = p.gateway
@@ -81,16 +84,19 @@ export const createPaymentOutcomes = (sql: Queries) => ({
 
   /**
    * Records that the payment was opened at its gateway. The payer of a plan is there at once.
+   * @param opened.gateway the candidate that has opened it; null: there is only one
    * @returns false if it has ended or is open already
    */
   recordOpened: (
     id: string,
     {
+      gateway = null,
       reference,
       redirect,
       payer = null,
       exchanges,
     }: {
+      gateway?: string | null;
       reference: string;
       redirect: Redirect;
       payer?: { returnsAt: Date | null } | null;
@@ -98,7 +104,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
   ) =>
     changesOne(sql`
       with ${exchangeInserts(sql, id, exchanges)}
-      update payments set gateway_reference = ${reference},
+      update payments set ${gateway === null ? sql`` : sql`gateway = ${gateway},`} gateway_reference = ${reference},
         gateway_redirect = ${sql.json({ ...redirect })},
         checkout_at = case when ${payer !== null} then now() else checkout_at end,
         payer_returns_at = ${payer?.returnsAt ?? null}

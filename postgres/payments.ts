@@ -27,6 +27,8 @@ export interface InsertOptions {
   traceparent?: string | null;
   plan?: Parameters<typeof insertPlanned>[2] | undefined;
   isPaidOnce?: boolean;
+  /** The gateways that may open it, if there are several. */
+  candidates?: readonly string[] | null;
 }
 
 /** False: the key is taken, or another payment has paid the order, whose id this is. Then nothing is written. */
@@ -108,7 +110,7 @@ export const createPayments = (sql: Queries) => ({
   async insert(
     payment: Payment,
     idempotency: IdempotencyRecord | null,
-    { traceparent = null, plan, isPaidOnce = false }: InsertOptions = {},
+    { traceparent = null, plan, isPaidOnce = false, candidates = null }: InsertOptions = {},
   ): Promise<Inserted> {
     const isFree = isPaidOnce ? sql`not exists (select from paid)` : sql`true`;
     const key = idempotency
@@ -127,8 +129,8 @@ export const createPayments = (sql: Queries) => ({
       : sql`select 1 where ${isFree}`;
     const [row] = await sql<Inserted[]>`
       with ${isPaidOnce ? sql`paid as (${selectPaidOfOrder(sql, payment)}),` : sql``} key as (${key}), payment as (
-        insert into payments (${insertColumns(sql)}, traceparent)
-        select ${insertValues(sql, payment)}, ${traceparent}::text from key
+        insert into payments (${insertColumns(sql)}, traceparent, candidates)
+        select ${insertValues(sql, payment)}, ${traceparent}::text, ${candidates && [...candidates]}::text[] from key
         returning id, created_at
       ) ${plan ? sql`, planned as (${insertPlanned(sql, payment, plan)})` : sql``}, outbox as (
         insert into workflow_outbox (payment_id, created_at)

@@ -15,6 +15,8 @@ const anyPart = <S>(part: Part<S>): Part<AnyState> => part as unknown as Part<An
 /** Every part, with the bounds that keep its states few. */
 export const parts: readonly Part<AnyState>[] = [
   anyPart(opening()),
+  anyPart(opening({ candidates: 2 })),
+  anyPart(opening({ candidates: 2, dead: true })),
   anyPart(end()),
   anyPart(end({ restores: true })),
   anyPart(delivery()),
@@ -40,7 +42,20 @@ export const plantedFaults: readonly { fault: string; part: Part<AnyState> }[] =
       'a second opening replaces the first',
       'ended although a payer was sent',
     ] as const
-  ).map((fault) => ({ fault, part: anyPart(opening(fault)) })),
+  ).map((fault) => ({ fault, part: anyPart(opening({ fault })) })),
+  ...(
+    [
+      'the gateway is switched before the opening is recorded',
+      'a refusal after a silence ends the payment',
+      'one refusal ends the payment',
+      'the next gateway is tried after the payer was sent',
+      'the retry records the gateway that it asked, whatever is recorded',
+    ] as const
+  ).map((fault) => ({ fault, part: anyPart(opening({ fault, candidates: 2 })) })),
+  ...(['a silent gateway is asked again and no other'] as const).map((fault) => ({
+    fault,
+    part: anyPart(opening({ fault, candidates: 2, dead: true })),
+  })),
   ...(
     [
       'no compare-and-set',

@@ -1,5 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
+import { createBreaker } from '../activities/breaker.ts';
 import { createBulkhead } from '../activities/bulkhead.ts';
 import { createActivities } from '../activities/index.ts';
 import { createPace } from '../activities/pace.ts';
@@ -17,6 +18,7 @@ import { createAccountComparison } from '../postgres/account-comparison.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
 import { createGatewayEntries } from '../postgres/gateway-entries.ts';
 import { createGatewayExchanges } from '../postgres/gateway-exchanges.ts';
+import { createGateways } from '../postgres/gateways.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createLatePayments } from '../postgres/late-payments.ts';
 import { createRefundOutcomes } from '../postgres/refund-outcomes.ts';
@@ -108,6 +110,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     secretBox: createSecretBox(config.WEBHOOKS_KEY ?? noKeys, 'WEBHOOKS_KEY'),
     targetRule,
     gatewayBulkhead: createBulkhead({ perOwner: paymentSlots / 4 }),
+    breaker: createBreaker(createGateways(sql)),
     replayPace: createPace({ perSecond: limits.workerReplaysPerSecond, longestWaitMs: 2_000 }),
     deliveryBulkhead: createBulkhead({
       perOwner: deliverySlots / 4,

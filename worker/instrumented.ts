@@ -63,13 +63,17 @@ export const instrumentDeliveries = (
 
 export const instrumentGateways =
   (gatewayOf: AdapterOf, { gatewayCalls }: Pick<WorkerMetrics, 'gatewayCalls'>): AdapterOf =>
-  (account, listener) =>
-    gatewayOf(account, (exchange) => {
-      const { operation, result, durationMs } = exchange;
-      const { gateway, gatewayKind: kind } = account;
-      gatewayCalls.observe({ gateway, kind, operation, result }, durationMs / 1000);
-      return listener?.(exchange);
-    });
+  (account, listener, tryMs) =>
+    gatewayOf(
+      account,
+      (exchange) => {
+        const { operation, result, durationMs } = exchange;
+        const { gateway, gatewayKind: kind } = account;
+        gatewayCalls.observe({ gateway, kind, operation, result }, durationMs / 1000);
+        return listener?.(exchange);
+      },
+      tryMs,
+    );
 
 export const instrumentSweeperTasks = (
   tasks: SweeperTasks,

@@ -48,8 +48,15 @@ const readWebhookUrl = async (given: unknown, io: Io): Promise<string | null> =>
   return url;
 };
 
-const toUrls = (value: unknown): string[] | undefined =>
+const toTexts = (value: unknown): string[] | undefined =>
   Array.isArray(value) ? value.map(String) : undefined;
+
+const fallbackGateway = (otherwise: string) =>
+  option(
+    '--fallback-gateway <slug...>',
+    'asked in this order while the gateways before them do not open a payment',
+    otherwise,
+  );
 
 const ordersPaidOnce = (byDefault: string) =>
   option(
@@ -71,16 +78,19 @@ const createCommand: CommandSpec = {
   ],
   options: [
     required('--gateway <slug>', 'default gateway'),
+    fallbackGateway('none'),
     required(...callbackUrl),
     webhookUrlOption('none'),
     ordersPaidOnce('yes'),
     reasonOption(),
   ],
   run: async ({ args: [slug = ''], options, reason, operations, io }) => {
+    const fallbackGateways = toTexts(options.fallbackGateway);
     const application = {
       slug,
       defaultGateway: String(options.gateway),
-      callbackUrls: toUrls(options.callbackUrl) ?? [],
+      ...(fallbackGateways && { fallbackGateways }),
+      callbackUrls: toTexts(options.callbackUrl) ?? [],
       webhookUrl: await readWebhookUrl(options.webhookUrl, io),
       ...ordersPaidOnceIn(options),
     };
@@ -95,12 +105,13 @@ const createCommand: CommandSpec = {
 
 const updateCommand: CommandSpec = {
   usage: 'update <application>',
-  summary:
-    'change URLs, default gateway or request budget; the next attempt uses a new webhook URL',
+  summary: 'change URLs, gateways or request budget; the next attempt uses a new webhook URL',
   examples: [
     'applications update shop --webhook-url https://shop.example/new-webhook',
     'applications update shop --webhook-url - < webhook-url',
     'applications update shop --no-webhook-url --reason "receiver is gone"',
+    'applications update shop --gateway zarinpal-main --fallback-gateway zibal-main payping-main',
+    'applications update shop --no-fallback-gateway',
     'applications update shop --requests-per-minute 600',
     'applications update shop --refund-events on --reason "its receiver knows them"',
     'applications update shop --orders-paid-once no --reason "it has two payments for an order on purpose"',
@@ -110,6 +121,8 @@ const updateCommand: CommandSpec = {
     webhookUrlOption('as it is'),
     option('--no-webhook-url', 'remove the webhook URL'),
     option('--gateway <slug>', 'default gateway', 'as it is'),
+    fallbackGateway('as they are'),
+    option('--no-fallback-gateway', 'ask the default gateway alone'),
     option('--requests-per-minute <count>', 'request budget', 'as it is').argParser(
       count(1_000_000),
     ),
@@ -122,7 +135,8 @@ const updateCommand: CommandSpec = {
     reasonOption(),
   ],
   run: async ({ args: [slug = ''], options, reason, operations, io }) => {
-    const callbackUrls = toUrls(options.callbackUrl);
+    const callbackUrls = toTexts(options.callbackUrl);
+    const fallbackGateways = toTexts(options.fallbackGateway);
     const { gateway, requestsPerMinute } = options;
     const webhookUrl = await readWebhookUrl(options.webhookUrl, io);
     const settings = {
@@ -130,6 +144,8 @@ const updateCommand: CommandSpec = {
       ...(options.webhookUrl === false && { webhookUrl: null }),
       ...(webhookUrl !== null && { webhookUrl }),
       ...(typeof gateway === 'string' && { defaultGateway: gateway }),
+      ...(options.fallbackGateway === false && { fallbackGateways: [] }),
+      ...(fallbackGateways && { fallbackGateways }),
       ...(typeof requestsPerMinute === 'number' && { requestsPerMinute }),
       ...(options.refundEvents !== undefined && { refundEvents: options.refundEvents === 'on' }),
       ...ordersPaidOnceIn(options),

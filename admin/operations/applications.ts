@@ -1,3 +1,4 @@
+import { mostGateways } from '../../contract/create-payment.ts';
 import { slugPattern } from '../../contract/ids.ts';
 import { createAdminRefunds } from '../../postgres/admin-refunds.ts';
 import type { Application, ApplicationSettings } from '../../postgres/applications.ts';
@@ -21,6 +22,7 @@ import type { Deps } from './deps.ts';
 export type NewApplication = Pick<Application, 'slug' | 'defaultGateway' | 'callbackUrls'> & {
   /** Default: true. */
   ordersPaidOnce?: boolean;
+  fallbackGateways?: string[];
   webhookUrl: string | null;
 };
 
@@ -53,6 +55,7 @@ export const findApplication = async (sql: Sql, slug: string): Promise<Applicati
 const toAuditFacts = (application: Application): AuditFacts => ({
   status: application.status,
   default_gateway: application.defaultGateway,
+  fallback_gateways: application.fallbackGateways,
   callback_urls: application.callbackUrls,
   webhook_url: application.webhookUrl && hideQuery(application.webhookUrl),
   requests_per_minute: application.requestsPerMinute,
@@ -91,18 +94,13 @@ export const createApplicationOperations = ({
       throw new Refusal('The host of the webhook URL has a private, reserved or internal address.');
   };
 
-  const checkGateway = async (tx: Queries, slug: string) => {
-    if (!(await createGateways(tx).get(slug)))
-      throw new Refusal(`There is no gateway "${slug}". Add it first.`);
-  };
-
   return {
     /** @returns the application with its first webhook secret, which cannot be read again */
     async create(
       application: NewApplication,
       reason: string | null,
     ): Promise<{ application: Application; secret: string }> {
-      const { slug, defaultGateway, callbackUrls } = application;
+      const { slug, callbackUrls } = application;
       checkSlug(slug);
       if (callbackUrls.length === 0)
         throw new Refusal('An application needs at least one callback URL.');
@@ -110,7 +108,7 @@ export const createApplicationOperations = ({
       const box = webhookBox();
       const subject = `application:${slug}`;
       return change({ action: 'application.create', subject, reason }, async (tx) => {
-        await checkGateway(tx, defaultGateway);
+        await checkGateways(tx, application);
         // A shop that wants two payments for an order says so. For all others the second one is a mistake.
         const isNew = await createApplications(tx).insert({ ordersPaidOnce: true, ...application });
         if (!isNew) throw new Refusal(`The application "${slug}" already exists.`);
@@ -140,10 +138,9 @@ export const createApplicationOperations = ({
           `The budget must be from 1 to ${maxRequestsPerMinute} requests a minute.`,
         );
       const subject = `application:${slug}`;
-      return change({ action: 'application.update', subject, reason }, async (tx) => {
-        if (settings.defaultGateway !== undefined) await checkGateway(tx, settings.defaultGateway);
-        return write(tx, slug, settings);
-      });
+      return change({ action: 'application.update', subject, reason }, (tx) =>
+        write(tx, slug, settings),
+      );
     },
 
     /**
@@ -165,11 +162,44 @@ export const createApplicationOperations = ({
   };
 };
 
+const mostFallbacks = mostGateways - 1;
+
+/** @throws Refusal unless a payment can go from each of the gateways to the next one */
+const checkGateways = async (
+  tx: Queries,
+  {
+    defaultGateway,
+    fallbackGateways = [],
+  }: Pick<NewApplication, 'defaultGateway' | 'fallbackGateways'>,
+): Promise<void> => {
+  const slugs = [defaultGateway, ...fallbackGateways];
+  const twice = slugs.find((slug, index) => slugs.indexOf(slug) < index);
+  if (twice !== undefined)
+    throw new Refusal(
+      twice === defaultGateway
+        ? `The gateway "${twice}" is the default one: it cannot be its own fallback.`
+        : `The fallback gateway "${twice}" is named twice.`,
+    );
+  if (fallbackGateways.length > mostFallbacks)
+    throw new Refusal(`An application has at most ${mostFallbacks} fallback gateways.`);
+  const found = await createGateways(tx).listNamed(slugs);
+  const missing = slugs.find((slug) => !found.some((gateway) => gateway.slug === slug));
+  if (missing !== undefined) throw new Refusal(`There is no gateway "${missing}". Add it first.`);
+  const [first] = found;
+  const other = found.find(({ kind }) => kind !== first?.kind);
+  if (other)
+    throw new Refusal(
+      `"${defaultGateway}" is ${first?.kind} and "${other.slug}" is ${other.kind}: all gateways of an application are live, or all are sandboxes.`,
+    );
+};
+
 const write = async (tx: Queries, slug: string, settings: Partial<ApplicationSettings>) => {
   const before = await lockApplication(tx, slug);
   const after = { ...before, ...settings };
   if (JSON.stringify(after) === JSON.stringify(before))
     throw new Refusal(`The application "${slug}" already has these settings.`);
+  if (settings.defaultGateway !== undefined || settings.fallbackGateways !== undefined)
+    await checkGateways(tx, after);
   await createApplications(tx).update(slug, after);
   return { result: after, before: toAuditFacts(before), after: toAuditFacts(after) };
 };

@@ -29,6 +29,7 @@ export const paymentFacts = (payment: PaymentRecord) => {
     Created: payment.createdAt,
     Description: payment.description,
     Gateway: payment.gateway,
+    'May be opened at': payment.candidates?.join(', ') ?? null,
     'Gateway reference': payment.gatewayReference,
     'Tracking code': payment.trackingCode,
     Card: payment.cardPanMasked,
@@ -159,6 +160,7 @@ export const tokenFacts = (token: TokenSummary) => ({
 export const applicationFacts = (application: Application) => ({
   Status: labelOf('application', application.status),
   'Default gateway': application.defaultGateway,
+  'Fallback gateways': application.fallbackGateways.join(', ') || 'none',
   'Webhook URL': application.webhookUrl === null ? 'none' : hideQuery(application.webhookUrl),
   'Callback URLs': application.callbackUrls.join(', '),
   'Requests a minute': application.requestsPerMinute,

@@ -229,7 +229,7 @@ const createTimeline = (payment: PaymentRecord): TimelineEntry[] => {
     entry(payment.checkoutAt, 'payer sent to the gateway', payment.gatewayReference),
     entry(payment.inquiredAt, 'inquiry without an outcome', null),
     ...payment.exchanges.map((exchange) =>
-      entry(exchange.at, labelOf('exchange', exchange.operation), describeExchange(exchange)),
+      entry(exchange.at, whomAsked(exchange, payment), describeExchange(exchange)),
     ),
     entry(payment.eventAt, labelOf('status', payment.status), describeOutcome(payment)),
     entry(
@@ -274,6 +274,15 @@ const describeOutcome = (payment: PaymentRecord): string | null => {
     trackingCode,
   ].filter(Boolean);
   return facts.length > 0 ? facts.join(' · ') : null;
+};
+
+/** An opening may have asked another gateway than the one that the payment is at. */
+const whomAsked = (
+  { operation, gateway }: GatewayExchange,
+  { candidates }: PaymentRecord,
+): string => {
+  const asked = labelOf('exchange', operation);
+  return candidates && gateway ? `${asked} (${gateway})` : asked;
 };
 
 export const describeExchange = ({ result, code, message, durationMs }: GatewayExchange): string =>

@@ -120,12 +120,12 @@ export const createPaymentHandler = (
       throw error;
     }
 
-    const { payment, plan, isPaidOnce } = created;
+    const { payment, candidates, plan, isPaidOnce } = created;
     const location = `${publicBaseUrl}/api/v1/payments/${payment.id}`;
     const response = { status: 201, location, body: presentPayment(payment, publicBaseUrl) };
     const traceparent = parseTraceparent(request.header('traceparent')) ?? null;
     const planned = plan && { ...plan, returnUrl: `${location}/return` };
-    const options = { traceparent, plan: planned, isPaidOnce };
+    const options = { traceparent, plan: planned, isPaidOnce, candidates };
     const record = keyed ? { route: keyScope, keptFor, ...keyed, ...response } : null;
     // Two tries: a taken key may expire before its stored response is read.
     for (let attempt = 1; attempt <= 2; attempt += 1) {

@@ -1,21 +1,32 @@
-import { CreatePayment, PaymentTerms } from '../../contract/create-payment.ts';
+import { CreatePayment, NamedGateways, PaymentTerms } from '../../contract/create-payment.ts';
 import type { FieldError } from '../../contract/errors.ts';
 import { newPaymentId } from '../../contract/ids.ts';
 import type { JsonNode } from '../../contract/json.ts';
 import { toPlainValue } from '../../contract/json.ts';
 import { metadataProblems } from '../../contract/metadata.ts';
 import { blankPayment, type NewPayment, type Payment } from '../../contract/payment-fields.ts';
-import { type SandboxPlan, sandboxPlanProblems } from '../../contract/sandbox-plan.ts';
+import {
+  type SandboxPlan,
+  sandboxPlanElsewhere,
+  sandboxPlanProblems,
+} from '../../contract/sandbox-plan.ts';
 import { findPaymentProblems } from '../../gateways/registry.ts';
-import type { Gateway, Gateways } from '../../postgres/gateways.ts';
+import { type Gateway, type Gateways, sandboxAccount } from '../../postgres/gateways.ts';
 import type { Caller } from '../../postgres/tokens.ts';
 import { ownerOf } from '../http/owned-records.ts';
 import type { Refuse } from '../http/route.ts';
 import { asFields, fieldErrors, invalidBody } from '../http/validation.ts';
 
 export interface Deps {
-  gateways: Pick<Gateways, 'get' | 'sandboxSlugs'>;
+  gateways: Pick<Gateways, 'listNamed' | 'sandboxSlugs'>;
   now: () => Date;
+}
+
+interface Created {
+  payment: Payment;
+  candidates: string[] | null;
+  plan: SandboxPlan | undefined;
+  isPaidOnce: boolean;
 }
 
 interface CreateRequest {
@@ -25,40 +36,39 @@ interface CreateRequest {
 
 /**
  * Validates the body of a create and makes the payment.
- * @returns also whether at most one payment of its order may be paid
+ * @returns also the gateways that may open it, if there are several, and whether at most one payment of its order may be paid
  * @throws PaymentError VALIDATION_FAILED with every problem at once, GATEWAY_NOT_ALLOWED
  */
 export const newPayment = async (
   { gateways, now }: Deps,
   { caller, refuse }: CreateRequest,
   sent: JsonNode,
-): Promise<{ payment: Payment; plan: SandboxPlan | undefined; isPaidOnce: boolean }> => {
+): Promise<Created> => {
   const body = asFields(CreatePayment, sent);
   const value = toPlainValue(body);
   const parsed = CreatePayment.safeParse(value);
   const members = body.kind === 'object' ? body.members : new Map<string, JsonNode>();
   const metadata = members.get('metadata');
   const callbackUrl = stringIn(members, 'callback_url') ?? caller.callbackUrls[0] ?? '';
-  const slug = stringIn(members, 'gateway') ?? caller.defaultGateway.slug;
-  const gateway =
-    slug === caller.defaultGateway.slug ? caller.defaultGateway : await gateways.get(slug);
-  const isAllowed = caller.mode === 'live' || gateway?.kind === 'sandbox';
+  const choice = choiceOf(value, members, caller);
+  const found = await findGateways(gateways, choice.slugs, caller);
+  const isAllowed = caller.mode === 'live' || found.every(({ kind }) => kind === 'sandbox');
+  const { usable, problems: gatewayProblems } = selectUsable(found, {
+    choice,
+    isAllowed,
+    // Amounts are checked even if another part of the body is invalid.
+    terms: parsed.success ? parsed.data : PaymentTerms.safeParse(value).data,
+    plan: parsed.data?.sandbox,
+  });
+  const [gateway] = usable;
 
   const problems: FieldError[] = [
     ...(parsed.success ? [] : fieldErrors(parsed.error)),
     ...(metadata ? metadataProblems(metadata) : []),
     ...(caller.callbackUrls.includes(callbackUrl) ? [] : [unregisteredCallback]),
-    ...gatewayProblems(gateway, {
-      slug,
-      isAllowed,
-      // Amounts are checked even if another part of the body is invalid.
-      terms: parsed.success ? parsed.data : PaymentTerms.safeParse(value).data,
-    }),
+    ...gatewayProblems,
     ...(parsed.data?.sandbox && gateway && isAllowed
-      ? sandboxPlanProblems(parsed.data.sandbox, {
-          expiresIn: parsed.data.expires_in,
-          driver: gateway.driver,
-        })
+      ? sandboxPlanProblems(parsed.data.sandbox, { expiresIn: parsed.data.expires_in })
       : []),
   ];
   if (!parsed.success || !gateway || problems.length > 0) throw invalidBody(refuse, problems);
@@ -83,6 +93,7 @@ export const newPayment = async (
   };
   return {
     payment: { ...blankPayment, ...created },
+    candidates: usable.length > 1 ? usable.map(({ slug }) => slug) : null,
     plan: fields.sandbox,
     // Fake money of a live token takes no part.
     isPaidOnce: caller.ordersPaidOnce && (caller.mode === 'test' || gateway.kind === 'live'),
@@ -100,23 +111,109 @@ const unregisteredCallback: FieldError = {
   message: 'must equal one of the registered callback URLs',
 };
 
-const gatewayProblems = (
-  gateway: Gateway | undefined,
-  { slug, isAllowed, terms }: { slug: string; isAllowed: boolean; terms: PaymentTerms | undefined },
-): FieldError[] => {
-  if (!gateway) return [unusableGateway('has no gateway of that name in use')];
-  // The settings and limits of a gateway are hidden from a token that may not use it.
-  if (!isAllowed) return [];
-  return [
-    ...(gateway.enabled ? [] : [unusableGateway(`has no gateway ${slug} in use`)]),
-    ...(terms
-      ? findPaymentProblems(gateway.driver, { ...terms, expiresInSeconds: terms.expires_in })
-      : []),
-  ];
+/** The gateways that a create names, or that its application has, in the order of asking. */
+interface Choice {
+  slugs: readonly string[];
+  /** The field that names them. */
+  path: 'gateway' | 'gateways';
+  isTwice: boolean;
+}
+
+const choiceOf = (
+  value: unknown,
+  members: ReadonlyMap<string, JsonNode>,
+  { defaultGateway, fallbackGateways }: Caller,
+): Choice => {
+  const isTwice = members.has('gateway') && members.has('gateways');
+  if (members.has('gateways')) {
+    // What is wrong with the list itself is reported with the rest of the body.
+    const { data } = NamedGateways.safeParse(value);
+    return { slugs: data?.gateways ?? [], path: 'gateways', isTwice };
+  }
+  const pinned = stringIn(members, 'gateway');
+  const slugs = pinned === undefined ? [defaultGateway.slug, ...fallbackGateways] : [pinned];
+  return { slugs, path: 'gateway', isTwice };
 };
 
-const unusableGateway = (message: string): FieldError => ({
-  path: 'gateway',
+/** Those that exist, in their order. Authentication has read the application's own. */
+const findGateways = async (
+  gateways: Pick<Gateways, 'listNamed'>,
+  slugs: readonly string[],
+  { defaultGateway }: Caller,
+): Promise<Gateway[]> => {
+  if (slugs.length === 0) return [];
+  const isOwn = slugs.length === 1 && slugs[0] === defaultGateway.slug;
+  return isOwn ? [defaultGateway] : gateways.listNamed(slugs);
+};
+
+/** The gateways that take the payment. Without one, the problems are those of each. */
+const selectUsable = (
+  found: readonly Gateway[],
+  { choice, isAllowed, terms, plan }: Selection,
+): { usable: readonly Gateway[]; problems: readonly FieldError[] } => {
+  const slugs = new Set(found.map(({ slug }) => slug));
+  const wrong = [
+    ...(choice.isTwice ? [namedTwice] : []),
+    ...choice.slugs.flatMap((slug, index) => {
+      const path = choice.path === 'gateway' ? choice.path : `${choice.path}.${index}`;
+      return slugs.has(slug) ? [] : [unusableGateway('has no gateway of that name in use', path)];
+    }),
+  ];
+  // The settings and limits of a gateway are hidden from a token that may not use it.
+  if (!isAllowed) return { usable: found, problems: wrong };
+  if (new Set(found.map(({ kind }) => kind)).size > 1) wrong.push(mixedKinds);
+  const judged = found.map((gateway) => ({
+    gateway,
+    problems: problemsOf(gateway, {
+      path: choice.path,
+      name: choice.slugs.length > 1 ? `the gateway ${gateway.slug}` : undefined,
+      terms,
+      plan,
+    }),
+  }));
+  const usable = judged.filter(({ problems }) => problems.length === 0);
+  if (usable.length > 0) return { usable: usable.map(({ gateway }) => gateway), problems: wrong };
+  return { usable: [], problems: [...wrong, ...judged.flatMap(({ problems }) => problems)] };
+};
+
+interface Selection {
+  choice: Choice;
+  isAllowed: boolean;
+  terms: PaymentTerms | undefined;
+  plan: SandboxPlan | undefined;
+}
+
+/** Why a gateway does not take the payment. */
+const problemsOf = (
+  { slug, driver, enabled }: Gateway,
+  {
+    path,
+    name,
+    terms,
+    plan,
+  }: Pick<Selection, 'terms' | 'plan'> & { path: string; name: string | undefined },
+): FieldError[] => [
+  ...(enabled ? [] : [unusableGateway(`has no gateway ${slug} in use`, path)]),
+  ...(terms
+    ? findPaymentProblems(driver, { ...terms, expiresInSeconds: terms.expires_in }, name)
+    : []),
+  ...(plan && driver !== sandboxAccount.driver ? [sandboxPlanElsewhere(name)] : []),
+];
+
+const namedTwice: FieldError = {
+  path: 'gateways',
+  rule: 'exclusive',
+  message: 'must not be given together with gateway',
+};
+
+const mixedKinds: FieldError = {
+  path: 'gateways',
+  rule: 'kind',
+  message: 'must be live gateways or sandboxes, not both',
+};
+
+const unusableGateway = (message: string, path: string): FieldError => ({
+  path,
   rule: 'in_use',
   message,
 });

@@ -295,8 +295,10 @@ export interface CreatePayment {
   currency: Currency;
   /** The payer's browser returns here. Must equal one of the registered callback URLs; the first is the default. The service adds `payment_id`, `order_id` and `status` to its query. */
   callback_url?: string | undefined;
-  /** Slug of an enabled gateway; by default the application's. A test token may use only sandbox gateways. */
+  /** Slug of an enabled gateway, the only one that is asked; by default the application's. A test token may use only sandbox gateways. */
   gateway?: string | undefined;
+  /** Slugs of gateways that may take the payment, instead of `gateway`. They are asked in this order until one opens the payment, which stays there. Those that are disabled or do not take its amount, currency or time are left out; if none is left, the create is rejected with the reasons of each. All are live, or all are sandboxes (rule `kind`). By default the application's list. */
+  gateways?: string[] | undefined;
   /** Shown to the payer at the gateway. */
   description?: string | undefined;
   /** Stored and returned as it was sent. At most 8192 bytes as sent, nested at most 5 levels deep. */
@@ -881,7 +883,7 @@ export interface ErrorDetails {
   fields?: {
     /** Dotted; empty for the body itself. */
     path: string;
-    /** `invalid_type`, `invalid_format`, `invalid_value`, `too_small`, `too_big`, `unknown_field`, `repeated`, `exclusive`, `length`, `nul`, `time`, `cursor`, `currency`, `keys`, `key_length`, `bytes`, `depth`, `registered`, `in_use`, `signature`, `gateway_currency`, `gateway_bounds`, `gateway_step`, `sandbox_only`. New rules may appear: act on `code`. */
+    /** `invalid_type`, `invalid_format`, `invalid_value`, `too_small`, `too_big`, `unknown_field`, `repeated`, `exclusive`, `length`, `nul`, `time`, `cursor`, `currency`, `keys`, `key_length`, `bytes`, `depth`, `registered`, `in_use`, `kind`, `signature`, `gateway_currency`, `gateway_bounds`, `gateway_step`, `sandbox_only`. New rules may appear: act on `code`. */
     rule: string;
     message: string;
   }[];

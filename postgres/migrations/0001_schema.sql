@@ -19,6 +19,10 @@ create table gateways (
   -- For those who may not read them.
   has_credentials boolean not null generated always as (credentials is not null) stored,
   has_refund_credentials boolean not null generated always as (refund_credentials is not null) stored,
+  -- Openings failed there again and again: until then other gateways that may open the payment are asked before it.
+  -- Kept until it opens one; silences makes the next pause longer.
+  silent_until timestamptz,
+  silences int not null default 0,
   created_at timestamptz not null default now()
 );
 
@@ -28,6 +32,9 @@ create table applications (
   status text not null default 'active'
     constraint applications__status check (status in ('active', 'disabled')),
   default_gateway text not null references gateways,
+  -- Asked in this order while the gateways before it do not open a payment. All are live, or all are sandboxes.
+  fallback_gateways text[] not null default '{}' constraint applications__fallback_gateways
+    check (cardinality(fallback_gateways) <= 4 and default_gateway <> all (fallback_gateways)),
   callback_urls text[] not null
     constraint applications__callback_urls check (cardinality(callback_urls) > 0),
   webhook_url text,
@@ -95,7 +102,11 @@ create table payments (
     check (status in ('pending', 'processing', 'paid', 'failed', 'cancelled', 'expired')),
   amount bigint not null constraint payments__amount check (amount between 1 and 999999999999),
   currency text not null,
+  -- The first of the candidates, and then the one that has opened it.
   gateway text not null references gateways,
+  -- The gateways that may open it, in the order of asking; null: only the one above.
+  candidates text[] constraint payments__candidates
+    check (cardinality(candidates) between 2 and 5 and gateway = any (candidates)),
   description text,
   callback_url text not null,
   -- Text, not jsonb: the API returns it as it was sent.
@@ -189,6 +200,16 @@ $$;
 create trigger payments__checkout_stays before update of checkout_at on payments
   for each row when (old.checkout_at is not null and new.checkout_at is null)
   execute function refuse_clearing('checkout_at');
+
+-- The statement that records the opening says which gateway it was at. From then on its reference and its payer are there.
+create function refuse_moving() returns trigger language plpgsql as $$
+begin
+  raise exception 'the gateway of an opened payment stays' using errcode = 'insufficient_privilege';
+end
+$$;
+create trigger payments__gateway_stays before update of gateway on payments
+  for each row when (new.gateway <> old.gateway and (old.gateway_reference is not null or old.status <> 'pending'))
+  execute function refuse_moving();
 
 -- The transactional outbox: payments whose workflow has not been started yet. Rows live for moments.
 create table workflow_outbox (
@@ -630,6 +651,8 @@ create table gateway_exchanges (
   id bigint generated always as identity,
   -- The refund that the call was about; null: the payment itself.
   refund_id text,
+  -- Whom an opening asked; null: the gateway of the payment.
+  gateway text,
   at timestamptz not null,
   operation text not null,
   result text not null,

@@ -11,6 +11,7 @@ export const aCaller = (used = 1): Caller => ({
   callbackUrls: [],
   webhookUrl: null,
   ordersPaidOnce: false,
+  fallbackGateways: [],
   defaultGateway: { slug: 'sandbox', driver: 'sandbox', kind: 'sandbox', enabled: true },
   budget: { perMinute: 120, used, secondsLeft: 30 },
 });

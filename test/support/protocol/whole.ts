@@ -104,7 +104,7 @@ export const createWhole = (fault?: EndFault): { whole: Part<AnyState>; domains:
     actors: ['request_a', 'starting', 'a'],
     // Until the payer can be sent to the gateway.
     when: ({ status, payer, opening_reference }) =>
-      status === 'pending' && payer === 'away' && opening_reference !== 'second',
+      status === 'pending' && payer === 'away' && opening_reference !== 'A2',
     translate: ({ opening_status, ...changes }) =>
       opening_status === 'ended_unasked' ? { ...changes, status: 'expired', events: 1 } : changes,
   });

@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { createBreaker } from '../../../activities/breaker.ts';
 import { createBulkhead } from '../../../activities/bulkhead.ts';
 import { createPaymentActivities, type Deps } from '../../../activities/payment.ts';
 import type { AdapterOf } from '../../../gateways/adapters.ts';
@@ -6,6 +7,7 @@ import type { GatewayAdapter, GatewayPayment, GatewayStatus } from '../../../gat
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import { observed } from '../../../gateways/observe.ts';
 import { createOrders } from '../../../postgres/orders.ts';
+import { createGateways } from '../../../postgres/gateways.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import type { Records } from '../data/records.ts';
 
@@ -110,6 +112,7 @@ export const withGateway = (
     gatewayExchanges: createGatewayExchanges(records.sql),
     gatewayOf,
     gatewayBulkhead: createBulkhead({ perOwner: 250 }),
+    breaker: createBreaker(createGateways(records.sql)),
     orders: createOrders(records.sql),
     workflows: {
       recheckLatePayment: async (id) => void late.push(id),

@@ -43,6 +43,44 @@ describe('applications', () => {
     expect(log[3]).toMatchObject({ before: null, after: { status: 'active' } });
   });
 
+  it('have fallback gateways of one kind, each of which exists, with an audit record', async () => {
+    const { applications, gateways } = operationsOn(records.sql);
+    for (const slug of ['second', 'third', 'fourth', 'fifth', 'sixth'])
+      await gateways.add({ slug, driver: 'sandbox', kind: 'sandbox', credentials: null }, null);
+    const credentials = JSON.stringify({ merchantId: crypto.randomUUID() });
+    await gateways.add({ slug: 'real', driver: 'zarinpal', kind: 'live', credentials }, null);
+    const slug = await anApplication();
+    const update = (fallbackGateways: string[], defaultGateway?: string) =>
+      applications.update(
+        slug,
+        { fallbackGateways, ...(defaultGateway && { defaultGateway }) },
+        null,
+      );
+    expect(await update(['second', 'third'])).toMatchObject({
+      defaultGateway: 'sandbox',
+      fallbackGateways: ['second', 'third'],
+    });
+    expect((await logOf(`application:${slug}`))[0]).toMatchObject({
+      before: { fallback_gateways: [] },
+      after: { fallback_gateways: ['second', 'third'] },
+    });
+    await expect(update(['second', 'nobody'])).rejects.toThrow('no gateway "nobody"');
+    await expect(update(['second', 'real'])).rejects.toThrow('"real" is live');
+    await expect(update(['second', 'second'])).rejects.toThrow('named twice');
+    await expect(update(['second', 'sandbox'])).rejects.toThrow('its own fallback');
+    await expect(update(['second', 'third', 'fourth', 'fifth', 'sixth'])).rejects.toThrow(
+      'at most 4',
+    );
+    // The default one alone changes: it must fit the others.
+    await expect(applications.update(slug, { defaultGateway: 'real' }, null)).rejects.toThrow(
+      'live',
+    );
+    await expect(applications.update(slug, { defaultGateway: 'third' }, null)).rejects.toThrow(
+      'its own fallback',
+    );
+    expect(await update([], 'real')).toMatchObject({ fallbackGateways: [] });
+  });
+
   it('show a hash instead of the webhook URL’s query in the audit log', async () => {
     const { applications } = operationsOn(records.sql);
     const slug = await anApplication();
