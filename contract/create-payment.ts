@@ -48,14 +48,18 @@ export const CreatePayment = requestObject({
   }),
   gateways: z
     .array(z.string({ error: 'must be a string' }), { error: 'must be an array of slugs' })
-    .min(1, { error: 'must have at least one gateway' })
-    .max(mostGateways, { error: `must have at most ${mostGateways} gateways` })
+    .refine((slugs) => slugs.length >= 1 && slugs.length <= mostGateways, {
+      error: `must have 1 to ${mostGateways} gateways`,
+      params: { rule: 'length' },
+    })
     .refine((slugs) => new Set(slugs).size === slugs.length, {
       error: 'must name each gateway once',
       params: { rule: 'repeated' },
     })
     .optional()
     .meta({
+      minItems: 1,
+      maxItems: mostGateways,
       uniqueItems: true,
       description:
         'Slugs of gateways that may take the payment, instead of `gateway`. They are asked in this order until one opens the ' +

@@ -103,7 +103,7 @@ export const createOpeningDriver = async (
         const isLast = asked === candidates;
         if (candidates === 2 && !current.endsWith(`, ${gateway})`))
           throw new Error(`${gateway} was asked and not that of "${current}"`);
-        if (/^gateway\.open \(/.test(current)) {
+        if (current.startsWith('gateway.open (')) {
           const opening = open(gateway);
           const redirect = { method: 'GET', url: `https://gateway.example/${opening}` } as const;
           return { result: 'opened', reference: `${opening}:${id}`, redirect };
@@ -115,7 +115,7 @@ export const createOpeningDriver = async (
       };
       const goesOn = (current: string) =>
         asked === candidates &&
-        !/^gateway\.open \(/.test(current) &&
+        !current.startsWith('gateway.open (') &&
         (wasSilent || !current.startsWith('gateway.open: refused'));
       await beginAt(step);
       const breaker = createBreaker(gateways);

@@ -76,8 +76,8 @@ describe('a create with several gateways', () => {
   it.each([
     ['both fields', { gateway: zibal, gateways: [zarinpal] }, ['gateways: exclusive']],
     ['a gateway twice', { gateways: [zibal, zibal] }, ['gateways: repeated']],
-    ['no gateway', { gateways: [] }, ['gateways: too_small']],
-    ['too many', { gateways: ['a', 'b', 'c', 'd', 'e', 'f'] }, ['gateways: too_big']],
+    ['no gateway', { gateways: [] }, ['gateways: length']],
+    ['too many', { gateways: ['a', 'b', 'c', 'd', 'e', 'f'] }, ['gateways: length']],
     ['an unknown one', { gateways: [zibal, 'nobody'] }, ['gateways.1: in_use']],
     ['live and sandbox', { gateways: [zibal, test] }, ['gateways: kind']],
     ['a text', { gateways: zibal }, ['gateways: invalid_type']],
