@@ -51,6 +51,7 @@ export interface PayersOptions {
   /** The credentials of a Stripe account. The default is the sandbox gateway. */
   credentials?: string;
   payAt?: PayersDeps['payAt'];
+  ordersPaidOnce?: boolean;
 }
 
 export interface EnvironmentOptions {
@@ -124,6 +125,7 @@ export const createApplication = async (
     slug,
     receiver,
     credentials,
+    ordersPaidOnce = false,
     keyRing,
     webhookKeyRing,
   }: PayersOptions & { keyRing: KeyRing; webhookKeyRing: KeyRing },
@@ -142,6 +144,7 @@ export const createApplication = async (
     webhookUrl: receiver.url,
     // No figure is about the request budget.
     requestsPerMinute: 1_000_000_000,
+    ordersPaidOnce,
   });
   await createWebhookSecrets(sql).issue(slug, createSecretBox(webhookKeyRing));
   return createTokens(sql).issue({ application: slug, mode: 'test', name: 'bench' });

@@ -6,6 +6,7 @@ import { measureDeadReceiver } from './dead-receiver.ts';
 import { startEnvironment } from './environment.ts';
 import { measureFairness } from './fairness.ts';
 import { type Figure, formatTable } from './figure.ts';
+import { measureOrders } from './orders.ts';
 import { measureProduction } from './production.ts';
 import { measureReplays } from './replays.ts';
 import { measureService } from './service.ts';
@@ -18,6 +19,7 @@ const groups = {
   'slow-gateway': measureSlowGateway,
   fairness: measureFairness,
   replays: measureReplays,
+  orders: measureOrders,
   'dead-receiver': measureDeadReceiver,
   production: measureProduction,
   settings: measureSettings,

@@ -169,7 +169,7 @@ const createReaders = async (bench: Bench, receiver: Receiver) => {
 };
 
 /** Transactions until now, also those of timers and of the sandbox gateway. */
-const readTransactions = async (
+export const readTransactions = async (
   sql: Bench['sql'],
 ): Promise<{ commits: number; writes: number }> => {
   // A connection reports its transactions within a second after it became idle.

@@ -81,6 +81,11 @@ class PaymentWebhook
             if (preg_match('/^payment\.(paid|failed|cancelled|expired)$/D', $event['event']) !== 1) {
                 return;
             }
+            // Before or after the event of the payment that has paid the order. It changes no order.
+            if ($event['failure_code'] === 'order_already_paid') {
+                Log::info("Tell the payer of {$event['payment_id']}: the order is paid, and this money goes back");
+                return;
+            }
             // Test events come here, too. An order may have several payments: none takes a paid order back.
             $changed = DB::table('orders')
                 ->where('id', $event['order_id'])

@@ -64,6 +64,8 @@ type event struct {
 	Amount    int64  `json:"amount"`
 	Currency  string `json:"currency"`
 	Test      bool   `json:"test"`
+	// Empty for null.
+	FailureCode string `json:"failure_code"`
 }
 
 type order struct {
@@ -94,6 +96,11 @@ func handle(e event) {
 	case "payment.paid", "payment.failed", "payment.cancelled", "payment.expired":
 	default:
 		return // Events of refunds have the status of the refund, and there may be new kinds.
+	}
+	// Before or after the event of the payment that has paid the order. It changes no order.
+	if e.FailureCode == "order_already_paid" {
+		fmt.Printf("Tell the payer of %s: the order is paid, and this money goes back\n", e.PaymentID)
+		return
 	}
 	found := orders[e.OrderID]
 	// Test events come here, too. An order may have several payments: none takes a paid order back.

@@ -56,6 +56,10 @@ def handle(event: dict) -> None:
         # Events of refunds have the status of the refund, and there may be new kinds.
         if not re.fullmatch("payment[.](paid|failed|cancelled|expired)", event["event"]):
             return
+        # Before or after the event of the payment that has paid the order. It changes no order.
+        if event["failure_code"] == "order_already_paid":
+            print(f"Tell the payer of {event['payment_id']}: the order is paid, and this money goes back", flush=True)
+            return
         order = orders.get(event["order_id"])
         # Test events come here, too. An order may have several payments: none takes a paid order back.
         if not order or order["test"] != event["test"] or order["status"] == "paid":

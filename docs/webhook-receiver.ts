@@ -48,12 +48,20 @@ const handle = (event: {
   amount: number;
   currency: string;
   test: boolean;
+  failure_code?: string | null;
 }) => {
   if (seen.has(event.event_id)) return; // The same event again.
   seen.add(event.event_id);
   console.log(`${event.event} ${event.payment_id} for order ${event.order_id}`);
   // Events of refunds have the status of the refund, and there may be new kinds.
   if (!/^payment\.(paid|failed|cancelled|expired)$/.test(event.event)) return;
+  // Before or after the event of the payment that has paid the order. It changes no order.
+  if (event.failure_code === 'order_already_paid') {
+    console.log(
+      `Tell the payer of ${event.payment_id}: the order is paid, and this money goes back`,
+    );
+    return;
+  }
   const order = orders.get(event.order_id);
   // Test events come here, too. An order may have several payments: none takes a paid order back.
   if (!order || order.test !== event.test || order.status === 'paid') return;

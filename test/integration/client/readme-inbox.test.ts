@@ -38,6 +38,7 @@ const receiver = `
 
 const paid = { ...eventExamples.paid, test: false };
 const failed = { ...eventExamples.failed, test: false };
+const lost = { ...failed, failure_code: 'order_already_paid' };
 const expired = { ...paid, event: 'payment.expired', status: 'expired' };
 const refund = {
   ...{ ...refundEventExamples.succeeded, event: 'refund.failed', status: 'failed' },
@@ -52,6 +53,9 @@ const cases: [what: string, events: object[], status: string][] = [
   ['not paid by another amount', [{ ...paid, amount: 1 }], 'pending'],
   ['not paid by another currency', [{ ...paid, currency: 'IRR' }], 'pending'],
   ['paid still when another try ends', [paid, expired, failed], 'paid'],
+  ['pending still when a payment of it was second', [lost], 'pending'],
+  ['paid by the first payment, whose event comes last', [lost, paid], 'paid'],
+  ['paid still when the event of the second payment comes last', [paid, lost], 'paid'],
   ['paid still when a refund fails', [paid, refund], 'paid'],
   ['pending still when a refund of another payment fails', [refund], 'pending'],
   [
@@ -71,6 +75,7 @@ const ordersAfter = async () => {
     await database.drop();
   });
   await sql.unsafe(`${inboxTables}
+    create table mails (payment_id text);
     create table orders (id text primary key, status text, amount int, currency text);
     insert into orders select 'order-' || n, 'pending', 1250, 'EUR' from generate_series(1, ${cases.length}) n`);
   const events = cases.flatMap(([, ofOrder], index) =>

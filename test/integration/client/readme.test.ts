@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventExamples } from '../../../api/payments/payment-examples.ts';
@@ -9,6 +10,7 @@ import { programs } from '../../support/client/readme.ts';
 import { compile, postTo, runRecipe, writePrograms } from '../../support/client/receivers.ts';
 import { forFile } from '../../support/for-file.ts';
 import { useService } from '../../support/service/service.ts';
+import { until } from '../../support/until.ts';
 
 const { application } = packAndInstall();
 const problems = writePrograms(application);
@@ -41,6 +43,31 @@ describe('the first payment of the README', () => {
     });
     expect(output).toMatch(/^http:\S+\/checkout\n$/);
   });
+});
+
+it('the shop of the README tells the payers of a paid order', async () => {
+  const { journey, token } = await service.anApplication({ ordersPaidOnce: true });
+  const order = { order_id: `order-${randomUUID()}` };
+  const [paid, second] = [await journey.atGateway(order), await journey.atGateway(order)];
+  await journey.choose(paid, 'pay');
+  await until('one is paid, and the other one is called off', async () => {
+    await journey.verify(paid);
+    return (await journey.get(second)).json['failure_code'] === 'order_already_paid';
+  });
+  const program = `
+    import { afterReturn, startPaying } from './orders.ts';
+    console.log(await startPaying('${order.order_id}', 1250));
+    for (const id of ['${paid}', '${second}']) console.log(await afterReturn(id));`;
+  const output = execFileSync(process.execPath, ['--input-type=module', '--eval', program], {
+    cwd: application,
+    encoding: 'utf8',
+    env: { PAYMENTS_TOKEN: token, PAYMENTS_BASE_URL: service.url },
+  });
+  expect(output.trim().split('\n')).toEqual([
+    `The order is paid: ${paid}`,
+    'paid',
+    expect.stringContaining('goes back to you by itself'),
+  ]);
 });
 
 describe.each(['receiver.js', 'express.ts', 'koa.ts', 'next.ts', 'hono.ts'] as const)(

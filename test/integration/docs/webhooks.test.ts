@@ -113,8 +113,16 @@ describe.each(usePageReceivers())('$receiver', ({ find }) => {
       { orderId: 'order-1043' },
     ] as const)
       expect(await send(event('paid', fields))).toBe(204);
+    const second = () => {
+      const { id, kind, body } = event('failed');
+      const lost = { ...JSON.parse(body.toString()), failure_code: 'order_already_paid' };
+      return { id, kind, body: Buffer.from(JSON.stringify(lost)) };
+    };
+    // Nothing before the order is paid, and nothing after it.
+    expect(await send(second())).toBe(204);
     for (const status of ['failed', 'paid', 'expired'] as const)
       expect(await send(event(status))).toBe(204);
+    expect(await send(second())).toBe(204);
     const refundOf = {
       ...{ event: 'refund.failed', event_id: randomUUID(), status: 'failed' },
       order_id: 'order-1042',
@@ -126,6 +134,7 @@ describe.each(usePageReceivers())('$receiver', ({ find }) => {
     expect(await send({ ...event('paid'), kind: 'refund.failed', body })).toBe(204);
     await until('all are handled', () => linesWith('refund.failed').length > 0);
     expect(linesWith('Order ')).toEqual(['Order order-1042 is failed', 'Order order-1042 is paid']);
+    expect(linesWith('this money goes back')).toHaveLength(2);
   });
 
   it('answers 500 to an event that it cannot handle, and goes on', async () => {

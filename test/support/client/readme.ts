@@ -28,5 +28,6 @@ export const programs = {
   'koa.ts': programOf('Receive webhooks', "'koa'"),
   'next.ts': programOf('Receive webhooks', 'POST'),
   'hono.ts': programOf('Receive webhooks', "'hono'"),
+  'orders.ts': programOf('Two payments of one order', 'startPaying'),
   'inbox.ts': programOf('Exactly once', 'createInbox'),
 };
