@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { readProjectFile } from '../../support/checks/project-files.ts';
 import { forFile } from '../../support/for-file.ts';
@@ -6,7 +7,15 @@ import { until } from '../../support/until.ts';
 
 const service = await forFile(useService());
 const readme = readProjectFile('README.md');
-const [, request = ''] = /-d '(\{.*\})'/.exec(readme) ?? [];
+const [, block = ''] = /```sh\n(ORDER=[^`]*curl [^`]*)```/.exec(readme) ?? [];
+/** The headers and the body of the README's request, as a shell reads it. */
+const readRequest = () => {
+  const script = `curl() { for word in "$@"; do printf '%s\\n' "$word"; done; }\n${block}`;
+  const words = execFileSync('sh', ['-c', script], { encoding: 'utf8' }).trimEnd().split('\n');
+  const valuesOf = (option: string) => words.filter((_, index) => words[index - 1] === option);
+  const headers = Object.fromEntries(valuesOf('-H').map((line) => line.split(': ', 2)));
+  return { key: String(headers['Idempotency-Key']), body: String(valuesOf('-d')) };
+};
 const [, response = ''] = /```json\n(\{[^`]*\})\n```/.exec(readme) ?? [];
 const [, head = '', event = ''] = /```http\n([^`]*?)\n\n(\{[^`]*\})\n```/.exec(readme) ?? [];
 
@@ -17,6 +26,7 @@ const shapeOf = (text: string): string =>
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00/g, 'TIME')
     .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'HOST')
     .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UUID')
+    .replaceAll(/order-\d{10}/g, 'ORDER')
     .replaceAll(/("application":)"[^"]*"/g, '$1"NAME"')
     .replaceAll(/("tracking_code":)"\d+"/g, '$1"CODE"')
     .replaceAll(/(timestamp: |t=)\d{10}/gi, '$1SECONDS')
@@ -24,8 +34,12 @@ const shapeOf = (text: string): string =>
     .replaceAll('\n', '');
 
 it('the README shows the response and the webhook of a payment as they are', async () => {
-  const { journey } = await service.anApplication();
-  const created = await journey.request('POST', '/api/v1/payments', request);
+  const { journey } = await service.anApplication({ ordersPaidOnce: true });
+  const { key, body: request } = readRequest();
+  expect(key).toMatch(/^order-\d{10}-try-1$/);
+  const created = await journey.request('POST', '/api/v1/payments', request, {
+    'idempotency-key': key,
+  });
   expect(created.status, created.text).toBe(201);
   expect(shapeOf(response)).toBe(shapeOf(created.text));
 
