@@ -1,4 +1,4 @@
-import type { Queries } from './driver/sql.ts';
+import { first, type Queries } from './driver/sql.ts';
 
 /** The state of a subject in the audit log: names, states, URLs; never a secret. */
 export type AuditFacts = Readonly<
@@ -67,13 +67,26 @@ export interface AuditRecord extends NewAuditRecord {
 }
 
 export interface AuditFilter {
+  /** The thing. A payment has the records of its refunds, too. */
   subject: string | null;
   actor?: string | null;
   action?: string | null;
+  /** Actions that the list leaves out. */
+  hidden?: readonly AuditAction[];
+  /** A part of the names, the reason or the facts of a record, or one of these actions. */
+  text?: { part: string; actions: readonly string[] } | null;
+  from?: Date | null;
+  to?: Date | null;
   /** Only records with a smaller id. */
   before?: number | null;
   limit: number;
 }
+
+/** Where a list stops that looks for a part of a text, or leaves actions out. */
+const lookedThrough = 20_000;
+const maxId = Number.MAX_SAFE_INTEGER;
+/** Transactions that overlap write few records, so at most so many are not in the order of their times. */
+const disordered = 1_000;
 
 /** A record of the chain. */
 export interface ChainEnd {
@@ -90,6 +103,37 @@ export interface VerifiedChain {
 }
 
 const chainPage = 10_000;
+
+/** The newest records of a filter, but for what no index has. */
+const newest = (
+  sql: Queries,
+  { subject, actor = null, from = null, to = null, before = null }: AuditFilter,
+) => {
+  const payment = subject?.startsWith('payment:') ? subject.slice('payment:'.length) : null;
+  const range = sql`
+    ${actor === null ? sql`` : sql`and a.actor = ${actor}`}
+    ${before === null ? sql`` : sql`and a.id < ${before}`}
+    ${
+      to === null
+        ? sql``
+        : sql`and a.id < coalesce((
+            select t.id from audit_log t where t.at >= ${to} order by t.at limit 1) + ${disordered}::int, ${maxId}::bigint)`
+    }
+    ${
+      from === null
+        ? sql``
+        : sql`and a.id > coalesce((
+            select t.id from audit_log t where t.at < ${from} order by t.at desc limit 1) - ${disordered}::int, 0)`
+    }
+    order by a.id desc limit ${lookedThrough}`;
+  if (subject === null) return sql`select a.* from audit_log a where true ${range}`;
+  return sql`
+    select a.* from (
+      select ${subject}::text as subject
+      ${payment === null ? sql`` : sql`union all select 'refund:' || r.id from refunds r where r.payment_id = ${payment}`}
+    ) as s cross join lateral (select a.* from audit_log a where a.subject = s.subject ${range}) as a
+    order by a.id desc limit ${lookedThrough}`;
+};
 
 /** The table is append-only: a trigger rejects updates and deletes, and lets a purge empty old reasons. */
 export const createAuditLog = (sql: Queries) => ({
@@ -166,14 +210,9 @@ export const createAuditLog = (sql: Queries) => ({
     return rows.length > 0;
   },
 
-  /** Newest first. */
-  async list({
-    subject,
-    actor = null,
-    action = null,
-    before = null,
-    limit,
-  }: AuditFilter): Promise<AuditRecord[]> {
+  /** Newest first. It ends before it has looked at every record where {@link searchedBackTo} says so. */
+  async list(filter: AuditFilter): Promise<AuditRecord[]> {
+    const { action = null, hidden = [], text = null, from = null, to = null, limit } = filter;
     return sql<AuditRecord[]>`
       select a.id, a.at, a.actor, a.action, a.subject, a.before, a.after, a.reason,
         a.via,
@@ -186,12 +225,24 @@ export const createAuditLog = (sql: Queries) => ({
             select count(*) from payments q
             where q.gateway = a.after->>'gateway' and q.tracking_code = a.after->>'tracking_code')
         end as payments
-      from audit_log a
+      from (${newest(sql, filter)}) as a
       where true
-        ${subject === null ? sql`` : sql`and a.subject = ${subject}`}
-        ${actor === null ? sql`` : sql`and a.actor = ${actor}`}
+        ${from === null ? sql`` : sql`and a.at >= ${from}`}
+        ${to === null ? sql`` : sql`and a.at < ${to}`}
         ${action === null ? sql`` : sql`and a.action = ${action}`}
-        ${before === null ? sql`` : sql`and a.id < ${before}`}
+        ${hidden.length === 0 ? sql`` : sql`and a.action <> all(${[...hidden]}::text[])`}
+        ${
+          text === null
+            ? sql``
+            : sql`and (a.action = any(${[...text.actions]}::text[]) or strpos(lower(concat_ws(' ',
+                a.actor, a.action, a.subject, a.reason, a.before, a.after)), lower(${text.part})) > 0)`
+        }
       order by a.id desc limit ${limit}`;
   },
+
+  /** The last record that the list has looked at; undefined: it has seen all. */
+  searchedBackTo: (filter: AuditFilter) =>
+    first(sql<Pick<AuditRecord, 'id' | 'at'>[]>`
+      select a.id, a.at from (${newest(sql, filter)}) as a
+      order by a.id desc offset ${lookedThrough - 1} limit 1`),
 });

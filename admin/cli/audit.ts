@@ -68,6 +68,8 @@ export const auditCommand: CommandSpec = {
       'only of this, e.g. application:shop, gateway:zarinpal, payment:PAY_…',
       'of all',
     ).argParser(parseSubject),
+    option('--actor <name>', 'only of this person', 'of all'),
+    option('--text <text>', 'only with this text in names, reason or change', 'with any'),
     limitOption(),
     option(
       '--verify',
@@ -83,8 +85,12 @@ export const auditCommand: CommandSpec = {
     if (options['verify'] || options['noted'])
       return verify(operations, (options['noted'] as ChainEnd | undefined) ?? null);
     const subject = textOf(options.subject);
-    const records = await list((max) => operations.auditLog({ subject, limit: max }));
-    if (records.length === 0 && subject !== null) await checkSubject(operations, subject);
+    const part = textOf(options['text']);
+    const text = part === null ? null : { part, actions: [] };
+    const filter = { subject, actor: textOf(options['actor']), text };
+    const records = await list((limit) => operations.auditLog({ ...filter, limit }));
+    if (records.length === 0 && subject !== null && part === null)
+      await checkSubject(operations, subject);
     const rows = records.map((record) => ({
       time: record.at,
       actor: record.actor,

@@ -136,20 +136,23 @@ const timeField = (label: string, name: string, zone: string, at: Date | null): 
   </label>`;
 
 /** The times and the mode, which every list can have. */
-export const timeFilters = (request: FilterRequest): Html => {
+export const timeFilters = (request: FilterRequest): Html =>
+  html`${select('Mode', 'mode', {
+    choices: ['live', 'test'],
+    chosen: request.query.get('mode'),
+    any: 'live and test',
+  })}
+  ${periodFilters(request)}`;
+
+export const periodFilters = (request: FilterRequest): Html => {
   const { query, zone } = request;
   const { from, to } = readTimes(request);
   const hasTimes = from !== null || to !== null;
-  return html`${select('Mode', 'mode', {
-    choices: ['live', 'test'],
-    chosen: query.get('mode'),
-    any: 'live and test',
+  return html`${select('Period', 'period', {
+    choices: periods,
+    chosen: hasTimes ? null : query.get('period'),
+    any: hasTimes ? 'exact times' : 'any time',
   })}
-    ${select('Period', 'period', {
-      choices: periods,
-      chosen: hasTimes ? null : query.get('period'),
-      any: hasTimes ? 'exact times' : 'any time',
-    })}
     <input type="hidden" name="zone" value="${zone}" />
     <details ${hasTimes ? html`open` : ''}>
       <summary>Exact times</summary>

@@ -53,7 +53,7 @@ export const createRoutes = (deps: Deps): Route[] => {
     ...requestRoutes(deps),
     ...gatewayRoutes,
     ...reconcile.routes,
-    ...auditRoutes,
+    ...auditRoutes(deps),
     ...peopleRoutes,
     ...accountRoutes(deps),
     ...searchRoutes(deps),

@@ -51,6 +51,7 @@ export const createOperations = (deps: Omit<Deps, 'change'>) => {
     console: createConsoleLogins(shared),
     auditLog: (filter: AuditFilter): Promise<AuditRecord[]> =>
       createAuditLog(deps.sql).list(filter),
+    auditSearchedBackTo: (filter: AuditFilter) => createAuditLog(deps.sql).searchedBackTo(filter),
     verifyAuditLog: (noted: ChainEnd | null) => verifyAuditLog(deps.sql, noted),
   };
 };

@@ -757,6 +757,8 @@ create table audit_log (
   hash bytea not null
 );
 create index audit_log__subject on audit_log (subject, id desc);
+create index audit_log__actor on audit_log (actor, id desc);
+create index audit_log__at on audit_log (at);
 -- A purge empties old reasons.
 create index audit_log__reasons on audit_log (at) where reason is not null;
 -- One record for each order and for each tracking code, however often they come again.

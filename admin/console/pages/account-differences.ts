@@ -7,7 +7,8 @@ import { labelOf } from '../../operations/labels.ts';
 import type { AccountDifference } from '../../../postgres/account-days.ts';
 import type { Action, Question } from '../actions.ts';
 import { action, type Cell, cut, type Html, idLink, marked, type Row, time } from '../html.ts';
-import type { ConsoleOperations, Owner, PersonRequest } from '../request.ts';
+import type { ConsoleOperations, Owner, PersonRequest, Route } from '../request.ts';
+import { redirect } from '../request.ts';
 
 const marks = { open: 'bad', explained: 'off', mended: 'good' } as const;
 
@@ -142,6 +143,21 @@ const differenceAction = ({ path, describe, execute, ...access }: DifferenceActi
     await execute(operations.accounts, id, reason);
   },
 });
+
+/** Leads to the difference on the page of its day. */
+export const accountDifferenceRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/accounts/differences/:number',
+    role: 'viewer',
+    owner: ofDifference,
+    handle: async ({ params, operations, session }) => {
+      const { id, gateway, day, application } = await find(params, operations);
+      const own = session.applications === null ? '' : `&application=${application}`;
+      return redirect(`/accounts/${gateway}/${day}?after=${id - 1}${own}`);
+    },
+  },
+];
 
 export const accountDifferenceActions: readonly Action[] = [
   differenceAction({

@@ -17,7 +17,7 @@ import { visibleApplications } from '../owner.ts';
 import type { ConsoleOperations, ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { accountDayRoutes, addressOf, amountOf, applicationOf, tooMany } from './account-day.ts';
-import { differenceTable } from './account-differences.ts';
+import { accountDifferenceRoutes, differenceTable } from './account-differences.ts';
 import { modeOf, testOf } from './attention.ts';
 
 type GatewaySum = MovementSum & { gateway: string };
@@ -201,6 +201,7 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
   return [
     { method: 'GET', path: '/accounts', role: 'viewer', owner: 'list', handle: list },
     { method: 'GET', path: '/accounts/file', role: 'operator', owner: 'list', handle: fileOfMonth },
+    ...accountDifferenceRoutes,
     ...accountDayRoutes(deps),
   ];
 };

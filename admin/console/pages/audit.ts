@@ -1,78 +1,199 @@
 import { html } from 'hono/html';
-import type { AuditFacts, AuditRecord } from '../../../postgres/audit-log.ts';
-import { labelOf } from '../../operations/labels.ts';
-import { pageLinks, pageOf, pageSize } from '../filters.ts';
+import { holdsSecret } from '../../operations/change.ts';
+import { labelOf, labels } from '../../operations/labels.ts';
+import type {
+  AuditAction,
+  AuditFacts,
+  AuditFilter,
+  AuditRecord,
+} from '../../../postgres/audit-log.ts';
+import { pageLinks, pageOf, pageSize, periodFilters, readFilter } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
-import { link, escapeControls } from '../html.ts';
-import type { ConsoleResponse, PersonRequest, Route } from '../request.ts';
-import { page } from '../request.ts';
+import { coded, cut, escapeControls, link, shortId } from '../html.ts';
+import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import { page, redirect } from '../request.ts';
+
+/** Everybody who works has many, and nobody looks for them but after an incident. */
+const logins: readonly AuditAction[] = ['console.login', 'console.refuse_login'];
+
+const textMax = 100;
 
 /** Names and codes that are written with underscores. */
 const plain = (text: string): string =>
   /^[a-z]+(?:_[a-z]+)+$/.test(text) ? text.replaceAll('_', ' ') : text;
 
-const show = (value: AuditFacts[string] | undefined): string =>
-  value === null || value === undefined ? 'none' : plain(String(value));
-
-/** The differences that a change made: `requests_per_minute: 120 → 1000`. */
-const changesOf = ({ before, after }: AuditRecord): Html | null => {
-  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
-  const lines = names
-    .map((name) => ({ name, old: before?.[name], now: after?.[name] }))
-    .filter(({ old, now }) => show(old) !== show(now))
-
-    .map((each) => ({ ...each, name: plain(each.name) }))
-    .map(({ name, old, now }) =>
-      old === undefined || before === null
-        ? `${name}: ${show(now)}`
-        : now === undefined
-          ? `${name}: ${show(old)} →`
-          : `${name}: ${show(old)} → ${show(now)}`,
-    );
-  if (lines.length === 0) return null;
-  return html`<span class="id">${lines.map((line) => html`<bdi>${escapeControls(line)}</bdi><br />`)}</span>`;
+const show = (value: AuditFacts[string] | undefined): string => {
+  if (value === null || value === undefined) return 'none';
+  return Array.isArray(value) ? value.join(', ') : plain(String(value));
 };
 
-/** The address of the audit log with one more condition. */
+/** The differences that a change made: `requests per minute: 120 → 1000`. */
+const changesOf = ({ before, after }: AuditRecord): string[] => {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  return names
+    .map((name) => ({ name: plain(name), old: before?.[name], now: after?.[name] }))
+    .filter(({ old, now }) => show(old) !== show(now))
+    .map(({ name, old, now }) => {
+      if (old === undefined || before === null) return `${name}: ${show(now)}`;
+      return now === undefined ? `${name}: ${show(old)} →` : `${name}: ${show(old)} → ${show(now)}`;
+    });
+};
+
+/** The pages of things by their ids, wherever an id stands. */
+const pageOfId = (id: string): string => {
+  if (id.startsWith('PAY_')) return `/payments/${id}`;
+  if (id.startsWith('REFUND_')) return `/refunds/${id}`;
+  return id.startsWith('RPL_') ? `/deliveries/replays/${id}` : `/events/${id}`;
+};
+const anId =
+  /(\b(?:PAY|REFUND|RPL)_[0-9A-HJKMNP-TV-Z]{26}\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b)/;
+
+/** A text in which each id leads to its thing. */
+const linked = (text: string): Html =>
+  // Every second part is an id.
+  html`${text
+    .split(anId)
+    .map((part, index) =>
+      index % 2 === 1 ? link(pageOfId(part), part) : html`<bdi>${escapeControls(part)}</bdi>`,
+    )}`;
+
+/** The page of a subject; null: it has none. */
+const addressOf = (kind: string, name: string): string | null => {
+  const path = encodeURIComponent(name);
+  if (kind === 'payment') return `/payments/${path}`;
+  if (kind === 'refund') return `/refunds/${path}`;
+  if (kind === 'application') return `/applications/${path}`;
+  if (kind === 'replay') return `/deliveries/replays/${path}`;
+  if (kind === 'account_difference') return `/accounts/differences/${path}`;
+  if (kind === 'gateway') return '/gateways';
+  return kind === 'person' || kind === 'console' ? '/people' : null;
+};
+
+/** The thing that a record is about, with the way to its page. */
+const subjectOf = (subject: string): Html => {
+  const [kind = '', ...rest] = subject.split(':');
+  const name = rest.join(':');
+  const address = addressOf(kind, name);
+  const word = html`${labelOf('subject', kind)}`;
+  if (name === '') return word;
+  if (address === null) return html`${word} <bdi>${escapeControls(name)}</bdi>`;
+  return html`${word} ${/^(?:PAY|REFUND|RPL)_/.test(name) ? shortId(address, name) : cutLink(address, name)}`;
+};
+
+/** A name in one line. */
+const cutLink = (href: string, name: string): Html => html`<a href="${href}">${cut(name)}</a>`;
+
+/** The address of the audit log with one condition. */
 const sliceOf = (name: 'actor' | 'action' | 'subject', value: string): string =>
   `/audit?${String(new URLSearchParams({ [name]: value }))}`;
 
+/** The reason and the change in a line. What does not fit opens below it. */
+const detailsOf = (record: AuditRecord): Html | null => {
+  const lines = [record.reason, ...changesOf(record)].filter((line) => line !== null);
+  const [first = '', ...others] = lines;
+  if (lines.length === 0) return null;
+  if (lines.join(' · ').length <= lineMax)
+    return html`${linked(first)}${others.map((line) => html` · <span class="soft">${linked(line)}</span>`)}`;
+  return html`<details class="more">
+    <summary><bdi>${escapeControls(lines.join(' · ').slice(0, lineMax))}…</bdi></summary>
+    ${lines.map((line) => html`<p>${linked(line)}</p>`)}
+  </details>`;
+};
+const lineMax = 60;
+
 const rowOf = (record: AuditRecord): Row => ({
   Time: record.at,
-  Who: link(sliceOf('actor', record.actor), record.actor),
-  Action: link(sliceOf('action', record.action), labelOf('audit', record.action)),
-  Subject: link(sliceOf('subject', record.subject), record.subject),
-  Through: record.via && labelOf('via', record.via),
-  Change: changesOf(record),
-  Reason: record.reason,
+  Who: html`<span title="${record.via === null ? 'by itself' : `through the ${labelOf('via', record.via)}`}">${cutLink(sliceOf('actor', record.actor), record.actor)}</span>`,
+  What: html`<a href="${sliceOf('action', record.action)}">${coded('audit', record.action)}</a>`,
+  Thing: html`${subjectOf(record.subject)} <a class="soft" href="${sliceOf('subject', record.subject)}" title="Only the records of it">all</a>`,
+  'Reason and change': detailsOf(record),
 });
 
-const list = async ({ query, operations, cells }: PersonRequest): Promise<ConsoleResponse> => {
-  const [subject, actor, action] = ['subject', 'actor', 'action'].map(
-    (name) => query.get(name) || null,
-  ) as [string | null, string | null, string | null]; // map() forgets the length.
-  const after = /^\d{1,15}$/.test(query.get('after') ?? '') ? Number(query.get('after')) : null;
-  const filter = { subject, actor, action, before: after, limit: pageSize + 1 };
-  const found = await operations.auditLog(filter);
-  const { rows, last } = pageOf(found);
-  const slice = [subject, actor, action && labelOf('audit', action)]
-    .filter((part) => part !== null)
-    .join(', ');
-  return page(
-    'Audit',
-    html`${
-      slice === ''
-        ? html`<p class="soft">Choose a person, an action or a subject to see only its records.</p>`
-        : html`<p>Only <bdi>${escapeControls(slice)}</bdi>. <a href="/audit">Show all</a></p>`
-    }
-      ${cells.table({
-        caption: 'Audit log',
-        rows: rows.map(rowOf),
-        ifEmpty: 'The audit log has no such record.',
-      })}
-      ${pageLinks('/audit', query, last ? String(last.id) : null)}`,
-  );
+/** The actions whose words have this text. */
+const actionsWith = (part: string): string[] =>
+  Object.entries(labels.audit)
+    .filter(([, word]) => word.includes(part.toLowerCase()))
+    .map(([action]) => action);
+
+const readAuditFilter = (request: PersonRequest, now: Date): AuditFilter => {
+  const { query } = request;
+  const given = (name: string) => query.get(name)?.trim().slice(0, 200) || null;
+  const { from, to } = readFilter(request, now);
+  const part = given('text')?.slice(0, textMax) ?? null;
+  const action = given('action');
+  const hides = action === null && query.get('logins') !== 'shown';
+  return {
+    subject: given('subject'),
+    actor: given('actor'),
+    action,
+    hidden: hides ? logins : [],
+    text: part === null ? null : { part, actions: actionsWith(part) },
+    from,
+    to,
+    before: /^\d{1,15}$/.test(query.get('after') ?? '') ? Number(query.get('after')) : null,
+    limit: pageSize + 1,
+  };
 };
-export const auditRoutes: Route[] = [
-  { method: 'GET', path: '/audit', role: 'viewer', handle: list },
-];
+
+const filterForm = (request: PersonRequest, { actor, text, hidden }: AuditFilter): Html => {
+  const { query, csrf } = request;
+  const kept = ['subject', 'action'].filter((name) => query.get(name));
+  return html`<form class="filters" method="post" action="/audit/filter">
+    <input type="hidden" name="csrf" value="${csrf}" />
+    ${kept.map((name) => html`<input type="hidden" name="${name}" value="${query.get(name) ?? ''}" />`)}
+    <label>Person <input name="actor" maxlength="100" size="14" value="${actor ?? ''}" autocomplete="off" spellcheck="false" /></label>
+    <label>Text <input name="text" maxlength="${textMax}" size="18" value="${text?.part ?? ''}" autocomplete="off" spellcheck="false" /></label>
+    ${periodFilters(request)}
+    <label class="choice"><input type="checkbox" name="logins" value="shown" ${hidden?.length ? '' : html`checked`} /> Logins, too</label>
+    <button>Filter</button>
+  </form>`;
+};
+
+/** What the list is bound to by a link: a thing, an action. */
+const boundTo = ({ subject, action }: AuditFilter): Html => {
+  const parts = [
+    subject === null ? null : subjectOf(subject),
+    !action ? null : html`“${labelOf('audit', action)}”`,
+  ].filter((part) => part !== null);
+  if (parts.length === 0) return html``;
+  const refunds = subject?.startsWith('payment:') ? ' and its refunds' : '';
+  return html`<p>Only ${parts.map((part, index) => html`${index > 0 ? ', ' : ''}${part}`)}${refunds}. <a href="/audit">Show all</a></p>`;
+};
+
+export const auditRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
+  const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { query, operations, cells, formatTime } = request;
+    const filter = readAuditFilter(request, now());
+    const { rows, last } = pageOf(await operations.auditLog(filter));
+    const end = last ? undefined : await operations.auditSearchedBackTo(filter);
+    return page(
+      'Audit',
+      html`${filterForm(request, filter)} ${boundTo(filter)}
+        ${cells.table({
+          caption: 'Audit log',
+          isList: true,
+          rows: rows.map(rowOf),
+          ifEmpty: end
+            ? `None of the newest records matches. The list has searched back to ${formatTime(end.at)}.`
+            : 'The audit log has no such record.',
+        })}
+        ${end && rows.length > 0 ? html`<p class="soft">The list has searched back to ${formatTime(end.at)}. “Older” looks further.</p>` : ''}
+        ${pageLinks('/audit', query, last ? String(last.id) : end ? String(end.id) : null)}`,
+    );
+  };
+
+  /** Leads to the list, without what was not asked for, and without a pasted secret. */
+  const filter = async ({ form }: PersonRequest): Promise<ConsoleResponse> => {
+    const hasTimes = (form.get('from') ?? '') + (form.get('to') ?? '') !== '';
+    const asked = [...form].filter(
+      ([name, value]) =>
+        name !== 'csrf' && value !== '' && !holdsSecret(value) && (name !== 'zone' || hasTimes),
+    );
+    return redirect(`/audit?${String(new URLSearchParams(asked))}`);
+  };
+
+  return [
+    { method: 'GET', path: '/audit', role: 'viewer', handle: list },
+    { method: 'POST', path: '/audit/filter', role: 'viewer', handle: filter },
+  ];
+};

@@ -2,7 +2,6 @@ import { eventId } from '../../../contract/ids.ts';
 import { createEvent } from '../../../contract/event.ts';
 import type { GatewayExchange } from '../../../contract/gateway-exchange.ts';
 import { createAttentionQueries } from '../../../postgres/attention.ts';
-import { createAuditLog } from '../../../postgres/audit-log.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import { createEvents } from '../../../postgres/events.ts';
@@ -30,6 +29,7 @@ import { everyEvent, everyPayment } from '../data/filters.ts';
 import { aPayment } from '../data/payments.ts';
 import { noAnswer } from '../data/records.ts';
 import { accountStatements } from './account-statements.ts';
+import { auditStatements } from './audit-statements.ts';
 import { refundStatements } from './refund-statements.ts';
 import type { Statements } from './statements.ts';
 
@@ -134,7 +134,6 @@ export const everyStatement = (
   } as const;
 
   const replays = createReplays(db);
-  const auditLog = createAuditLog(db);
   const deliveries = createDeliveries(db);
   const events = createEvents(db);
   const exchanges = createGatewayExchanges(db);
@@ -417,24 +416,7 @@ export const everyStatement = (
       listResults: () => replays.listResults('RPL_1', { after: 0, limit: 100 }),
       end: () => replays.end('RPL_1', 'done'),
     }),
-    'audit-log.ts': of(auditLog, {
-      insert: () =>
-        auditLog.insert({
-          actor: 'ada',
-          action: 'payment.heal',
-          subject: `payment:${idOf(7)}`,
-          before: null,
-          after: null,
-          reason: null,
-          via: 'cli',
-        }),
-      insertDuplicate: () => auditLog.insertDuplicate('payment.duplicate', idOf(7), {}),
-      insertRefusedLogin: () => auditLog.insertRefusedLogin('link'),
-      verify: auditLog.verify,
-      has: () => auditLog.has({ id: 1, hash: '00' }),
-      list: () => auditLog.list({ subject: null, limit: 50 }),
-      'list, of a payment': () => auditLog.list({ subject: `payment:${idOf(7)}`, limit: 50 }),
-    }),
+    ...auditStatements(db, { idOf }),
     'reconciliation.ts': of(reconciliation, {
       listOpen: () => reconciliation.listOpen({ after: undefined, limit: 200 }),
       listUndelivered: () => reconciliation.listUndelivered({ after: undefined, limit: 200 }),

@@ -36,3 +36,15 @@ export const everyEvent: Filters<ListEvents> = {
   order: 'desc',
   include: null,
 };
+
+/** Everything that a list of the audit log can filter by, but the thing. */
+export const anAuditSlice = {
+  subject: null,
+  actor: 'ada',
+  hidden: ['console.login'],
+  text: { part: 'leaked', actions: ['token.revoke'] },
+  from: new Date(Date.now() - 3_600_000),
+  to: new Date(),
+  before: 1_000,
+  limit: 50,
+} as const;

@@ -1,0 +1,123 @@
+import { beforeAll, expect, it } from 'vitest';
+import { createAuditLog, type NewAuditRecord } from '../../../../postgres/audit-log.ts';
+import { newReplayId } from '../../../../contract/ids.ts';
+import { fillConsole } from '../../../support/data/fill-console.ts';
+import { forFile } from '../../../support/for-file.ts';
+import { startConsole } from '../../../support/service/console.ts';
+
+const console = await forFile(startConsole({ temporal: {} }));
+const { sql } = console;
+const ids = await fillConsole(sql);
+const replay = newReplayId();
+await sql`
+  insert into replays (id, trigger, delivery, to_at, matched) values (${replay}, 'admin', 'failing', now(), 1)`;
+const [difference] = await sql<{ id: number }[]>`select id::int from account_differences limit 1`;
+const [refund] = await sql<{ id: string; payment: string }[]>`
+  select id, payment_id as payment from refunds order by created_at limit 1`;
+if (!difference || !refund) throw new Error('They are missing');
+
+const record = (wanted: Partial<NewAuditRecord>) =>
+  createAuditLog(sql).insert({
+    actor: 'ada',
+    action: 'payment.checked',
+    subject: `payment:${ids.paid}`,
+    before: null,
+    after: null,
+    reason: null,
+    via: 'console',
+    ...wanted,
+  });
+
+let cookie = '';
+beforeAll(async () => {
+  cookie = (await console.logIn('viewer', 'reader')).cookie;
+});
+const read = async (path: string) => (await console.call(path, { cookie })).text;
+const countOf = async (path: string) =>
+  /<tbody>[^]*<\/tbody>/.exec(await read(path))?.[0].match(/<tr>/g)?.length ?? 0;
+
+it.each([
+  `payment:${ids.paid}`,
+  `refund:${refund.id}`,
+  'application:shop',
+  'gateway:zarinpal',
+  'person:reader',
+  `replay:${replay}`,
+  `account_difference:${difference.id}`,
+])('the subject %s leads to the thing', async (subject) => {
+  await record({ subject });
+  const text = await read(`/audit?subject=${encodeURIComponent(subject)}`);
+  const [, row = ''] = /<tbody>([^]*)<\/tbody>/.exec(text) ?? [];
+  const [, href = ''] = /data-heading="Thing"[^]*?<a[^>]* href="([^"]+)"/.exec(row) ?? [];
+  const found = await console.call(href, { cookie });
+  const page = found.headers.location ? await read(found.headers.location) : found.text;
+  const name = subject.split(':')[1] ?? '';
+  expect(href).not.toContain('/audit');
+  expect(page).toContain(subject.startsWith('account') ? 'Differences' : name);
+  expect(page).not.toContain('Not found');
+});
+
+it('the audit of a payment has the records of its refunds, and leads to each id in them', async () => {
+  await record({
+    action: 'refund.create',
+    subject: `refund:${refund.id}`,
+    after: { amount: 100 },
+    reason: `of ${refund.payment}`,
+  });
+  await record({ subject: `payment:${refund.payment}`, reason: 'looked there' });
+  const text = await read(`/audit?subject=payment:${refund.payment}`);
+  for (const fact of ['asked for a refund', 'marked as checked', `href="/refunds/${refund.id}"`])
+    expect(text).toContain(fact);
+  expect(text).toContain(`<a href="/payments/${refund.payment}"`);
+  expect(await countOf(`/audit?subject=refund:${refund.id}`)).toBeLessThan(
+    await countOf(`/audit?subject=payment:${refund.payment}`),
+  );
+});
+
+it('filters by person, by words, by reason and by time, and hides logins unless asked for', async () => {
+  await record({
+    actor: 'eve',
+    action: 'token.revoke',
+    subject: 'application:shop',
+    reason: 'It has LEAKED',
+  });
+  await record({ actor: 'eve', action: 'console.login', subject: 'person:eve' });
+  const of = (query: string) => countOf(`/audit?actor=eve&${query}`);
+  expect(await of('')).toBe(1);
+  expect(await of('logins=shown')).toBe(2);
+  expect(await countOf('/audit?action=console.login&actor=eve')).toBe(1);
+  expect([
+    await of('text=leaked'),
+    await of('text=revoked+a+tok'),
+    await of('text=nothing'),
+  ]).toEqual([1, 1, 0]);
+  const times = (from: number, to: number) =>
+    new URLSearchParams({
+      from: new Date(Date.now() + from).toISOString(),
+      to: new Date(Date.now() + to).toISOString(),
+    });
+  expect(await of(String(times(-60_000, 60_000)))).toBe(1);
+  expect(await of(String(times(-120_000, -60_000)))).toBe(0);
+  expect(await of(String(times(60_000, 120_000)))).toBe(0);
+});
+
+it('keeps a pasted secret out of the address', async () => {
+  const { csrf, cookie: own } = await console.logIn('viewer', 'typist');
+  const form = { csrf, text: 'svc_live_abcdefghijkl', actor: 'ada' };
+  const { headers } = await console.call('/audit/filter', { method: 'POST', cookie: own, form });
+  expect(headers.location).toBe('/audit?actor=ada');
+});
+
+it('says how far back it has searched, and goes on from there', async () => {
+  const [end] = await sql<{ id: number }[]>`select max(id)::int as id from audit_log`;
+  await sql.begin(async (tx) => {
+    await tx`set local session_replication_role = replica`;
+    await tx`
+      insert into audit_log (id, actor, action, subject, hash)
+      select ${end?.id ?? 0}::int + n, 'nobody', 'console.refuse_login', 'console:login', '' from generate_series(1, 20000) as n`;
+  });
+  const text = await read('/audit');
+  expect(text).toContain('has searched back to');
+  const [, older = ''] = /href="(\/audit\?after=\d+)" rel="next"/.exec(text) ?? [];
+  expect(await countOf(older)).toBeGreaterThan(1);
+});
