@@ -1,3 +1,4 @@
+import type { RefundStage, RefundStatus } from '../contract/refund.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
 import type { GatewayAdapter, KnownRefund } from '../gateways/gateway.ts';
 import { canReverse } from '../gateways/refundable.ts';
@@ -39,9 +40,14 @@ export interface RefundRequest extends RefundInput {
 export interface RefundResult {
   /** The ids of the events to deliver. */
   events: string[];
-  /** Only with an event to deliver, which does not wait: the gateway is asked again after this time. */
+  /** The refund has not ended: the gateway is asked again after this time. */
   againInMs?: number;
+  /** Where the refund is, for who looks at the workflow. */
+  says?: string;
 }
+
+/** A shorter wait is a retry of the activity, and adds nothing to the history. */
+const shortestTimerMs = 10_000;
 
 /** A gateway with keys carries out one refund however often it is told. */
 const mostTells = 3;
@@ -152,8 +158,7 @@ export const createRefundActivities = (deps: Deps) => {
   return {
     /**
      * Gives the money of a refund back: asks the gateway what it knows, tells it at most once where it has no keys, and
-     * records the end. Temporal retries it until the refund has ended, an admin must find out, or an event is to be
-     * delivered meanwhile.
+     * records the end. The workflow asks again later unless the refund has ended or an admin must find out.
      * @returns the events to deliver
      * @throws ApplicationFailure GatewayBusy, RefundPending, RefundNotFound
      */
@@ -168,7 +173,7 @@ export const createRefundActivities = (deps: Deps) => {
       if (refund?.requestedBy === 'admin' && refund.status === 'pending' && !refund.toConfirm)
         await refundOutcomes.announce(refund, now());
       const end = refund && endByPerson(refund);
-      const listEvents = () => refundOutcomes.listEvents({ id, paymentId });
+      const getStanding = () => refundOutcomes.getStanding({ id, paymentId });
       try {
         if (refund && end) await records.finish({ ...current, refund }, end);
         else if (refund?.isHeld && refund.timesTold === 0)
@@ -180,15 +185,26 @@ export const createRefundActivities = (deps: Deps) => {
       } catch (error) {
         const againInMs = retryDelayOf(error);
         if (againInMs === undefined) throw error;
-        const waiting = (await listEvents()).filter(
+        const waiting = (await getStanding()).events.filter(
           (event) => event.isPending && !delivering.includes(event.id),
         );
-        if (waiting.length === 0) throw error;
-        return { events: waiting.map((event) => event.id), againInMs };
+        if (waiting.length === 0 && againInMs < shortestTimerMs) throw error;
+        const says = (error as Error).message; // Only such errors have a delay.
+        return { events: waiting.map((event) => event.id), againInMs, says };
       }
-      return { events: (await listEvents()).map((event) => event.id) };
+      const { status, stage, events } = await getStanding();
+      return { events: events.map((event) => event.id), says: saysOf(status, stage) };
     },
   };
+};
+
+const saysOf = (status: RefundStatus | undefined, stage: RefundStage | null): string => {
+  if (status === 'succeeded') return 'The money has gone back';
+  if (status === 'failed') return 'The refund has failed, and no money has gone back';
+  if (status === undefined) return 'The gateway does not know the refund';
+  return stage === 'by_hand'
+    ? 'An admin must find out what the gateway did'
+    : 'A second admin must confirm it';
 };
 
 /** The credentials have changed since the refund was made. */

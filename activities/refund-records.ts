@@ -96,7 +96,11 @@ export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: 
     if (age > acceptedAlertDays * dayMs)
       alert(current, 'refund_pending_long', 'The gateway has not carried out a refund in a week');
     const stage = known.state === 'waiting_for_balance' ? known.state : 'accepted';
-    return wait(current, `The gateway says ${known.state}`, { stage, known });
+    const message =
+      stage === 'accepted'
+        ? 'The gateway has accepted the refund, and works on it'
+        : 'The gateway waits until the account has enough money';
+    return wait(current, message, { stage, known });
   };
 
   return {
@@ -178,7 +182,14 @@ export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: 
         const { id, application, orderId } = payment;
         // The sweeper heals the delivery if the start fails.
         await workflows
-          .restart({ refundId: recorded.id, id, application, orderId })
+          .restart({
+            refundId: recorded.id,
+            id,
+            application,
+            orderId,
+            refundAmount: amount,
+            currency,
+          })
           .catch(() => {});
       }
     },

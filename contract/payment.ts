@@ -16,11 +16,15 @@ export const workflowStartFields = [
 export type WorkflowStart = Pick<Payment, (typeof workflowStartFields)[number]> & {
   /** The event to deliver is that of a refund, whose workflow is started instead. */
   refundId?: string | null;
+  refundAmount?: number | null;
 };
 
 /** The input for starting the workflow of a refund. The id is the payment's. */
 export type RefundStart = Pick<WorkflowStart, 'id' | 'application' | 'orderId'> & {
   refundId: string;
+  /** Unknown while only the gateway has the refund. */
+  refundAmount?: number | null;
+  currency?: string;
 };
 
 /** The way of the payer's browser to the gateway: a link, or a form that submits itself. */

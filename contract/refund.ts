@@ -100,9 +100,18 @@ export const asCreated = (refund: Refund): Refund => ({
   updatedAt: refund.createdAt,
 });
 
-export const refundStart = ({ id, paymentId, application, orderId }: Refund): RefundStart => ({
+export const refundStart = ({
+  id,
+  paymentId,
+  application,
+  orderId,
+  amount,
+  currency,
+}: Refund): RefundStart => ({
   refundId: id,
   id: paymentId,
   application,
   orderId,
+  refundAmount: amount,
+  currency,
 });

@@ -22,6 +22,10 @@ export const selectPayment = (
 export const selectTraceId = (sql: Queries): Fragment =>
   sql`substr(p.traceparent, 4, 32) as "traceId"`;
 
+/** The refund of the event `e`, if it is one's: what the start of its workflow needs besides the payment `p`. */
+export const selectRefundOfEvent = (sql: Queries): Fragment => sql`
+  nullif(e.subject, p.id) as "refundId", (select amount from refunds where id = e.subject) as "refundAmount"`;
+
 /** The columns that a create writes. */
 export const insertColumns = (sql: Queries): Fragment =>
   sql.unsafe(createdFields.map(({ property }) => columnName(property)).join(', '));

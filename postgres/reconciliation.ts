@@ -1,7 +1,7 @@
 import { type WorkflowStart, workflowStartFields } from '../contract/payment.ts';
 import type { Status } from '../contract/status.ts';
 import type { Fragment, Queries } from './driver/sql.ts';
-import { selectPayment } from './payment-columns.ts';
+import { selectPayment, selectRefundOfEvent } from './payment-columns.ts';
 import { isStalled } from './sweeper.ts';
 
 /** A payment that must have a running workflow. */
@@ -57,7 +57,7 @@ export const createReconciliationQueries = (sql: Queries) => {
     /** Ended payments with a pending delivery. */
     async listUndelivered(page: Page): Promise<PaymentInProgress[]> {
       return sql<PaymentInProgress[]>`
-        select ${workflowStart}, nullif(e.subject, p.id) as "refundId", p.status, d.next_attempt_at as "dueAt",
+        select ${workflowStart}, ${selectRefundOfEvent(sql)}, p.status, d.next_attempt_at as "dueAt",
           d.next_attempt_at < now() - interval '2 minutes' as overdue,
           d.next_attempt_at::text as position
         from deliveries d join events e on e.id = d.event_id join payments p on p.id = d.payment_id
@@ -68,7 +68,7 @@ export const createReconciliationQueries = (sql: Queries) => {
     /** Payments with a refund that its workflow works on. The workflow of a younger one may be starting. */
     async listRefunds(page: Page): Promise<PaymentInProgress[]> {
       return sql<PaymentInProgress[]>`
-        select ${workflowStart}, r.id as "refundId", p.status, r.due_at as "dueAt", false as overdue,
+        select ${workflowStart}, r.id as "refundId", r.amount as "refundAmount", p.status, r.due_at as "dueAt", false as overdue,
           r.due_at::text as position
         from refunds r join payments p on p.id = r.payment_id
         where r.due_at is not null and r.created_at < now() - interval '1 minute' ${from(sql`r.due_at`, page)}

@@ -41,6 +41,13 @@ interface RefundEvent {
   isPending: boolean;
 }
 
+interface RefundStanding {
+  /** Undefined: Postgres does not have the refund. */
+  status: Refund['status'] | undefined;
+  stage: RefundStage | null;
+  events: RefundEvent[];
+}
+
 /** What the gateway says about a refund. */
 export interface RefundFacts {
   gatewayReference: string | null;
@@ -122,12 +129,17 @@ export const createRefundOutcomes = (sql: Sql) => ({
       from refunds where payment_id = ${paymentId}`;
   },
 
-  /** The refund's events that are to be delivered, or whose last round has failed. */
-  async listEvents({ id, paymentId }: Pick<Refund, 'id' | 'paymentId'>): Promise<RefundEvent[]> {
-    return sql<RefundEvent[]>`
-      select e.id, d.status = 'pending' as "isPending" from events e join deliveries d on d.event_id = e.id
-      where e.payment_id = ${paymentId} and e.subject = ${id} and d.status in ('pending', 'exhausted')
-      order by d.recorded_at`;
+  /** Where the refund is, with its events that are to be delivered, or whose last round has failed. */
+  async getStanding({ id, paymentId }: Pick<Refund, 'id' | 'paymentId'>): Promise<RefundStanding> {
+    const rows = await sql<(Pick<Refund, 'status' | 'stage'> & (RefundEvent | { id: null }))[]>`
+      select r.status, r.stage, e.id, e."isPending" from refunds r left join lateral (
+        select e.id, d.status = 'pending' as "isPending", d.recorded_at
+        from events e join deliveries d on d.event_id = e.id
+        where e.payment_id = ${paymentId} and e.subject = r.id and d.status in ('pending', 'exhausted')) e on true
+      where r.id = ${id}
+      order by e.recorded_at`;
+    const [{ status, stage } = { status: undefined, stage: null }] = rows;
+    return { status, stage, events: rows.filter((row) => row.id !== null) };
   },
 
   /**

@@ -62,14 +62,24 @@ export const paymentStartOptions = (
 };
 
 /** A running workflow is left alone. A closed one is started again: the bank may have sent the money back. */
-export const refundStartOptions = ({ id, refundId, application, orderId }: RefundStart) => ({
+export const refundStartOptions = ({
+  id,
+  refundId,
+  application,
+  orderId,
+  refundAmount: amount,
+  currency,
+}: RefundStart) => ({
   taskQueue: paymentsQueue,
   workflowId: refundId,
   ...startOrJoin,
   priority: { fairnessKey: application },
   args: [{ id: refundId, paymentId: id }] as [RefundInput],
   typedSearchAttributes: searchable({ application, orderId }),
-  staticSummary: `Refund for ${application}`,
+  staticSummary:
+    typeof amount === 'number' && currency !== undefined
+      ? `Refund of ${formatMoney({ amount, currency })} for ${application}`
+      : `Refund for ${application}`,
   staticDetails: `Order ${markdownCode(orderId)}, payment ${id}`,
 });
 

@@ -41,8 +41,8 @@ export const { resolveLatePayment } = proxyActivities<Activities>({
 });
 
 /**
- * Fails until the refund has ended or has an event to deliver, and sets itself when it asks again: retries add nothing to
- * the history.
+ * Fails only when it is to be tried again in some seconds, and sets that time itself: retries add nothing to the history.
+ * The workflow makes longer waits, so that they do not look like a fault in the Temporal UI.
  */
 export const { refundPayment } = proxyActivities<Activities>({
   summary: 'Gives the money back at the gateway',

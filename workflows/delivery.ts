@@ -1,13 +1,9 @@
-import {
-  allHandlersFinished,
-  condition,
-  setCurrentDetails,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { allHandlersFinished, condition, workflowInfo } from '@temporalio/workflow';
 import type { DeliveryResult } from '../activities/delivery.ts';
 import { activityFailureType } from '../temporal/failures.ts';
 import { deliverWebhook } from './activities.ts';
 import { cancelWhen } from './cancel-when.ts';
+import type { Say } from './details.ts';
 import type { PendingSignals } from './signals.ts';
 
 /** The event to deliver. */
@@ -28,7 +24,15 @@ interface DeliveryContext {
   isAsked: () => boolean;
   historyIsLong: () => boolean;
   continueInNewRun: () => Promise<void>;
+  say: Say;
 }
+
+const says = {
+  delivered: 'The application has accepted it.',
+  none: 'The application has no webhook URL.',
+  exhausted: 'Six attempts have failed.',
+  postponed: 'It waits for a delivery slot of its application. The sweeper wakes it.',
+} as const;
 
 /**
  * Delivers an event. A recheck wakes a delivery that was postponed. A replay ends the wait for the next attempt, and
@@ -36,17 +40,18 @@ interface DeliveryContext {
  */
 export const deliver = async (
   delivery: Delivery,
-  { pending, working, isAsked, historyIsLong, continueInNewRun }: DeliveryContext,
+  { pending, working, isAsked, historyIsLong, continueInNewRun, say }: DeliveryContext,
 ): Promise<'delivered' | 'none' | 'exhausted'> => {
+  const part = delivery.eventId === undefined ? 'Webhook' : `Webhook ${delivery.eventId}`;
   for (;;) {
+    say(part, 'It is being sent. Pending Activities has attempts that failed.');
     working.add(pending);
     Object.assign(pending, { recheck: false, delivery: false });
     const result = await deliverUntilReplayed(delivery, pending);
+    if (result !== 'replayed') say(part, says[result]);
     if (result === 'postponed') {
-      setCurrentDetails('Waits for a delivery slot of its application. The sweeper wakes it.');
       await condition(() => pending.recheck || historyIsLong());
       if (historyIsLong()) await continueInNewRun();
-      setCurrentDetails('');
       continue;
     }
     if (result === 'replayed') continue;

@@ -13,6 +13,7 @@ import { activityFailureType, webhookExhausted } from '../temporal/failures.ts';
 import type { PaymentInput } from '../temporal/messages.ts';
 import { openPayment } from './activities.ts';
 import { deliver } from './delivery.ts';
+import { createDetails } from './details.ts';
 import { createVerification, type Verification } from './verification.ts';
 
 const graceMs = limits.graceMinutes * minuteMs;
@@ -28,8 +29,11 @@ export async function payment(input: PaymentInput): Promise<void> {
 }
 
 const run = async (input: PaymentInput): Promise<void> => {
-  const verification = createVerification(input.id);
+  const say = createDetails();
+  const verification = createVerification(input.id, (answer) => say('Payment', saysOf(answer)));
+  say('Payment', 'It is being opened at the gateway.');
   const opening = await open(input);
+  if (opening.stage !== 'ended') say('Payment', openingSays(input)[opening.stage]);
   if (opening.stage === 'ended') verification.recordEnd(opening.status);
   if (opening.stage === 'open' && opening.payerReturnsAt)
     void returnPlannedPayer(Date.parse(opening.payerReturnsAt), verification);
@@ -41,6 +45,7 @@ const run = async (input: PaymentInput): Promise<void> => {
     { id: input.id },
     {
       ...search,
+      say,
       pending: verification.subscribe(),
       historyIsLong,
       async continueInNewRun() {
@@ -51,6 +56,22 @@ const run = async (input: PaymentInput): Promise<void> => {
   );
   const result = await Promise.race([delivery, search.failure]);
   if (result === 'exhausted') throw webhookExhausted(`The event of ${input.id} was not accepted`);
+};
+
+const openingSays = ({ expiresAt }: PaymentInput) => ({
+  open: `It waits for its payer until ${expiresAt}.`,
+  unopened: 'The gateway has not opened it.',
+  unreachable: 'The gateway did not answer, so it is not opened.',
+});
+
+/** For who looks at the workflow. */
+const saysOf = (answer: VerificationResult): string => {
+  if (answer.kind === 'ended') return `It has ended: **${answer.status}**.`;
+  return {
+    waiting: 'The gateway says that nobody has paid yet.',
+    processing: 'The gateway says that the money is on its way.',
+    unknown: 'The gateway gave no usable answer. It is asked again.',
+  }[answer.kind];
 };
 
 /** Opens the payment at its gateway, and finds out how far an earlier run has come. */

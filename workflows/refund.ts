@@ -1,4 +1,5 @@
 import {
+  allHandlersFinished,
   CancellationScope,
   condition,
   continueAsNew,
@@ -12,6 +13,7 @@ import { finishRefundUpdate, type RefundInput } from '../temporal/messages.ts';
 import { refundPayment } from './activities.ts';
 import { cancelWhen } from './cancel-when.ts';
 import { deliver } from './delivery.ts';
+import { createDetails, type Say } from './details.ts';
 import { createSignals, type PendingSignals, type Signals } from './signals.ts';
 
 /**
@@ -34,14 +36,23 @@ const run = async (input: RefundInput): Promise<void> => {
     pending.recheck = true;
     await condition(() => hasEnded);
   });
-  const deliveries = createDeliveries(input, signals, () => !hasEnded || pending.recheck);
+  const say = createDetails();
+  const isAsked = () => !hasEnded || pending.recheck;
+  const deliveries = createDeliveries(input, signals, { isAsked, say });
 
   do {
     hasEnded = false;
-    const { events, againInMs } = await tryUntilAnswered(input, deliveries.eventIds(), pending);
-    deliveries.begin(events);
-    hasEnded = againInMs === undefined;
-    await Promise.race([deliveries.end(), waitForRecheck(pending, againInMs)]);
+    say('Refund', 'The gateway is asked.');
+    const result = await tryUntilAnswered(input, deliveries.eventIds(), pending);
+    deliveries.begin(result.events);
+    hasEnded = result.againInMs === undefined;
+    say('Refund', saysOf(result));
+    const next = waitForRecheck(pending, result);
+    // Without a delivery there is no end of all.
+    const isWaiting = !hasEnded && deliveries.eventIds().length === 0;
+    await (isWaiting ? next : Promise.race([deliveries.end(), next]));
+    if (isWaiting && historyIsLong() && allHandlersFinished())
+      await continueAsNew<typeof refund>(input);
     // A recheck while its events are being delivered: the bank may have sent the money back.
   } while (!hasEnded || pending.recheck);
   if ((await deliveries.end()).includes('exhausted'))
@@ -49,7 +60,11 @@ const run = async (input: RefundInput): Promise<void> => {
 };
 
 /** The deliveries of the refund's events, which go on side by side. Each event's begins once. */
-const createDeliveries = (input: RefundInput, signals: Signals, isAsked: () => boolean) => {
+const createDeliveries = (
+  input: RefundInput,
+  signals: Signals,
+  { isAsked, say }: { isAsked: () => boolean; say: Say },
+) => {
   const begun = new Map<string, ReturnType<typeof deliver>>();
   const working = new Set<unknown>();
   return {
@@ -63,6 +78,7 @@ const createDeliveries = (input: RefundInput, signals: Signals, isAsked: () => b
             pending: signals.subscribe(),
             working,
             isAsked,
+            say,
             historyIsLong,
             continueInNewRun: () => continueAsNew<typeof refund>(input),
           },
@@ -77,8 +93,7 @@ const createDeliveries = (input: RefundInput, signals: Signals, isAsked: () => b
 };
 
 /**
- * Asks and tells the gateway until the refund has ended, or until an event is to be delivered meanwhile. A recheck ends
- * the wait for the next try.
+ * Asks and tells the gateway, with short waits as retries. A recheck ends the wait for the next try.
  */
 const tryUntilAnswered = async (
   input: RefundInput,
@@ -99,10 +114,19 @@ const tryUntilAnswered = async (
   }
 };
 
-/** @param withinMs by default without a limit */
-const waitForRecheck = (pending: PendingSignals, withinMs?: number): Promise<unknown> =>
-  withinMs === undefined
+/** Waits until the refund is to be asked about. The Temporal UI shows why. */
+const waitForRecheck = (
+  pending: PendingSignals,
+  { againInMs, says }: RefundResult,
+): Promise<unknown> =>
+  againInMs === undefined
     ? condition(() => pending.recheck)
-    : condition(() => pending.recheck, withinMs);
+    : condition(() => pending.recheck, againInMs, { ...(says !== undefined && { summary: says }) });
+
+/** For who looks at the workflow. An activity of before says nothing. */
+const saysOf = ({ says = 'It has been asked about', againInMs }: RefundResult): string =>
+  againInMs === undefined
+    ? `${says}.`
+    : `${says}. The gateway is asked again at ${new Date(Date.now() + againInMs).toISOString()}.`;
 
 const historyIsLong = (): boolean => workflowInfo().continueAsNewSuggested;

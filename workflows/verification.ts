@@ -13,8 +13,9 @@ import { createSignals } from './signals.ts';
 /**
  * The verifications of one payment, single-flight: one runs at a time, and callers that arrive while it
  * runs share its result. Also handles the workflow's updates and signals, so create it first.
+ * @param onAnswer gets each result
  */
-export const createVerification = (id: string) => {
+export const createVerification = (id: string, onAnswer: (answer: VerificationResult) => void) => {
   // The workflow's scope: a verification outlives the update that started it.
   const scope = CancellationScope.current();
   let endStatus: Status | undefined;
@@ -32,6 +33,7 @@ export const createVerification = (id: string) => {
     const result = scope.run(async () => {
       try {
         const answer = await askGateway();
+        onAnswer(answer);
         if (answer.kind === 'ended') endStatus = answer.status;
         isUnpaid = answer.kind === 'waiting';
         const { asker } = request;
@@ -92,6 +94,7 @@ export const createVerification = (id: string) => {
     /** Records that the payment had ended before this run started. */
     recordEnd(status: Status): void {
       endStatus = status;
+      onAnswer({ kind: 'ended', status });
     },
 
     /** Another payment has paid the order. The inquiry is one of its own: what runs may have begun before that. */

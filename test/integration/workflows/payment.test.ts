@@ -14,6 +14,7 @@ import {
   countTimers,
   countUpdates,
   delivers,
+  detailsOf,
   hasTimerFired,
   opens,
   startScriptedWorker,
@@ -385,4 +386,26 @@ it('a workflow without a record of its payment fails at once and does not wait f
   await expect(handle.result()).rejects.toMatchObject({
     cause: { cause: { type: 'PaymentNotFound', message: expect.stringContaining(id) as string } },
   });
+});
+
+it('says in the Temporal UI where the payment and its webhook are', async () => {
+  const sending = Promise.withResolvers<void>();
+  const { handle, verify } = await worker.play({
+    ...opens,
+    verifyPayment: inTurn<VerificationResult>({ kind: 'waiting' }, ended),
+    async deliverWebhook() {
+      await sending.promise;
+      return 'delivered';
+    },
+  });
+  const says = (text: RegExp) =>
+    until(String(text), async () => text.test(await detailsOf(handle)) || undefined);
+  await says(/^\*\*Payment:\*\* It waits for its payer until \d{4}-/);
+  await verify();
+  await says(/nobody has paid yet/);
+  await verify();
+  await says(/ended: \*\*paid\*\*\.\n\n\*\*Webhook:\*\* It is being sent/);
+  sending.resolve();
+  await handle.result();
+  expect(await detailsOf(handle)).toMatch(/Webhook:\*\* The application has accepted it\.$/);
 });

@@ -6,13 +6,17 @@ import { deliverSignal, recheckSignal, refundWorkflow } from '../../../temporal/
 import { refundStartOptions } from '../../../temporal/start-options.ts';
 import type { refund } from '../../../workflows/refund.ts';
 import { forFile } from '../../support/for-file.ts';
-import { type Script, startScriptedWorker } from '../../support/service/scripted-worker.ts';
+import {
+  detailsOf,
+  type Script,
+  startScriptedWorker,
+} from '../../support/service/scripted-worker.ts';
 import { until } from '../../support/until.ts';
 
 type RefundPayment = NonNullable<Script['refundPayment']>;
 const refundPayments = new Map<string, RefundPayment>();
 const worker = await forFile(
-  startScriptedWorker([], {
+  startScriptedWorker(['--dynamic-config-value', 'limit.historyCount.suggestContinueAsNew=60'], {
     refundPayment: async (request) => refundPayments.get(request.id)!(request),
   }),
 );
@@ -25,7 +29,11 @@ const play = async (script: Required<Pick<Script, 'refundPayment' | 'deliverWebh
     asked += 1;
     return script.refundPayment(request);
   });
-  const start = { refundId: id, id: `PAY_${randomUUID()}`, application: 'shop', orderId: '1' };
+  const money = { refundAmount: 600, currency: 'EUR' };
+  const start = {
+    ...{ refundId: id, id: `PAY_${randomUUID()}`, application: 'shop', orderId: '1' },
+    ...money,
+  };
   const handle = await worker.client.workflow.start<typeof refund>(
     refundWorkflow,
     refundStartOptions(start),
@@ -73,6 +81,46 @@ it('a recheck asks the gateway again while its last event is being delivered', a
   await handle.result();
   expect(asked()).toBe(2);
   expect(sent('first')).toBe(1);
+});
+
+it('waits for its gateway by a timer, and says what it waits for', async () => {
+  const says = 'The gateway has accepted the refund, and works on it';
+  let hasEnded = false;
+  const { handle, asked } = await play({
+    refundPayment: async () =>
+      hasEnded
+        ? { events: [], says: 'The money has gone back' }
+        : { events: [], againInMs: 60 * 60_000, says },
+    deliverWebhook: async () => 'none',
+  });
+  const timer = await until('the timer', async () => {
+    const { events } = await handle.fetchHistory();
+    return events?.find((event) => event.timerStartedEventAttributes);
+  });
+  expect(JSON.parse(String(timer.userMetadata?.summary?.data))).toBe(says);
+  expect((await handle.describe()).raw.pendingActivities).toEqual([]);
+  expect(await detailsOf(handle)).toMatch(
+    /\*\*Refund:\*\* The gateway has accepted .* asked again/,
+  );
+  hasEnded = true;
+  await handle.signal(recheckSignal);
+  await handle.result();
+  expect(asked()).toBe(2);
+  expect(await detailsOf(handle)).toBe('**Refund:** The money has gone back.');
+});
+
+it('continues as new while a gateway works on it for long', async () => {
+  let asked = 0;
+  const { handle } = await play({
+    refundPayment: async () => {
+      asked += 1;
+      return asked > 8 ? { events: [] } : { events: [], againInMs: 1 };
+    },
+    deliverWebhook: async () => 'none',
+  });
+  const { runId } = await handle.describe();
+  await handle.result();
+  expect((await handle.describe()).runId).not.toBe(runId);
 });
 
 it('a delivery that fails for good fails the workflow, which does not wait for the next try', async () => {

@@ -95,7 +95,7 @@ export const refundStatements = (
         get: () => refundOutcomes.get(refundOf(7)),
         announce: () => refundOutcomes.announce({ id: refundOf(7), paymentId: idOf(7) }, now),
         listRecorded: () => refundOutcomes.listRecorded(idOf(7)),
-        listEvents: () => refundOutcomes.listEvents({ id: refundOf(7), paymentId: idOf(7) }),
+        getStanding: () => refundOutcomes.getStanding({ id: refundOf(7), paymentId: idOf(7) }),
         markTold: () => refundOutcomes.markTold(refundOf(7), { timesTold: 0, now }),
         recordProgress: () =>
           refundOutcomes.recordProgress(

@@ -148,7 +148,7 @@ export const refundCase = async (records: Records, given: RefundCase) => {
     /** One try. @returns what it failed with, or `ended` */
     tryOnce: () =>
       refundPayment({ id, paymentId: payment.id }).then(
-        () => 'ended',
+        ({ againInMs }) => (againInMs === undefined ? 'ended' : 'RefundPending'),
         (error: unknown) => (error as { type?: string }).type ?? String(error),
       ),
     later(ms: number) {

@@ -148,3 +148,7 @@ export const hasTimerFired = async (handle: Handle): Promise<boolean> => {
   const { events } = await handle.fetchHistory();
   return (events ?? []).some((event) => event.timerFiredEventAttributes);
 };
+
+/** The current details, as the Temporal UI asks for them. */
+export const detailsOf = async (handle: Pick<WorkflowHandle, 'query'>): Promise<string> =>
+  (await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata')).currentDetails;
