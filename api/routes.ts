@@ -5,12 +5,7 @@ import { replayEventHandler, replayEventRoute } from './events/replay.ts';
 import { notifyOfPaymentHandler, notifyOfPaymentRoute } from './gateways/notifications.ts';
 import { type AnyRequest, type HandlerResult, type Route, routesFor } from './http/route.ts';
 import { listMovementsHandler, listMovementsRoute } from './movements/list.ts';
-import {
-  getDocsAssetHandler,
-  getDocsAssetRoute,
-  showDocsHandler,
-  showDocsRoute,
-} from './openapi/docs-page.ts';
+import { showDocsHandler, showDocsRoute } from './openapi/docs-page.ts';
 import { getOpenApiHandler, getOpenApiRoute } from './openapi/serve-document.ts';
 import { checkoutHandler, checkoutRoute } from './payer/checkout.ts';
 import {
@@ -118,7 +113,6 @@ export const routes = {
 
   getOpenApi: anyone.get('/openapi.json', getOpenApiRoute, getOpenApiHandler),
   showDocs: anyone.get('/docs', showDocsRoute, showDocsHandler),
-  getDocsAsset: anyone.get('/docs/:asset', getDocsAssetRoute, getDocsAssetHandler),
 } as const satisfies Record<string, Route>;
 
 export type Routes = typeof routes;

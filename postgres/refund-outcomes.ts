@@ -116,6 +116,22 @@ const writeEvent = async (tx: Queries, refund: Refund, event: Event): Promise<vo
     ), ${eventInserts(tx, event, refund.id)} select`;
 };
 
+/** Where the refund is, with its events that are to be delivered, or whose last round has failed. */
+const readStanding = async (
+  sql: Sql,
+  { id, paymentId }: Pick<Refund, 'id' | 'paymentId'>,
+): Promise<RefundStanding> => {
+  const rows = await sql<(Pick<Refund, 'status' | 'stage'> & (RefundEvent | { id: null }))[]>`
+    select r.status, r.stage, e.id, e."isPending" from refunds r left join lateral (
+      select e.id, d.status = 'pending' as "isPending", d.recorded_at
+      from events e join deliveries d on d.event_id = e.id
+      where e.payment_id = ${paymentId} and e.subject = r.id and d.status in ('pending', 'exhausted')) e on true
+    where r.id = ${id}
+    order by e.recorded_at`;
+  const [{ status, stage } = { status: undefined, stage: null }] = rows;
+  return { status, stage, events: rows.filter((row) => row.id !== null) };
+};
+
 /** The changes of a refund's state. Only its workflow's activities write them. */
 export const createRefundOutcomes = (sql: Sql) => ({
   get: (id: string) =>
@@ -129,18 +145,7 @@ export const createRefundOutcomes = (sql: Sql) => ({
       from refunds where payment_id = ${paymentId}`;
   },
 
-  /** Where the refund is, with its events that are to be delivered, or whose last round has failed. */
-  async getStanding({ id, paymentId }: Pick<Refund, 'id' | 'paymentId'>): Promise<RefundStanding> {
-    const rows = await sql<(Pick<Refund, 'status' | 'stage'> & (RefundEvent | { id: null }))[]>`
-      select r.status, r.stage, e.id, e."isPending" from refunds r left join lateral (
-        select e.id, d.status = 'pending' as "isPending", d.recorded_at
-        from events e join deliveries d on d.event_id = e.id
-        where e.payment_id = ${paymentId} and e.subject = r.id and d.status in ('pending', 'exhausted')) e on true
-      where r.id = ${id}
-      order by e.recorded_at`;
-    const [{ status, stage } = { status: undefined, stage: null }] = rows;
-    return { status, stage, events: rows.filter((row) => row.id !== null) };
-  },
+  getStanding: (refund: Pick<Refund, 'id' | 'paymentId'>) => readStanding(sql, refund),
 
   /**
    * Records that the gateway is told now, before it is.

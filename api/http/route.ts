@@ -6,8 +6,8 @@ import type { TokenScope } from '../../contract/token.ts';
 import type { Caller } from '../../postgres/tokens.ts';
 import type { HeaderName } from './response-headers.ts';
 
-/** The body of a response: JSON by a schema, a `page` for a payer's browser, or an `asset` of a page. */
-export type Content = z.ZodType | 'page' | 'asset';
+/** The body of a response: JSON by a schema, or a `page` for a browser. */
+export type Content = z.ZodType | 'page';
 
 /** A successful response of a route. */
 export interface ResponseSpec {

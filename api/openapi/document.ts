@@ -174,9 +174,6 @@ const combinedContent = (declared: DeclaredResponse[]) => {
     ...(declared.some(({ content }) => content === 'page') && {
       'text/html': { schema: z.string() },
     }),
-    ...(declared.some(({ content }) => content === 'asset') && {
-      '*/*': { schema: {} },
-    }),
   };
 };
 
