@@ -4,6 +4,7 @@ import type { GatewayAdapter, GatewayStatus } from '../../../gateways/gateway.ts
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import type { PaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { createRetention } from '../../../postgres/retention.ts';
+import { readProjectFile } from '../../support/checks/project-files.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 import { createBackup } from '../../support/protocol/backup.ts';
@@ -153,6 +154,9 @@ describe('a failover that loses a claim', () => {
 });
 
 describe('a restore', () => {
+  const page = readProjectFile('docs/operating/restoring.md');
+  const [, statementOfPage = ''] = /```sql\n([^`]*order_already_paid[^`]*)```/.exec(page) ?? [];
+
   it('brings a claim back with its open payment, which asks again', async () => {
     const [one, other] = await twoOfAnOrder();
     const backup = createBackup(sql, one.id, other.id);
@@ -174,11 +178,11 @@ describe('a restore', () => {
     const startedAt = new Date();
     expect(await verify(other)).toMatchObject({ status: 'paid' });
     expect(await verify(one)).toMatchObject({ status: lost, late: [one.id] });
-    // The statement of docs/operating/restoring.md.
-    const listed = await sql`
-      select id from payments
-      where failure_code = 'order_already_paid' and created_at < ${lostFrom} and updated_at >= ${startedAt}`;
-    expect(listed).toEqual([{ id: one.id }]);
+    const { application, orderId } = one;
+    const statement = statementOfPage
+      .replace(/(created_at < )'[^']+'/, `$1'${lostFrom.toISOString()}'`)
+      .replace(/(updated_at >= )'[^']+'/, `$1'${startedAt.toISOString()}'`);
+    expect(await sql.unsafe(statement)).toEqual([{ application, id: one.id, order_id: orderId }]);
   });
 });
 

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import { accountDayWorkflowId } from '../../../temporal/messages.ts';
 import { entryIn } from '../../fakes/server.ts';
+import { runLine } from '../../support/service/admin-line.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
 import { startProviders, type ProviderName } from '../../support/service/providers.ts';
 import { refund, refundBecomes } from '../../support/service/refunds.ts';
@@ -97,27 +98,38 @@ it('Stripe has the money of both at once: the second is given back, and no perso
   expect(providers.entry('stripe', other.reference).reversed).toBe(1);
 });
 
-it('a silent gateway holds the order, until an admin takes it away', async () => {
-  const order = anOrder();
-  const one = await send('zarinpal', order);
-  const other = await send('zibal', order);
-  await Promise.all([pay(one), pay(other)]);
-  providers.of('zarinpal').fail('cut', /verify/);
-  expect((await journey.verify(one.id)).status).toBeOneOf([502, 503]);
-  await comeBack(other, 'processing');
-  const { payments } = operationsOn(service.sql);
-  expect((await payments.get(other.id)).others).toMatchObject([
-    { id: one.id, status: 'pending', orderClaimedAt: expect.any(Date) },
-  ]);
-  await expect(payments.releaseOrder(one.id, 'silent')).rejects.toThrow('two minutes');
-  await expect(payments.releaseOrder(other.id, 'silent')).rejects.toThrow('does not hold');
-  await service.sql`
-    update payments set order_claimed_at = now() - interval '3 minutes' where id = ${one.id}`;
-  await payments.releaseOrder(one.id, 'silent');
-  await comeBack(other, 'paid');
-  await expect(payments.releaseOrder(other.id, 'paid')).rejects.toThrow('give all of it back');
-  expect(await eventsOf(one.id)).toEqual(lost);
-});
+it.each([
+  ['before it has taken the money, which goes home', 'cut', 'returns'],
+  ['after it has taken the money, which is given back', 'lost', 'reversed'],
+] as const)(
+  'a gateway that falls silent holds the order until an admin takes it away: %s',
+  async (_, fault, goesTo) => {
+    const order = anOrder();
+    const one = await send('zarinpal', order);
+    const other = await send('zibal', order);
+    await Promise.all([pay(one), pay(other)]);
+    providers.of('zarinpal').fail(fault, /verify/);
+    expect((await journey.verify(one.id)).status).toBeOneOf([502, 503]);
+    await comeBack(other, 'processing');
+    // As the runbook says.
+    const admin = (...line: string[]) => runLine(() => operationsOn(service.sql), line);
+    const shown = await admin('payments', 'show', other.id);
+    expect(shown.out).toMatch(
+      new RegExp(`SINCE\\n${one.id} +pending +150,000 IRR(?: +\\S+\\+00:00){2}`),
+    );
+    const release = ({ id }: Sent) =>
+      admin('payments', 'release-order', id, '--reason', 'its gateway is down');
+    expect((await release(one)).notes).toContain('two minutes');
+    expect((await release(other)).notes).toContain('does not hold');
+    await service.sql`
+      update payments set order_claimed_at = now() - interval '3 minutes' where id = ${one.id}`;
+    expect(await release(one)).toMatchObject({ code: 0 });
+    await comeBack(other, 'paid');
+    expect((await release(other)).notes).toContain('give all of it back');
+    expect(await eventsOf(one.id)).toEqual(lost);
+    expect(await lateOf(one)).toBe(goesTo);
+  },
+);
 
 it('an order that was given back can be paid again', async () => {
   const order = anOrder();
