@@ -1,3 +1,4 @@
+import { labelOf } from '../../../admin/operations/labels.ts';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -162,11 +163,11 @@ describe.each(kinds)('%s', (kind) => {
     const escaped = payload.replaceAll('"', '&quot;');
     const page = (await get(`/events/${id}`)).text;
     expect(page).toContain(escaped);
-    expect(page).toContain(`<dd><bdi>${kind}</bdi></dd>`);
+    expect(page).toContain(`>${kind}</code></dd>`);
     const searched = await get('/search', { method: 'POST', form: { csrf, text: id } });
     expect(searched.headers.location).toBe(`/events/${id}`);
     const question = (await get(`/events/${id}/replay`)).text;
-    expect(question).toContain(`${kind} of ${subject}`);
+    expect(question).toContain(`“${labelOf('event', kind)}” of ${subject}`);
     const [shown] = JSON.parse(await admin(`deliveries show ${id} --json`)) as object[];
     expect(shown).toMatchObject({ event_id: id, kind, payment_id: paymentId, body: payload });
     const { text: detail } = await journey.request('GET', `/api/v1/events/${id}`);

@@ -216,6 +216,7 @@ describe('an action', () => {
       '/views',
       '/views/remove',
       '/payments/filter',
+      '/audit/filter',
       '/payments/:id/refund',
       '/settings',
       '/reconcile',
