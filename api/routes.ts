@@ -2,6 +2,7 @@ import { getApplicationHandler, getApplicationRoute } from './auth/me.ts';
 import { getEventHandler, getEventRoute } from './events/get.ts';
 import { listEventsHandler, listEventsRoute } from './events/list.ts';
 import { replayEventHandler, replayEventRoute } from './events/replay.ts';
+import { listGatewaysHandler, listGatewaysRoute } from './gateways/list.ts';
 import { notifyOfPaymentHandler, notifyOfPaymentRoute } from './gateways/notifications.ts';
 import { type AnyRequest, type HandlerResult, type Route, routesFor } from './http/route.ts';
 import { listMovementsHandler, listMovementsRoute } from './movements/list.ts';
@@ -56,6 +57,7 @@ const anyone = routesFor('anyone');
  */
 export const routes = {
   getApplication: application.get('/me', getApplicationRoute, getApplicationHandler),
+  listGateways: read.get('/gateways', listGatewaysRoute, listGatewaysHandler),
   createPayment: mayCreate.post('/payments', createPaymentRoute, createPaymentHandler),
   listPayments: read.get('/payments', listPaymentsRoute, listPaymentsHandler),
   getPayment: read.get('/payments/:payment_id', getPaymentRoute, getPaymentHandler),

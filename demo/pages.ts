@@ -4,16 +4,20 @@ import { appearanceOf, badge, formatTime, orderPath } from './order-page.ts';
 import type { Order } from './orders.ts';
 import { currency, type Product, products } from './products.ts';
 
-export const shopPage = (): Html =>
+/** @param gateways those that the payer may choose */
+export const shopPage = (gateways: readonly string[]): Html =>
   html`<h1>Good coffee, paid for properly</h1>
     <p class="lead">
       Choose something. On the payment page you decide how the payment ends.
     </p>
     <ul class="products">
-      ${products.map(productCard)}
+      ${products.map((product) => productCard(product, gateways))}
     </ul>`;
 
-const productCard = ({ id, name, note, amount, drawing }: Product): Html =>
+const productCard = (
+  { id, name, note, amount, drawing }: Product,
+  gateways: readonly string[],
+): Html =>
   html`<li class="card">
     <div class="drawing">
       <svg viewBox="0 0 24 24" aria-hidden="true"><path d="${drawing}" /></svg>
@@ -23,9 +27,16 @@ const productCard = ({ id, name, note, amount, drawing }: Product): Html =>
     <form method="post" action="/buy">
       <input type="hidden" name="product" value="${id}" />
       <span class="price">${formatMoney({ amount, currency })}</span>
+      ${gateways.length > 1 ? gatewayChoice(name, gateways) : ''}
       <button aria-label="Buy ${name}">Buy</button>
     </form>
   </li>`;
+
+const gatewayChoice = (product: string, gateways: readonly string[]): Html =>
+  html`<select name="gateway" aria-label="Pay for ${product} with">
+    <option value="">any gateway</option>
+    ${gateways.map((slug) => html`<option>${slug}</option>`)}
+  </select>`;
 
 export const ordersPage = ({ orders, version }: { orders: Order[]; version: string }): Html =>
   html`<h1>Orders</h1>

@@ -6,6 +6,8 @@ import {
   ApiError,
   type CreatePayment,
   type CreateRefund,
+  type GatewayList,
+  type ListGateways,
   type Payment,
   PaymentsError,
   SignatureError,
@@ -35,6 +37,8 @@ export interface PaymentCalls {
 
 export interface Deps {
   payments: PaymentCalls;
+  /** Without it the payer has no choice, as with one gateway alone. */
+  gateways?: { list: (query: ListGateways) => PromiseLike<GatewayList> };
   orders: Orders;
   inbox: Pick<Inbox, 'receive'>;
   connection: Pick<Connection, 'workflowUrl'>;
@@ -86,7 +90,7 @@ const showMessage = (ctx: Context, status: 404 | 405 | 502, message: string): Pr
 
 /** The payer looks, buys, and comes back. */
 const payerRoutes = (deps: Deps) => {
-  const { payments, orders } = deps;
+  const { payments, gateways, orders } = deps;
   const find = async (paymentId: string): Promise<Order | undefined> => {
     const known = orders.findByPayment(paymentId);
     if (known) return known;
@@ -99,15 +103,27 @@ const payerRoutes = (deps: Deps) => {
     }
   };
 
+  /** The gateways that a payer may choose. A shop without an answer sells all the same. */
+  const findChoices = async (): Promise<string[]> => {
+    try {
+      const { data = [] } = (await gateways?.list({ currency })) ?? {};
+      return data.filter(({ answers }) => answers).map(({ slug }) => slug);
+    } catch (error) {
+      if (error instanceof PaymentsError) return [];
+      throw error;
+    }
+  };
+
   return new Router()
-    .get('/', (ctx) => show(ctx, { title: 'Shop', content: shopPage() }))
+    .get('/', async (ctx) => show(ctx, { title: 'Shop', content: shopPage(await findChoices()) }))
     .post('/buy', async (ctx) => {
       const { body } = await webhooks.readRequest(ctx.req);
       const form = new URLSearchParams(Buffer.from(body).toString());
       const product = findProduct(form.get('product'));
       if (!product) return showMessage(ctx, 404, 'The shop does not have that.');
       const order = newOrder(product);
-      const payment = await payments.create(order);
+      const gateway = form.get('gateway') ?? '';
+      const payment = await payments.create(gateway === '' ? order : { ...order, gateway });
       orders.add(payment);
       ctx.redirect(payment.checkout_url ?? `/orders/${order.order_id}`);
       ctx.status = 303;

@@ -17,10 +17,17 @@ const start = async (connectionFile: string | undefined): Promise<() => Promise<
   const orders = createOrders(join(dirname(connectionFile), 'shop.sqlite'));
   const { apiBaseUrl: baseUrl, token, webhookSecret: secret } = connection;
   const client = new Payments({ baseUrl, token, userAgent: 'demo-shop' });
-  const { payments } = client;
+  const { payments, gateways } = client;
   // The shop is as old as its service, so it has used the inbox for every event.
   const inbox = createInbox({ ...orders.inbox, client, secret, since: new Date(0) });
-  const { app, close } = createShop({ payments, orders, inbox, connection, log: console.error });
+  const { app, close } = createShop({
+    payments,
+    gateways,
+    orders,
+    inbox,
+    connection,
+    log: console.error,
+  });
   const handle = app.callback();
   const server = createServer((request, response) => void handle(request, response));
   server.listen(Number(new URL(connection.shopUrl).port), '127.0.0.1');

@@ -36,7 +36,7 @@ p.last { margin-bottom: 0; }
 .products { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 16rem), 1fr));
   gap: 1.25rem; padding: 0; margin: 0 0 2rem; list-style: none; }
 .products li { display: flex; flex-direction: column; margin: 0; }
-.products form { margin-top: auto; display: flex; align-items: center;
+.products form { margin-top: auto; display: flex; flex-wrap: wrap; align-items: center;
   justify-content: space-between; gap: 1rem; }
 .drawing { display: grid; place-items: center; margin: -1.25rem -1.25rem 1.1rem; height: 9.5rem;
   background: var(--tint); border-radius: 1rem 1rem 0 0; color: var(--accent); }
@@ -47,6 +47,8 @@ button, .button { display: inline-block; border-radius: .7rem; padding: .65rem 1
   border: 1px solid transparent; /* Forced colours show nothing but the border. */
   background: var(--accent); color: var(--accent-ink); font: inherit; font-weight: 600;
   text-decoration: none; cursor: pointer; }
+select { flex: 1 1 8rem; min-width: 0; padding: .6rem; border-radius: .7rem; border: 1px solid var(--soft);
+  background: transparent; color: inherit; font: inherit; }
 button:hover, .button:hover { filter: brightness(1.1); }
 .badge { display: inline-flex; align-items: center; gap: .45em; padding: .15rem .7rem;
   border-radius: 99px; font-size: .92rem; font-weight: 600; white-space: nowrap;

@@ -51,6 +51,11 @@ const createGauges = (sql: Queries) => {
         where status = 'pending' and postponed_at is null and not test
         order by next_attempt_at limit 1`),
     },
+    gatewaysSilent: {
+      name: 'payments_gateways_silent',
+      help: 'Live gateways whose last openings failed in a row. Each counts until it opens a payment.',
+      sql: sql`(select count(*) from gateways where silent_until is not null and kind = 'live' and enabled)`,
+    },
     accountDaysDue: {
       name: 'payments_account_days_due',
       help: 'Days that are over and not closed, of the live account that is furthest behind in the comparison with its book.',

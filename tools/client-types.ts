@@ -34,6 +34,7 @@ const queries = {
   listRefundsOfPayment: 'ListRefundsOfPayment',
   listRefunds: 'ListRefunds',
   listMovements: 'ListMovements',
+  listGateways: 'ListGateways',
   listEvents: 'ListEvents',
 };
 

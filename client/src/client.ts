@@ -80,6 +80,12 @@ export class Payments {
     return this.#get<api.Application>(isAnswer.application, ['me'], undefined, options);
   }
 
+  readonly gateways = {
+    /** The gateways that take new payments, the application's own first: what they take, and whether they open payments now. */
+    list: (query: api.ListGateways = {}, options?: RequestOptions) =>
+      this.#get<api.GatewayList>(isAnswer.list, ['gateways'], query, options),
+  };
+
   readonly payments = {
     /** Creates a payment. Send the payer to its `checkout_url`. */
     create: (payment: api.CreatePayment, { idempotencyKey, ...options }: CreateOptions = {}) =>
@@ -211,6 +217,7 @@ const isAnswer = {
   replay: hasText('replay_id', 'status'),
   plan: ({ matched }) => typeof matched === 'number',
   test: (answer) => answer['response_status'] !== undefined && answer['error'] !== undefined,
+  list: ({ data }) => Array.isArray(data) && data.every(isObject),
   page: ({ data, pagination }) =>
     Array.isArray(data) &&
     data.every(isObject) &&

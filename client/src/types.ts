@@ -553,6 +553,43 @@ export interface EventPagination {
   next_cursor: string | null;
 }
 
+export interface Gateway {
+  /** For `gateway` and `gateways` of a create. */
+  slug: string;
+  kind: 'sandbox' | 'live';
+  /** 1 for the application's default gateway, then its fallback gateways in the order of asking. Null: only a create that names it uses it. */
+  position: number | null;
+  currencies: {
+    /** ISO 4217 code. */
+    currency: string;
+    /** The least amount, in minor units. */
+    min: number;
+    /** The largest amount, in minor units. */
+    max: number;
+    /** Amounts are whole multiples of it. */
+    step: number;
+  }[];
+  /** The bounds of `expires_in` of a create, in seconds. */
+  expires_in: {
+    min: number;
+    max: number;
+  };
+
+  /** Null: the account gives no money back through this service. */
+  refunds: {
+    /** False: the whole amount only. */
+    partial: boolean;
+    /** The least amount of a refund, in minor units. */
+    least: number;
+  } | null;
+  /** False while the gateway opens no payments: its last openings failed in a row. It is then asked after the others, for 30 seconds to 5 minutes. */
+  answers: boolean;
+}
+
+export interface GatewayList {
+  data: Gateway[];
+}
+
 export interface Movement {
   /** The id of a movement. */
   movement_id: string;
@@ -951,6 +988,181 @@ export interface ListMovements {
   per_page?: number | undefined;
   /** The `next_cursor` of the previous page. Send the same filters with it. */
   cursor?: string | undefined;
+}
+
+export interface ListGateways {
+  /** Those that take this currency, each with the terms of this one alone. */
+  currency?:
+    | (
+        | 'BIF'
+        | 'CLP'
+        | 'DJF'
+        | 'GNF'
+        | 'IRR'
+        | 'ISK'
+        | 'JPY'
+        | 'KMF'
+        | 'KRW'
+        | 'PYG'
+        | 'RWF'
+        | 'UGX'
+        | 'UYI'
+        | 'VND'
+        | 'VUV'
+        | 'XAF'
+        | 'XOF'
+        | 'XPF'
+        | 'AED'
+        | 'AFN'
+        | 'ALL'
+        | 'AMD'
+        | 'AOA'
+        | 'ARS'
+        | 'AUD'
+        | 'AWG'
+        | 'AZN'
+        | 'BAM'
+        | 'BBD'
+        | 'BDT'
+        | 'BMD'
+        | 'BND'
+        | 'BOB'
+        | 'BOV'
+        | 'BRL'
+        | 'BSD'
+        | 'BTN'
+        | 'BWP'
+        | 'BYN'
+        | 'BZD'
+        | 'CAD'
+        | 'CDF'
+        | 'CHE'
+        | 'CHF'
+        | 'CHW'
+        | 'CNY'
+        | 'COP'
+        | 'COU'
+        | 'CRC'
+        | 'CUP'
+        | 'CVE'
+        | 'CZK'
+        | 'DKK'
+        | 'DOP'
+        | 'DZD'
+        | 'EGP'
+        | 'ERN'
+        | 'ETB'
+        | 'EUR'
+        | 'FJD'
+        | 'FKP'
+        | 'GBP'
+        | 'GEL'
+        | 'GHS'
+        | 'GIP'
+        | 'GMD'
+        | 'GTQ'
+        | 'GYD'
+        | 'HKD'
+        | 'HNL'
+        | 'HTG'
+        | 'HUF'
+        | 'IDR'
+        | 'ILS'
+        | 'INR'
+        | 'JMD'
+        | 'KES'
+        | 'KGS'
+        | 'KHR'
+        | 'KPW'
+        | 'KYD'
+        | 'KZT'
+        | 'LAK'
+        | 'LBP'
+        | 'LKR'
+        | 'LRD'
+        | 'LSL'
+        | 'MAD'
+        | 'MDL'
+        | 'MGA'
+        | 'MKD'
+        | 'MMK'
+        | 'MNT'
+        | 'MOP'
+        | 'MRU'
+        | 'MUR'
+        | 'MVR'
+        | 'MWK'
+        | 'MXN'
+        | 'MXV'
+        | 'MYR'
+        | 'MZN'
+        | 'NAD'
+        | 'NGN'
+        | 'NIO'
+        | 'NOK'
+        | 'NPR'
+        | 'NZD'
+        | 'PAB'
+        | 'PEN'
+        | 'PGK'
+        | 'PHP'
+        | 'PKR'
+        | 'PLN'
+        | 'QAR'
+        | 'RON'
+        | 'RSD'
+        | 'RUB'
+        | 'SAR'
+        | 'SBD'
+        | 'SCR'
+        | 'SDG'
+        | 'SEK'
+        | 'SGD'
+        | 'SHP'
+        | 'SLE'
+        | 'SOS'
+        | 'SRD'
+        | 'SSP'
+        | 'STN'
+        | 'SVC'
+        | 'SYP'
+        | 'SZL'
+        | 'THB'
+        | 'TJS'
+        | 'TMT'
+        | 'TOP'
+        | 'TRY'
+        | 'TTD'
+        | 'TWD'
+        | 'TZS'
+        | 'UAH'
+        | 'USD'
+        | 'USN'
+        | 'UYU'
+        | 'UZS'
+        | 'VED'
+        | 'VES'
+        | 'WST'
+        | 'XAD'
+        | 'XCD'
+        | 'XCG'
+        | 'YER'
+        | 'ZAR'
+        | 'ZMW'
+        | 'ZWG'
+        | 'BHD'
+        | 'IQD'
+        | 'JOD'
+        | 'KWD'
+        | 'LYD'
+        | 'OMR'
+        | 'TND'
+        | 'CLF'
+        | 'UYW'
+      )
+    | undefined;
+  /** Those that take this amount, in minor units, in one of the listed currencies. */
+  amount?: number | undefined;
 }
 
 export interface ListEvents {

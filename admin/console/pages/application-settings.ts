@@ -106,26 +106,41 @@ const changeGateway = applicationAction({
   role: 'admin',
   isSensitive: true,
   describe: async (slug, request) => {
-    const [gateways, { defaultGateway }] = await Promise.all([
+    const [gateways, { defaultGateway, fallbackGateways }] = await Promise.all([
       request.operations.gateways.list(),
       request.operations.applications.get(slug),
     ]);
     const chosen = typedOr(request, 'gateway', defaultGateway);
     return {
-      title: `Change the default gateway of ${slug}`,
+      title: `Change the gateways of ${slug}`,
       consequence:
-        'New payments that name no gateway go there, and so does their money. Open payments stay where they are. A test token takes sandbox gateways only.',
+        'New payments that name no gateway go to the default one, and so does their money. A fallback gateway gets those that the gateways before it do not open. Payments that exist stay as they are. A test token takes sandbox gateways only.',
       button: 'Change',
-      done: `The default gateway of ${slug} is ${chosen}.`,
-      fields: select('Default gateway', 'gateway', {
+      done: `The gateways of ${slug} were changed. Its default gateway is ${chosen}.`,
+      fields: html`${select('Default gateway', 'gateway', {
         choices: gateways.map((gateway) => gateway.slug),
         chosen,
-      }),
+      })}
+        <label>
+          Fallback gateways, one a line, in the order of asking; may be empty
+          <textarea
+            name="fallbacks"
+            rows="4"
+            maxlength="300"
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck="false"
+          >
+${typedOr(request, 'fallbacks', fallbackGateways.join('\n'))}</textarea
+          >
+        </label>`,
     };
   },
   execute: async (slug, request, reason) => {
     const defaultGateway = text(request, 'gateway');
-    await request.operations.applications.update(slug, { defaultGateway }, reason);
+    const fallbackGateways = linesOf(request, 'fallbacks');
+    const settings = { defaultGateway, fallbackGateways };
+    await request.operations.applications.update(slug, settings, reason);
   },
 });
 

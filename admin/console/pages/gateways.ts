@@ -21,6 +21,7 @@ const cellsOf = (gateway: ListedGateway): Row => ({
     gateway.driver === sandboxAccount.driver
       ? 'none needed'
       : state(gateway.hasCredentials ? 'set' : 'missing'),
+  'Asked last until': gateway.silentUntil,
   Added: gateway.createdAt,
 });
 

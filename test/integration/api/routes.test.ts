@@ -22,6 +22,7 @@ const allowed: Record<TokenScope, string[]> = {
     'listRefundsOfPayment',
     'listRefunds',
     'getRefund',
+    'listGateways',
     'listMovements',
     'listEvents',
     'getEvent',

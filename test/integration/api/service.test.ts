@@ -213,6 +213,7 @@ const requestsOf = (
     refund: () => refund(journey, id),
     listRefundsOf: () => journey.request('GET', `/api/v1/payments/${id}/refunds`),
     listRefunds: () => journey.request('GET', '/api/v1/refunds'),
+    listGateways: () => journey.request('GET', '/api/v1/gateways'),
     listMovements: () => journey.request('GET', '/api/v1/movements'),
     getRefund: () => journey.request('GET', `/api/v1/refunds/${refundId(['none'])}`),
     cancelRefund: () => journey.request('POST', `/api/v1/refunds/${refundId(['none'])}/cancel`),

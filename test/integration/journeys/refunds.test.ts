@@ -294,7 +294,11 @@ describe('POST /api/v1/payments/{payment_id}/refunds', () => {
       kind: 'sandbox',
       credentials: null,
     });
-    await service.sql`update payments set gateway = 'one-by-one' where id = ${id}`;
+    await service.sql.begin(async (tx) => {
+      // Triggers keep the gateway of a payment.
+      await tx`set local session_replication_role = replica`;
+      await tx`update payments set gateway = 'one-by-one' where id = ${id}`;
+    });
     const wanted = { amount: 100 };
     const without = await refund(journey, id, wanted);
     expect(codeOf(without)).toEqual([422, 'REFUND_NOT_SUPPORTED']);

@@ -117,6 +117,16 @@ describe('backlogMetrics', () => {
     expect(await measure()).toEqual(empty);
   });
 
+  it('counts live gateways that opened nothing, until they open a payment', async () => {
+    const { sql } = records;
+    await sql`update gateways set silent_until = now() - interval '1 minute'`;
+    expect(await measure()).toMatchObject({ gatewaysSilent: 1 });
+    await sql`update gateways set kind = 'sandbox'`;
+    expect(await measure()).toMatchObject({ gatewaysSilent: 0 });
+    await sql`update gateways set kind = 'live', silent_until = null`;
+    expect(await measure()).toMatchObject({ gatewaysSilent: 0 });
+  });
+
   it('counts the days of the account that is furthest behind', async () => {
     const { sql } = records;
     await sql`update gateways set created_at = now() - interval '5 days'`;

@@ -32,6 +32,7 @@ const calls: Record<string, (client: Payments) => PromiseLike<unknown>> = {
   listRefunds: (client) => client.refunds.list().page(),
   getRefund: (client) => client.refunds.get('REFUND_1'),
   cancelRefund: (client) => client.refunds.cancel('REFUND_1'),
+  listGateways: (client) => client.gateways.list(),
   listMovements: (client) => client.movements.list().page(),
   listEvents: (client) => client.events.list().page(),
   getEvent: (client) => client.events.get('1'),

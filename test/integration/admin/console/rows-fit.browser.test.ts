@@ -41,10 +41,14 @@ beforeAll(async () => {
   await sql`
     insert into applications ${sql({ slug, default_gateway: 'sandbox', callback_urls: ['https://shop.example/return'] })}`;
   await sql`insert into gateways (slug, driver, kind) values (${slug}, 'zarinpal', 'live')`;
-  await sql`
-    update payments set order_id = ${long.repeat(5)}, application = ${slug}, gateway = ${slug}, amount = 999999999999,
-      failure_code = case when status = 'failed' then 'merchant_configuration' end
-    where application = 'shop'`;
+  await sql.begin(async (tx) => {
+    // Triggers keep the gateway of a payment.
+    await tx`set local session_replication_role = replica`;
+    await tx`
+      update payments set order_id = ${long.repeat(5)}, application = ${slug}, gateway = ${slug}, amount = 999999999999,
+        failure_code = case when status = 'failed' then 'merchant_configuration' end
+      where application = 'shop'`;
+  });
   await sql`update deliveries set order_id = ${long.repeat(5)}, application = ${slug} where application = 'shop'`;
   await sql`update refunds set order_id = ${long.repeat(5)}, application = ${slug}, gateway_message = ${long}, amount = 999999999999`;
   await sql`update refunds set asked_by = ${long} where asked_by is not null`;

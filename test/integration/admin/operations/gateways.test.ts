@@ -37,6 +37,7 @@ describe('gateways', () => {
       kind: 'live',
       enabled: false,
       hasCredentials: true,
+      silentUntil: null,
       createdAt: expect.any(Date),
     });
     expect(JSON.stringify(await logOf('gateway:acme'))).not.toContain(merchantId);

@@ -1,0 +1,146 @@
+import { beforeAll, expect, it } from 'vitest';
+import { createApplications } from '../../../postgres/applications.ts';
+import { createGateways } from '../../../postgres/gateways.ts';
+import { refund, refundBecomes } from '../../support/service/refunds.ts';
+import { startService } from '../../support/service/service.ts';
+import { addStripe, noticeOf } from '../../support/service/stripe-account.ts';
+import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
+
+const service = await forFile(startService());
+const first = await forFile(addStripe(service, 'first'));
+const second = await forFile(addStripe(service, 'second'));
+const { application, journey } = await service.anApplication();
+beforeAll(async () => {
+  const applications = createApplications(service.sql);
+  const settings = (await applications.get(application))!;
+  await applications.update(application, {
+    ...settings,
+    defaultGateway: 'first',
+    fallbackGateways: ['second'],
+  });
+});
+
+const recordOf = async (id: string) => {
+  const [row] = await service.sql<{ gateway: string; reference: string }[]>`
+    select gateway, gateway_reference as reference from payments where id = ${id}`;
+  return row!;
+};
+const noticeTo = (gateway: string, reference: string) => {
+  const { body, headers } = noticeOf(reference);
+  return journey.call('POST', `/api/v1/gateways/${gateway}/notifications`, { body, headers });
+};
+const list = async (query = '') => {
+  const { json } = await journey.request('GET', `/api/v1/gateways${query}`);
+  return (json['data'] as { slug: string; position: number | null; answers: boolean }[]).map(
+    ({ slug, position, answers }) => [slug, position, answers],
+  );
+};
+
+it('a payment whose first gateway is down is opened, paid and given back at the second', async () => {
+  first.fail('cut', /sessions/);
+  const id = await journey.atGateway();
+  const { gateway, reference } = await recordOf(id);
+  expect([gateway, reference]).toEqual(['second', second.referenceOf(id)]);
+  expect((await journey.get(id)).json['gateway']).toBe('second');
+
+  await second.pay(reference);
+  // Its notification comes from the gateway that opened it.
+  expect((await noticeTo('second', reference)).status).toBe(200);
+  await until('the webhook', () => service.receiver.of(id)[0]);
+  expect((await journey.get(id)).json).toMatchObject({ status: 'paid', gateway: 'second' });
+
+  const { json } = await refund(journey, id);
+  await refundBecomes(journey, String(json['refund_id']), 'succeeded');
+  const movements = await service.sql`
+    select kind, gateway from movements where payment_id = ${id} order by id`;
+  expect(movements).toEqual([
+    { kind: 'payment', gateway: 'second' },
+    { kind: 'refund', gateway: 'second' },
+  ]);
+  expect(first.book.size).toBe(0);
+});
+
+it('an opening whose answer was lost sends nobody there: its page closes unpaid', async () => {
+  first.fail('lost', /sessions/);
+  const id = await journey.atGateway();
+  const { gateway, reference } = await recordOf(id);
+  expect([gateway, reference]).toEqual(['second', second.referenceOf(id)]);
+  const forgotten = first.referenceOf(id);
+  expect((await journey.checkout(id)).headers.get('location')).toContain(reference);
+  const { body, headers } = noticeOf(forgotten, { type: 'expired' });
+  const path = '/api/v1/gateways/first/notifications';
+  expect((await journey.call('POST', path, { body, headers })).status).toBe(200);
+  expect((await journey.get(id)).json['status']).toBe('pending');
+});
+
+it('late money of a payment that the second opened goes back there', async () => {
+  const { journey: shop } = await service.anApplication({ ordersPaidOnce: true });
+  const send = async () => {
+    first.fail('cut', /sessions/);
+    const id = await shop.atGateway({ order_id: 'once', gateways: ['first', 'second'] });
+    return { id, ...(await recordOf(id)) };
+  };
+  const both = [await send(), await send()] as const;
+  expect(both.map(({ gateway }) => gateway)).toEqual(['second', 'second']);
+  for (const { reference } of both) await second.pay(reference);
+  const [one, other] = both;
+  await until('it is paid', async () => (await shop.verify(one.id)).json['status'] === 'paid');
+  const entryOf = ({ reference }: { reference: string }) => second.book.get(reference);
+  await until('the money is back', () => entryOf(other)?.reversed === 1);
+  expect(entryOf(one)?.reversed).toBe(0);
+});
+
+it('the list says what each gateway takes, in the order of asking, and which ones open payments', async () => {
+  const gateways = createGateways(service.sql);
+  await gateways.endSilence('first');
+  expect(await list()).toEqual([
+    ['first', 1, true],
+    ['second', 2, true],
+    ['sandbox', null, true],
+  ]);
+  await gateways.beginSilence('first');
+  expect(await list()).toEqual([
+    ['first', 1, false],
+    ['second', 2, true],
+    ['sandbox', null, true],
+  ]);
+  await gateways.endSilence('first');
+  expect(await list('?currency=EUR&amount=10')).toEqual([['sandbox', null, true]]);
+  await gateways.setEnabled('first', false);
+  expect(await list('?currency=EUR')).toEqual([
+    ['second', 2, true],
+    ['sandbox', null, true],
+  ]);
+  await gateways.setEnabled('first', true);
+  const terms = await journey.request('GET', '/api/v1/gateways?currency=EUR');
+  expect((terms.json['data'] as object[])[0]).toEqual({
+    slug: 'first',
+    kind: 'sandbox',
+    position: 1,
+    currencies: [{ currency: 'EUR', min: 50, max: 99_999_999, step: 1 }],
+    expires_in: { min: 60, max: 86_400 },
+    refunds: { partial: true, least: 1 },
+    answers: true,
+  });
+  for (const query of [
+    '?amount=0',
+    '?amount=1.5',
+    '?currency=XXX',
+    '?page=2',
+    '?amount=1&amount=2',
+  ])
+    expect((await journey.request('GET', `/api/v1/gateways${query}`)).status, query).toBe(422);
+});
+
+it('a test token sees sandboxes alone, and a live one every gateway', async () => {
+  const real = { slug: 'real', driver: 'zibal', kind: 'live', credentials: null } as const;
+  await createGateways(service.sql).insert(real);
+  expect((await list()).map(([slug]) => slug)).not.toContain('real');
+  const live = await service.anApplication({ mode: 'live' });
+  const { json } = await live.journey.request('GET', '/api/v1/gateways?currency=IRR');
+  expect(json['data']).toMatchObject([
+    { slug: 'sandbox', kind: 'sandbox', position: 1 },
+    { slug: 'real', kind: 'live', position: null },
+  ]);
+});
