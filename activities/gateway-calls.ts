@@ -120,11 +120,15 @@ export const closeAt = async (
 };
 
 /** A payment as its gateway needs it to open it. */
-export const toGateway = (payment: Payment, publicBaseUrl: string) => ({
+export const toGateway = (
+  payment: Payment & { displayName?: string | null },
+  publicBaseUrl: string,
+) => ({
   id: payment.id,
   amount: payment.amount,
   currency: payment.currency,
   description: payment.description,
+  displayName: payment.displayName ?? null,
   expiresAt: payment.expiresAt,
   returnUrl: `${publicBaseUrl}/api/v1/payments/${payment.id}/return`,
 });

@@ -120,8 +120,8 @@ grant select on applications, gateways, tokens, webhook_secrets, payments, refun
 grant insert (id, application, kind, requested_at, traceparent), delete on webhook_tests to payments_admin;
 grant insert on applications, gateways, webhook_secrets to payments_admin;
 grant insert (hash, prefix, application, mode, name, scopes, expires_at, issued_by, issued_via) on tokens to payments_admin;
-grant update (status, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, refund_events, orders_paid_once)
-  on applications to payments_admin;
+grant update (status, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, refund_events, orders_paid_once,
+  display_name, locale) on applications to payments_admin;
 -- An admin's refund is a request, as the API's: its workflow carries it out. So is the decision about one that nobody
 -- can know. A trigger says whether another admin must confirm it, and a row of that one is the only way to do so.
 grant insert (id, payment_id, application, test, order_id, status, stage, amount, currency, method, requested_by,
@@ -158,8 +158,8 @@ grant select (id, application, key_id, created_at, retires_at) on webhook_secret
 grant insert (hash, prefix, application, mode, name, scopes, expires_at, issued_by, issued_via), update (revoked_at) on tokens
   to payments_console;
 grant insert (application, ciphertext), update (retires_at) on webhook_secrets to payments_console;
-grant update (status, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, refund_events, orders_paid_once)
-  on applications to payments_console;
+grant update (status, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, refund_events, orders_paid_once,
+  display_name, locale) on applications to payments_console;
 grant update (checked_at) on late_payments to payments_admin, payments_console;
 -- An admin takes the order from an open payment.
 grant update (order_claimed_at) on payments to payments_admin, payments_console;

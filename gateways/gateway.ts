@@ -14,6 +14,8 @@ export interface GatewayPayment {
   amount: number;
   currency: string;
   description: string | null;
+  /** Whom the payer pays, if that has a name. */
+  displayName?: string | null;
   expiresAt: Date;
   /** Our return page, where the provider sends the payer's browser back to. */
   returnUrl: string;

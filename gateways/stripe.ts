@@ -282,6 +282,8 @@ const toForm = (payment: GatewayPayment, expiresAt: number): Record<string, stri
   'metadata[payment_id]': payment.id,
   'payment_intent_data[metadata][payment_id]': payment.id,
   expires_at: String(expiresAt),
+  // At the top of its page, instead of the name of the account.
+  ...(payment.displayName && { 'branding_settings[display_name]': payment.displayName }),
 });
 
 /** Stripe once limited the name of a product to 250 characters. Spreading never cuts a code point. */

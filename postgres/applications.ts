@@ -1,5 +1,6 @@
+import type { Language } from '../contract/languages.ts';
 import { limits } from '../contract/limits.ts';
-import { first, type Queries } from './driver/sql.ts';
+import { first, type Fragment, type Queries } from './driver/sql.ts';
 
 export interface NewApplication {
   slug: string;
@@ -22,6 +23,10 @@ export interface Application extends NewApplication {
   refundEvents: boolean;
   /** At most one payment of an order is paid and not given back in full. */
   ordersPaidOnce: boolean;
+  /** The name that payers see; null: the slug. */
+  displayName: string | null;
+  /** The language of payers' pages for browsers that ask for none of theirs; null: English. */
+  locale: Language | null;
   createdAt: Date;
 }
 
@@ -36,13 +41,28 @@ export type ApplicationSettings = Pick<
   | 'requestsPerMinute'
   | 'refundEvents'
   | 'ordersPaidOnce'
+  | 'displayName'
+  | 'locale'
 >;
+
+/** The part of an application that its payers see. */
+export interface PaidTo {
+  /** The name for payers. */
+  paidTo: string;
+  /** The language of the application's payers; null: it has none. */
+  locale: string | null;
+}
+
+/** The columns of {@link PaidTo}, of `a`. */
+export const selectPaidTo = (sql: Queries): Fragment =>
+  sql`coalesce(a.display_name, a.slug) as "paidTo", a.locale`;
 
 export const createApplications = (sql: Queries) => {
   const columns = sql`
     slug, status, default_gateway as "defaultGateway", fallback_gateways as "fallbackGateways", callback_urls as "callbackUrls",
     webhook_url as "webhookUrl", requests_per_minute as "requestsPerMinute",
-    refund_events as "refundEvents", orders_paid_once as "ordersPaidOnce", created_at as "createdAt"`;
+    refund_events as "refundEvents", orders_paid_once as "ordersPaidOnce",
+    display_name as "displayName", locale, created_at as "createdAt"`;
   return {
     /** False if the slug exists; then nothing is written. */
     async insert(application: NewApplication): Promise<boolean> {
@@ -83,7 +103,8 @@ export const createApplications = (sql: Queries) => {
         update applications set status = ${to.status}, default_gateway = ${to.defaultGateway},
           fallback_gateways = ${to.fallbackGateways},
           callback_urls = ${to.callbackUrls}, webhook_url = ${to.webhookUrl},
-          requests_per_minute = ${to.requestsPerMinute}, refund_events = ${to.refundEvents}, orders_paid_once = ${to.ordersPaidOnce}
+          requests_per_minute = ${to.requestsPerMinute}, refund_events = ${to.refundEvents}, orders_paid_once = ${to.ordersPaidOnce},
+          display_name = ${to.displayName}, locale = ${to.locale}
         where slug = ${slug}`;
     },
   };

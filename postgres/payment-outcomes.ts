@@ -40,6 +40,8 @@ export interface PaymentWithAccount extends Payment, RecordedAccount {
   isPaidOnce: boolean;
   /** Another payment has paid its order; false where that is allowed. */
   orderIsPaid: boolean;
+  /** The name of the application for payers; null: it has only its slug. */
+  displayName: string | null;
 }
 
 /** The gateway's own code and message, for admins only. */
@@ -75,7 +77,8 @@ export const createPaymentOutcomes = (sql: Queries) => ({
       select ${selectPayment(sql)}, ${accountColumns(sql)},
         p.gateway_reference as reference, p.checkout_at is not null as "payerSent",
         p.payer_returns_at as "payerReturnsAt", p.candidates, ${silenceColumn(sql)}, d.status as delivery, d.round, ${takesPart(sql)} as "isPaidOnce",
-        case when ${takesPart(sql)} then ${isPaidByAnother(sql)} else false end as "orderIsPaid"
+        case when ${takesPart(sql)} then ${isPaidByAnother(sql)} else false end as "orderIsPaid",
+        a.display_name as "displayName"
       from payments p
       join gateways g on g.slug = p.gateway
       join applications a on a.slug = p.application

@@ -4,6 +4,7 @@ import type { ListPayments } from '../contract/list-payments.ts';
 import type { Payment, Redirect, WorkflowStart } from '../contract/payment.ts';
 import { workflowStartFields } from '../contract/payment.ts';
 import type { RefundBasis } from '../contract/payment-fields.ts';
+import { type PaidTo, selectPaidTo } from './applications.ts';
 import { first, type Queries } from './driver/sql.ts';
 import { conditionsOf, limitTo, rangeOf } from './list.ts';
 import { insertColumns, insertValues, selectPayment, selectTraceId } from './payment-columns.ts';
@@ -56,7 +57,7 @@ export type OwnPayment = Payment & RefundBasis;
 export type PaymentRef = WorkflowStart & Pick<StoredPayment, 'status' | 'payerSent'>;
 
 /** A payment for the payer's pages. */
-export interface PayerPayment extends StoredPayment {
+export interface PayerPayment extends StoredPayment, PaidTo {
   driver: string;
   /** Its workflow has not been started for a second, which the API process that created it did not manage. */
   isUnstarted: boolean;
@@ -87,9 +88,10 @@ const selectRef = (sql: Queries) => sql`
 
 const payerColumns = (sql: Queries) => sql`
   ${selectPayment(sql)}, g.driver, ${progress(sql)},
-  coalesce(o.created_at < now() - interval '1 second', false) as "isUnstarted", ${selectTraceId(sql)}`;
+  coalesce(o.created_at < now() - interval '1 second', false) as "isUnstarted", ${selectTraceId(sql)},
+  ${selectPaidTo(sql)}`;
 const fromPayers = (sql: Queries) => sql`
-  from payments p join gateways g on g.slug = p.gateway
+  from payments p join gateways g on g.slug = p.gateway join applications a on a.slug = p.application
   left join workflow_outbox o on o.payment_id = p.id`;
 
 /**

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FailureCode } from '../contract/failure-codes.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { SandboxOutcome, SandboxPlan } from '../contract/sandbox-plan.ts';
+import { type PaidTo, selectPaidTo } from './applications.ts';
 import { changesOne, first, type Fragment, type Queries } from './driver/sql.ts';
 
 /** `open`, then the payer's choice, then `verified` when the service confirms a paid payment. */
@@ -25,6 +26,10 @@ export interface SandboxPayment {
   /** A test asked for a payer who pays after the gateway has closed the payment. */
   paysLate: boolean;
 }
+
+/** With what the gateway's page shows. */
+export interface SandboxPagePayment
+  extends SandboxPayment, PaidTo, Pick<Payment, 'description' | 'test'> {}
 
 /** A payer who acts by a test's plan goes to the gateway at once. Null: never comes back. */
 export interface PlannedPayer {
@@ -121,8 +126,12 @@ export const createSandboxPayments = (sql: Queries) => {
         select ${columns} from sandbox_payments where reference = ${reference}`),
 
     getByPayment: (paymentId: string) =>
-      first(sql<SandboxPayment[]>`
-        select ${columns} from sandbox_payments where payment_id = ${paymentId}`),
+      first(sql<SandboxPagePayment[]>`
+        with found as (select ${columns} from sandbox_payments where payment_id = ${paymentId})
+        select found.*, p.description, p.test, ${selectPaidTo(sql)}
+        from found
+        join payments p on p.id = found."paymentId"
+        join applications a on a.slug = p.application`),
 
     /**
      * Records the payer's choice if the payment is still open.

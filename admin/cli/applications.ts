@@ -1,3 +1,4 @@
+import { languageOf, languages } from '../../contract/languages.ts';
 import type { Application } from '../../postgres/applications.ts';
 import { Refusal } from '../operations/change.ts';
 import { applicationFacts, reservedText } from '../operations/facts.ts';
@@ -114,6 +115,7 @@ const updateCommand: CommandSpec = {
     'applications update shop --no-fallback-gateway',
     'applications update shop --requests-per-minute 600',
     'applications update shop --refund-events on --reason "its receiver knows them"',
+    'applications update shop --display-name "The Shop" --locale fa',
     'applications update shop --orders-paid-once no --reason "it has two payments for an order on purpose"',
   ],
   options: [
@@ -132,12 +134,19 @@ const updateCommand: CommandSpec = {
       'as it is',
     ).choices(['on', 'off']),
     ordersPaidOnce('as it is'),
+    option('--display-name <name>', 'the name that payers see, instead of the slug', 'as it is'),
+    option('--no-display-name', 'show payers the slug'),
+    option(
+      '--locale <language>',
+      "language of payers' pages for browsers that ask for none of theirs",
+      'as it is',
+    ).choices(languages),
     reasonOption(),
   ],
   run: async ({ args: [slug = ''], options, reason, operations, io }) => {
     const callbackUrls = toTexts(options.callbackUrl);
     const fallbackGateways = toTexts(options.fallbackGateway);
-    const { gateway, requestsPerMinute } = options;
+    const { gateway, requestsPerMinute, displayName, locale } = options;
     const webhookUrl = await readWebhookUrl(options.webhookUrl, io);
     const settings = {
       ...(callbackUrls && { callbackUrls }),
@@ -149,6 +158,9 @@ const updateCommand: CommandSpec = {
       ...(typeof requestsPerMinute === 'number' && { requestsPerMinute }),
       ...(options.refundEvents !== undefined && { refundEvents: options.refundEvents === 'on' }),
       ...ordersPaidOnceIn(options),
+      ...(typeof displayName === 'string' && { displayName: displayName.trim() }),
+      ...(displayName === false && { displayName: null }),
+      ...(typeof locale === 'string' && { locale: languageOf(locale) ?? null }),
     };
     if (Object.keys(settings).length === 0)
       throw new Refusal('Nothing to change: see applications update --help.');

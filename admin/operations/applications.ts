@@ -61,7 +61,18 @@ const toAuditFacts = (application: Application): AuditFacts => ({
   requests_per_minute: application.requestsPerMinute,
   refund_events: application.refundEvents,
   orders_paid_once: application.ordersPaidOnce,
+  display_name: application.displayName,
+  locale: application.locale,
 });
+
+const displayNameMax = 60;
+
+/** Payers take the name for that of the shop, so it may hide or turn nothing; some languages need the joiners U+200C and U+200D. */
+const displayNameProblem = (name: string): string | undefined => {
+  if ([...name].length > displayNameMax) return `has more than ${displayNameMax} characters`;
+  if (/[^\P{C}\u200c\u200d]|[\p{Zl}\p{Zp}]/u.test(name)) return 'has invisible characters';
+  return /[\p{L}\p{N}]/u.test(name) ? undefined : 'has no letter';
+};
 
 export const createApplicationOperations = ({
   sql,
@@ -137,6 +148,8 @@ export const createApplicationOperations = ({
         throw new Refusal(
           `The budget must be from 1 to ${maxRequestsPerMinute} requests a minute.`,
         );
+      const problem = settings.displayName ? displayNameProblem(settings.displayName) : undefined;
+      if (problem !== undefined) throw new Refusal(`The name that payers see ${problem}.`);
       const subject = `application:${slug}`;
       return change({ action: 'application.update', subject, reason }, (tx) =>
         write(tx, slug, settings),

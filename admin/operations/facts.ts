@@ -166,5 +166,7 @@ export const applicationFacts = (application: Application) => ({
   'Requests a minute': application.requestsPerMinute,
   'Events of refunds': application.refundEvents ? 'on' : 'off',
   'One paid payment for an order': application.ordersPaidOnce ? 'yes' : 'no',
+  'Name for payers': application.displayName ?? application.slug,
+  'Language for payers': application.locale ?? 'en',
   Created: application.createdAt,
 });

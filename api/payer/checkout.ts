@@ -64,31 +64,40 @@ const reloadSeconds = 3;
 const mustWait = ({ redirect, status }: CheckoutPayment): boolean =>
   redirect === null && status === 'pending';
 
+/** The page that is shown if the work takes too long. */
+interface Seen {
+  visit: Visit;
+}
+
 const waitPageOf = (visit: Visit) => waitPage(visit, 'preparing', reloadSeconds);
 
 export const checkoutHandler =
   (deps: Deps): Handler<'payer', typeof checkoutRoute> =>
   async (request) => {
-    const visit = visitOf(request);
-    return orWaitingPage(request, checkOut(deps, request, visit), () => waitPageOf(visit));
+    const seen: Seen = { visit: visitOf(request) };
+    return orWaitingPage(request, checkOut(deps, request, seen), () => waitPageOf(seen.visit));
   };
 
 /** A payer may be faster than the workflow that opens the payment; the handler then waits for it. */
 const checkOut = async (
   { payments, starter, now }: Deps,
   request: RequestOf<'payer', typeof checkoutRoute>,
-  visit: Visit,
+  seen: Seen,
 ) => {
   if (request.isHead) {
     const found = await findByPaymentId(request, payments.getForPayer);
-    if (!found) return unknownPaymentPage(visit);
-    return found.status === 'pending' ? linkPage(visit) : redirectToCallback(found, found.status);
+    if (!found) return unknownPaymentPage(seen.visit);
+    return found.status === 'pending'
+      ? linkPage(seen.visit)
+      : redirectToCallback(found, found.status);
   }
   const signal = request.disconnectSignal();
   const deadline = Date.now() + (isBrowser(request) ? showAfterMs : limits.checkoutSeconds * 1000);
   let payment = await findByPaymentId(request, (id) => payments.sendToGateway(id, now()));
-  if (!payment) return unknownPaymentPage(visit);
+  if (!payment) return unknownPaymentPage(seen.visit);
   const { id } = payment;
+  const visit = visitOf(request, payment);
+  seen.visit = visit;
   let isStarted = false;
   for (let pauseMs = 0; mustWait(payment);) {
     if (payment.isUnstarted && !isStarted) {

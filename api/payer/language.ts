@@ -1,8 +1,17 @@
 import { type Language, languageOf } from '../../contract/languages.ts';
+import type { PayerPayment } from '../../postgres/payments.ts';
 import type { BrowserRequest } from '../http/error-response.ts';
+
+/** The part of a payment that its pages show. */
+export type ShownPayment = Pick<
+  PayerPayment,
+  'amount' | 'currency' | 'description' | 'test' | 'paidTo' | 'locale'
+>;
 
 /** A page as one payer sees it. */
 export interface Visit {
+  /** Undefined on pages that are about no payment, or before it is read. */
+  payment?: ShownPayment | undefined;
   language: Language;
   /** The query of the same page in another language. */
   searchIn(language: Language): string;
@@ -24,11 +33,13 @@ const acceptedLanguage = (header: string | undefined): Language | undefined =>
     .filter(({ language, quality }) => language !== undefined && quality > 0)
     .toSorted((one, two) => two.quality - one.quality)[0]?.language;
 
-/** The language that the payer chose on a page, then the browser's, then English. */
-export const visitOf = (request: BrowserRequest): Visit => ({
+/** In the language that the payer chose on a page, then the browser's, then the application's, then English. */
+export const visitOf = (request: BrowserRequest, payment?: ShownPayment): Visit => ({
+  payment,
   language:
     languageOf(request.search().get(parameter)) ??
     acceptedLanguage(request.header('accept-language')) ??
+    languageOf(payment?.locale) ??
     'en',
   searchIn(language) {
     const query = request.search();

@@ -5,6 +5,7 @@ import { languages } from '../../contract/languages.ts';
 import type { Redirect } from '../../contract/payment.ts';
 import { type ErrorPage, OverloadedError } from '../http/error-response.ts';
 import type { HandlerResult } from '../http/route.ts';
+import { amountParts } from './amount.ts';
 import { type Visit, visitOf } from './language.ts';
 import { type Html, speak, type TextName } from './texts.ts';
 
@@ -31,7 +32,7 @@ const style = `
   select { font: inherit; padding: .6rem; border-radius: .6rem; border: 1px solid var(--line);
     background: var(--card); color: inherit; width: 100% }
   label { display: grid; gap: .25rem } hr { border: 0; border-top: 1px solid var(--line); width: 100% }
-  section + section { margin-top: 1.75rem }
+  section + section { margin-top: 1.75rem } main > :first-child { margin-top: 0 }
   nav { display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin-top: 1.75rem; font-size: .9rem }
   nav a { color: var(--soft) }
   .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }`;
@@ -91,6 +92,7 @@ export const page = async <const Status extends number>(
           </head>
           <body>
             <main>
+              ${paidTo(visit)}
               <h1>${text(title)}</h1>
               ${content} ${languageLinks(visit)}
             </main>
@@ -99,6 +101,21 @@ export const page = async <const Status extends number>(
     ),
   };
 };
+
+const paidTo = ({ language, payment }: Visit): Html | '' =>
+  payment
+    ? html`<p class="soft">
+        ${speak(language)('pay_to', { name: html`<bdi>${payment.paidTo}</bdi>` })}
+      </p>`
+    : '';
+
+/** What the payer pays for, and how much. */
+export const paymentParts = ({ language, payment }: Visit): Html | '' =>
+  payment
+    ? html`${payment.test ? html`<p class="soft">${speak(language)('test_payment')}</p>` : ''}
+      ${amountParts(language, payment)}
+      ${payment.description === null ? '' : html`<p><bdi>${payment.description}</bdi></p>`}`
+    : '';
 
 const languageLinks = ({ language, searchIn }: Visit): Html =>
   html`<nav aria-label="${speak(language)('choose_language')}">
@@ -137,7 +154,8 @@ const reloadingPage = <const Status extends number>(
     status,
     title: 'wait_title',
     headers,
-    content: html`<p role="status">${text(name)} ${text('reloads')}</p>`,
+    content: html`${paymentParts(visit)}
+      <p role="status">${text(name)} ${text('reloads')}</p>`,
   });
 };
 
@@ -217,7 +235,8 @@ export const redirectToGateway = async (
         title: 'continue',
         headers: originOnly,
         formTargets: [new URL(redirect.url).origin],
-        content: html`<form method="post" action="${redirect.url}">
+        content: html`${paymentParts(visit)}
+          <form method="post" action="${redirect.url}">
             ${Object.entries(redirect.fields).map(
               ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
             )}

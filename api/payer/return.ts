@@ -12,7 +12,7 @@ import type { Verify } from '../payments/verifier.ts';
 import { redirectToCallback } from './callback.ts';
 import type { GatewayBudget } from './gateway-budget.ts';
 import type { SearchLate } from './late-payments.ts';
-import { visitOf } from './language.ts';
+import { type ShownPayment, visitOf } from './language.ts';
 import { unknownPaymentPage, waitPage } from './pages.ts';
 import { orWaitingPage } from './waiting.ts';
 
@@ -68,7 +68,8 @@ const lateStartMinMs = 1_000;
 /** The parameter of the page that waits: its end, in ms since 1970. No gateway has one of this name. */
 const waitsUntil = 'waits_until';
 const reloadSeconds = 1;
-const showPage = (request: ReturnRequest) => waitPage(visitOf(request), 'asking', reloadSeconds);
+const showPage = (request: ReturnRequest, payment?: ShownPayment) =>
+  waitPage(visitOf(request, payment), 'asking', reloadSeconds);
 
 export const returnHandler =
   (deps: Deps): Handler<'payer', typeof returnFromGatewayRoute> =>
@@ -91,7 +92,7 @@ const readAgain = async ({ payments }: Deps, request: ReturnRequest, deadline: n
   const payment = await findByPaymentId(request, payments.getForPayer);
   if (!payment) return unknownPaymentPage(visitOf(request));
   const { status } = payment;
-  if (status === 'pending' && Date.now() < deadline) return showPage(request);
+  if (status === 'pending' && Date.now() < deadline) return showPage(request, payment);
   return redirectToCallback(payment, isTerminal(status) ? status : 'processing');
 };
 

@@ -1,13 +1,16 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { type FailureCode, failureReasons, isFailureCode } from '../../contract/failure-codes.ts';
-import type { SandboxPayment, SandboxPayments } from '../../postgres/sandbox-payments.ts';
+import type {
+  SandboxPagePayment,
+  SandboxPayment,
+  SandboxPayments,
+} from '../../postgres/sandbox-payments.ts';
 import { pageHeaders } from '../http/response-headers.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';
-import { amountParts } from './amount.ts';
 import { type Visit, visitOf } from './language.ts';
-import { page, problemPage } from './pages.ts';
+import { page, paymentParts, problemPage } from './pages.ts';
 import { speak } from './texts.ts';
 
 /** The choices on the page, and the state that each brings the payment to at the sandbox gateway. */
@@ -68,8 +71,8 @@ export interface Deps {
 export const showSandboxHandler =
   ({ sandboxPayments }: Deps): Handler<'payer', typeof showSandboxRoute> =>
   async (request) => {
-    const visit = visitOf(request);
     const found = await findByPaymentId(request, sandboxPayments.getByPayment);
+    const visit = visitOf(request, found);
     if (!found) return unknownPayment(visit);
     if (found.state !== 'open') return closedPage(visit, found);
     return choicePage(visit, found);
@@ -88,22 +91,25 @@ export const chooseInSandboxHandler =
     const choice = { state: actions[action], refusal: action === 'refuse' ? refusal : null };
     const found = await findByPaymentId(request, (id) => sandboxPayments.choose(id, choice));
     if (!found) return unknownPayment(visit);
-    if (found.isFirstChoice && action === 'pay_and_close')
-      return problemPage(visit, 200, 'sandbox_left_title', 'sandbox_left_text');
+    if (found.isFirstChoice && action === 'pay_and_close') {
+      const left = await findByPaymentId(request, sandboxPayments.getByPayment);
+      return problemPage(visitOf(request, left), 200, 'sandbox_left_title', 'sandbox_left_text');
+    }
     return { status: 303, headers: { location: found.returnUrl } };
   };
 
 const isAction = (text: string): text is keyof typeof actions => Object.hasOwn(actions, text);
 
-const choicePage = (visit: Visit, payment: SandboxPayment) => {
+const choicePage = (visit: Visit, payment: SandboxPagePayment) => {
   const text = speak(visit.language);
   return page(visit, {
     status: 200,
     title: 'sandbox_title',
     // The shop may send the payer on to its front end or into its app, which Chromium checks too.
     formTargets: 'any',
+    // The first line says already that this is a test.
     content: html`<p class="soft">${text('sandbox_intro')}</p>
-      ${amountParts(visit.language, payment)}
+      ${paymentParts({ ...visit, payment: { ...payment, test: false } })}
       <p class="soft"><bdi dir="ltr">${payment.paymentId}</bdi></p>
       <form method="post">
         <button class="main" name="action" value="pay">${text('sandbox_pay')}</button>
@@ -123,7 +129,7 @@ const choicePage = (visit: Visit, payment: SandboxPayment) => {
   });
 };
 
-const closedPage = (visit: Visit, payment: SandboxPayment) => {
+const closedPage = (visit: Visit, payment: SandboxPagePayment) => {
   const text = speak(visit.language);
   return page(visit, {
     status: 200,

@@ -44,6 +44,10 @@ create table applications (
   refund_events boolean not null default false,
   -- At most one payment of an order is paid and not given back in full.
   orders_paid_once boolean not null default false,
+  -- The name that payers see; null: the slug.
+  display_name text constraint applications__display_name check (char_length(display_name) between 1 and 60),
+  -- The language of payers' pages for browsers that ask for none of theirs; null: English.
+  locale text,
   created_at timestamptz not null default now()
 );
 

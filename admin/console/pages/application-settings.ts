@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { languageOf, languages } from '../../../contract/languages.ts';
 import { parseWholeNumber } from '../../../contract/whole-number.ts';
 import { Refusal } from '../../operations/change.ts';
 import type { Action } from '../actions.ts';
@@ -165,6 +166,37 @@ const changeRefundEvents = applicationAction({
   },
 });
 
+const changePayers = applicationAction({
+  path: 'payers',
+  role: 'admin',
+  describe: async (slug, request) => {
+    const { displayName, locale } = await request.operations.applications.get(slug);
+    const name = typedOr(request, 'name', displayName ?? '');
+    return {
+      title: `What payers of ${slug} see`,
+      consequence:
+        'The pages of payers say whom they pay, at once; an empty name shows the slug. Stripe gets the name of new payments. A page is in the language that the browser asks for, and otherwise in this one.',
+      button: 'Change',
+      done: `Payers of ${slug} see ${name === '' ? slug : name}.`,
+      fields: html`<label>
+          Name for payers
+          <input name="name" maxlength="120" value="${name}" placeholder="${slug}" />
+        </label>
+        ${select('Language for payers', 'locale', {
+          choices: languages,
+          chosen: typedOr(request, 'locale', locale ?? 'en'),
+        })}`,
+    };
+  },
+  execute: async (slug, request, reason) => {
+    const name = text(request, 'name');
+    const locale = languageOf(text(request, 'locale'));
+    if (locale === undefined) throw new Refusal(`The language is one of ${languages.join(', ')}.`);
+    const settings = { displayName: name === '' ? null : name, locale };
+    await request.operations.applications.update(slug, settings, reason);
+  },
+});
+
 /** The settings of an application, in the order of its facts. */
 export const applicationSettings: readonly Action[] = [
   changeGateway,
@@ -173,4 +205,5 @@ export const applicationSettings: readonly Action[] = [
   changeBudget,
   changeRefundEvents,
   changeOrders,
+  changePayers,
 ];

@@ -34,6 +34,8 @@ const settingPaths: Readonly<Record<string, string>> = {
   'Requests a minute': 'budget',
   'Events of refunds': 'refund-events',
   'One paid payment for an order': 'orders',
+  'Name for payers': 'payers',
+  'Language for payers': 'payers',
 };
 
 /** The facts, each setting with a link to change it. */

@@ -77,10 +77,10 @@ describe('the sandbox gateway', () => {
   it('changes nothing by an inquiry', async () => {
     const payment = await open();
     await choose(payment, 'paid');
-    const before = await page.getByPayment(payment.id);
+    const before = await page.get(payment.reference);
     for (let count = 0; count < 3; count += 1)
       expect(await gateway.inquire(payment)).toEqual({ state: 'processing' });
-    expect(await page.getByPayment(payment.id)).toEqual(before);
+    expect(await page.get(payment.reference)).toEqual(before);
     expect(before?.state).toBe('paid');
   });
 

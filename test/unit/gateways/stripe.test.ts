@@ -33,6 +33,12 @@ describe('stripe', () => {
     });
   });
 
+  it('says whom the payer pays', async () => {
+    const payment = { ...aGatewayPayment(stripe.money), displayName: 'Ada’s shop' };
+    const [call] = await callsOf(() => adapter().open(payment));
+    expect(call?.form?.get('branding_settings[display_name]')).toBe('Ada’s shop');
+  });
+
   it('sends the API version of the library with every call', async () => {
     const calls = await callsOf(async () => {
       const paid = await opened();

@@ -25,3 +25,14 @@ it('reads a webhook URL from a prompt or a pipe, and never prints its query', as
     notes: 'Standard input has no webhook URL.',
   });
 });
+
+it("sets and removes the payers' name and language, and refuses a language without pages", async () => {
+  const update = 'applications update shop';
+  const named = await run([...words(`${update} --locale fa --display-name`), 'The Shop']);
+  expect([named.code, named.out]).toEqual([0, expect.stringMatching(/The Shop[^]*\bfa\b/)]);
+  expect((await run(words(`${update} --no-display-name`))).code).toBe(0);
+  expect((await run(words(`${update} --locale fr`))).code).not.toBe(0);
+  const [row] =
+    await records.sql`select display_name, locale from applications where slug = 'shop'`;
+  expect(row).toEqual({ display_name: null, locale: 'fa' });
+});

@@ -42,10 +42,21 @@ it('the forms of settings begin with what is set', async () => {
     ['callback-urls', '>https://shop.example/return</textarea>'],
     ['gateway', 'value="sandbox" selected'],
     ['refund-events', 'value="off" selected'],
+    ['payers', 'placeholder="tickets"'],
   ]) {
     const { text } = await console.call(`/applications/tickets/${path}`, { cookie });
     expect(text, path).toContain(set);
   }
+});
+
+it('the name and the language for payers are changed together', async () => {
+  const person = await console.logIn('admin', 'names');
+  const fields = { name: 'Tickets & more', locale: 'tr' };
+  const { answer } = await console.act('/applications/tickets/payers', fields, person);
+  expect(answer.status).toBe(303);
+  const [row] = await console.sql`
+    select display_name, locale from applications where slug = 'tickets'`;
+  expect(row).toEqual({ display_name: 'Tickets & more', locale: 'tr' });
 });
 
 describe('the credentials of a gateway', () => {

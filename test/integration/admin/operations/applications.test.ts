@@ -131,6 +131,30 @@ describe('applications', () => {
     expect((await applications.get(slug)).webhookUrl).toBe('https://app.example/webhook');
   });
 
+  it.each([
+    ['x'.repeat(61), 'more than 60 characters'],
+    ['Shop\u202e', 'invisible characters'],
+    ['Two\nlines', 'invisible characters'],
+    ['\u200b', 'invisible characters'],
+    ['***', 'has no letter'],
+  ])('refuse to show payers the name %j', async (displayName, why) => {
+    const { applications } = operationsOn(records.sql);
+    const slug = await anApplication();
+    await expect(applications.update(slug, { displayName }, null)).rejects.toThrow(why);
+  });
+
+  it('show payers a name of 60 characters, with the joiners of Persian', async () => {
+    const { applications } = operationsOn(records.sql);
+    const slug = await anApplication();
+    for (const displayName of ['😀'.repeat(59) + 'a', 'فروشگاه کتاب‌ها', null])
+      expect(await applications.update(slug, { displayName, locale: 'fa' }, null)).toMatchObject({
+        displayName,
+        locale: 'fa',
+      });
+    const [last, before] = await logOf(`application:${slug}`);
+    expect(last?.before?.['display_name']).toBe(before?.after?.['display_name']);
+  });
+
   it('refuse a host name with an internal address, and accept one without an address', async () => {
     const slug = await anApplication();
     const save = (resolve: () => Promise<string[]>) =>

@@ -51,6 +51,19 @@ describe('checkout', () => {
     expect(answer.headers.get('refresh')).toBe('3');
   });
 
+  it('tells Stripe whom the payer pays', async () => {
+    const gateway = 'stripe-that-is-told';
+    const stripe = await addStripe(service, gateway);
+    onTestFinished(() => stripe.stop());
+    const shop = await service.anApplication();
+    await service.sql`
+      update applications set display_name = 'The Shop' where slug = ${shop.application}`;
+    const id = await shop.journey.create({ gateway });
+    const opening = () => stripe.calls.find(({ form }) => form?.get('client_reference_id') === id);
+    const call = await until('the opening', async () => opening());
+    expect(call.form?.get('branding_settings[display_name]')).toBe('The Shop');
+  });
+
   it('starts the workflow of a payment whose API process has not done it for a second', async () => {
     const payment = aPayment({ application });
     await createPayments(service.sql).insert(payment, null);

@@ -100,6 +100,23 @@ describe("a payer's path", () => {
     }
   });
 
+  it('says whom the payer pays and for what, in the language of the application', async () => {
+    const shop = await service.anApplication();
+    const id = await shop.journey.atGateway({ description: 'دو بلیت' });
+    const pageOf = async () => (await shop.journey.call('GET', `/api/v1/sandbox/${id}`)).text;
+    expect(await pageOf()).toContain(`Payment to <bdi>${shop.application}</bdi>`);
+    await service.sql`
+      update applications set display_name = 'کتاب‌خانه', locale = 'fa' where slug = ${shop.application}`;
+    const text = await pageOf();
+    expect(text).toContain('پرداخت به <bdi>کتاب‌خانه</bdi>');
+    expect(text).toContain('دو بلیت');
+    const english = { headers: { 'accept-language': 'en' } };
+    const answer = await shop.journey.call('GET', `/api/v1/sandbox/${id}`, english);
+    expect(answer.text).toContain('Payment to <bdi>کتاب‌خانه</bdi>');
+    const left = await shop.journey.choose(id, 'pay_and_close');
+    expect(left.headers.get('content-language')).toBe('fa');
+  });
+
   it.each(['fa', 'de', 'ar', 'tr', 'en'])(
     'answers with pages in %s, errors too, and English to others',
     async (language) => {

@@ -32,3 +32,16 @@ it("a link to another language wins over the browser, and keeps the gateway's pa
 it.each(['xx', '', '<script>', 'en%00'])('no language is taken from lang=%s', (lang) => {
   expect(visitOf(aBrowser({ acceptLanguage: 'de', query: `lang=${lang}` })).language).toBe('de');
 });
+
+it.each([
+  ['fr', 'fa', 'fa'],
+  ['de', 'fa', 'de'],
+  ['fr', null, 'en'],
+  ['fr', 'xx', 'en'],
+])('with a browser of %s and an application of %s it is %s', (acceptLanguage, locale, language) => {
+  const payment = {
+    ...{ amount: 1, currency: 'EUR', description: null, test: true, paidTo: 'shop' },
+    locale,
+  };
+  expect(visitOf(aBrowser({ acceptLanguage }), payment).language).toBe(language);
+});

@@ -13,6 +13,8 @@ const aPayerPayment = (): PayerPayment => ({
   verifyWindow: 1,
   isUnstarted: false,
   traceId: null,
+  paidTo: 'shop',
+  locale: null,
 });
 
 const unavailable = () => Promise.reject(new Error('unavailable'));

@@ -16,7 +16,7 @@ import { type ErrorCode, errors, PaymentError } from '../../../../contract/error
 import { failureReasons } from '../../../../contract/failure-codes.ts';
 import { type Language, languages } from '../../../../contract/languages.ts';
 import { newPaymentId, newRequestId } from '../../../../contract/ids.ts';
-import type { SandboxPayment } from '../../../../postgres/sandbox-payments.ts';
+import type { SandboxPagePayment } from '../../../../postgres/sandbox-payments.ts';
 import { proxyPage, proxyPageFile } from '../../../../tools/proxy-page.ts';
 import { aBrowser } from '../../../support/data/a-browser.ts';
 import { projectFiles, readProjectFile } from '../../../support/checks/project-files.ts';
@@ -24,11 +24,19 @@ import { projectFiles, readProjectFile } from '../../../support/checks/project-f
 const paymentId = newPaymentId();
 const requestId = newRequestId();
 
-const sandboxPayment = (changes: Partial<SandboxPayment> = {}): SandboxPayment => ({
-  reference: 'SBX1',
-  paymentId,
+const payment = {
   amount: 1_500_000,
   currency: 'IRR',
+  description: 'Two tickets',
+  test: true,
+  paidTo: 'Ada & <Sons>',
+  locale: null,
+};
+
+const sandboxPayment = (changes: Partial<SandboxPagePayment> = {}): SandboxPagePayment => ({
+  ...payment,
+  reference: 'SBX1',
+  paymentId,
   returnUrl: 'https://shop.example/return',
   state: 'open',
   refusal: null,
@@ -48,7 +56,7 @@ const sandboxPages = (language: Language) => {
       params: { payment_id: paymentId },
       readForm: async () => new URLSearchParams(form),
     }) as unknown as AnyRequest;
-  const show = (found: SandboxPayment | undefined) =>
+  const show = (found: SandboxPagePayment | undefined) =>
     showSandboxHandler({
       sandboxPayments: {
         getByPayment: async () => found,
@@ -77,6 +85,7 @@ const sandboxPages = (language: Language) => {
 const pagesIn = async (language: Language): Promise<string[]> => {
   const request = aBrowser({ acceptLanguage: language });
   const visit = visitOf(request);
+  const known = visitOf(request, payment);
   const failed = [
     ...(Object.keys(errors) as ErrorCode[]).map(
       (code) => new PaymentError(code, 'An English text for developers.'),
@@ -88,7 +97,8 @@ const pagesIn = async (language: Language): Promise<string[]> => {
     linkPage(visit),
     waitPage(visit, 'asking', 1),
     retryingPage(visit, 503, 'preparing', 3),
-    redirectToGateway(visit, { method: 'POST', url: 'https://bank.example/', fields: {} }),
+    retryingPage(known, 503, 'preparing', 3),
+    redirectToGateway(known, { method: 'POST', url: 'https://bank.example/', fields: {} }),
     ...sandboxPages(language),
     ...failed.flatMap((error) =>
       [undefined, 5].map((retryAfter) =>
@@ -117,7 +127,7 @@ const patternOf = (text: string): string =>
     .join('.*');
 
 /** Texts that are no sentence. */
-const data = [paymentId, requestId, '[0-9.,]+ EUR'];
+const data = [paymentId, requestId, '[0-9.,]+ EUR', payment.description];
 
 describe.each(languages)('the pages in %s', (language) => {
   const own = Object.values(texts).map((text) => patternOf(text[language]));
@@ -144,7 +154,7 @@ it('the pages use every text', async () => {
     const pattern = new RegExp(`(?:^|[ :])${patternOf(texts[name].en)}`);
     return !all.some((sentence) => pattern.test(sentence));
   });
-  expect(unused).toEqual(['language_name', 'direction', 'pay_to', 'test_payment']);
+  expect(unused).toEqual(['language_name', 'direction']);
 });
 
 /** The fixed parts of a source's html templates, also of those inside the values of others. */
@@ -189,6 +199,12 @@ describe('the texts', () => {
   it("are those of the proxy's page; `node tools/proxy-page.ts` writes it", async () => {
     expect(readProjectFile(proxyPageFile)).toBe(await proxyPage());
   });
+});
+
+it("a page says whom the payer pays, apart from the page's own direction", async () => {
+  const { body } = await retryingPage(visitOf(aBrowser(), payment), 503, 'preparing', 3);
+  expect(inOneLine(String(body))).toContain('Payment to <bdi>Ada &amp; &lt;Sons&gt;</bdi>');
+  expect(String(body)).toContain('<bdi>Two tickets</bdi>');
 });
 
 it('the style has no left or right', async () => {
