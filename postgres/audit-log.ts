@@ -5,7 +5,7 @@ export type AuditFacts = Readonly<
   Record<string, string | number | boolean | null | readonly string[]>
 >;
 
-/** What was done, by the kind of the thing. admin/operations/labels.ts has the words. */
+/** The actions, by the kind of the thing. admin/operations/labels.ts has the words. */
 export type AuditAction =
   | `account_difference.${'explain' | 'mend' | 'reopen'}`
   | `application.${'cancel_refunds' | 'create' | 'disable' | 'enable' | 'refund_limit' | 'update'}`
@@ -82,7 +82,7 @@ export interface AuditFilter {
   limit: number;
 }
 
-/** Where a list stops that looks for a part of a text, or leaves actions out. */
+/** A list that looks for a part of a text, or leaves actions out, stops here. */
 const lookedThrough = 20_000;
 const maxId = Number.MAX_SAFE_INTEGER;
 /** Transactions that overlap write few records, so at most so many are not in the order of their times. */

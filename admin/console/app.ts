@@ -355,13 +355,13 @@ const send = async (
     if (response.content !== undefined) ctx.body = String(await response.content);
     return;
   }
-  const { status = 200, title, tab, content } = response;
+  const { status = 200, title, tab, content, searched } = response;
   ctx.status = status;
   const zone = readZone(ctx);
   const { path, url: address } = ctx;
   const message = session && readMessage(ctx);
   if (message !== undefined) setCookies(ctx, deps, { message: null });
-  const shown = { title, tab, content, path, address, session, csrf, zone, message };
+  const shown = { title, tab, content, searched, path, address, session, csrf, zone, message };
   ctx.body = String(await layout({ ...shown, assets: assets.urls }));
 };
 

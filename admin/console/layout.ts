@@ -12,6 +12,8 @@ export interface Layout {
   address: string;
   /** The words of the browser's tab, if not the title. */
   tab: string | undefined;
+  /** The text that the search box keeps. */
+  searched: string | undefined;
   session: ConsoleSession | undefined;
   csrf: string;
   zone: string;
@@ -82,18 +84,19 @@ const navigation = (path: string, { applications, views }: ConsoleSession): Html
   </nav>`;
 
 /** It posts: a pasted secret must not get into a URL, which histories and logs keep. */
-const searchBox = (csrf: string): Html =>
+const searchBox = ({ csrf, searched }: Pick<Layout, 'csrf' | 'searched'>): Html =>
   html`<form class="search" method="post" action="/search" role="search">
     <input type="hidden" name="csrf" value="${csrf}" />
-    <label class="hidden" for="search">Search by any id</label>
+    <label class="hidden" for="search">Search by id, order, last digits of a card, amount or name</label>
     <input
       id="search"
       type="search"
       name="text"
       maxlength="500"
+      value="${searched ?? ''}"
       autocomplete="off"
       spellcheck="false"
-      placeholder="Payment, refund, event, order … ( / )"
+      placeholder="Id, order, card, amount, person … ( / )"
       required
     />
     <button class="hidden" tabindex="-1">Search</button>
@@ -130,7 +133,7 @@ export const layout = (page: Layout): Html => {
         <a class="skip" href="#content">Skip to the content</a>
         <header>
           <a class="brand" href="/"><img src="${assets.icon}" alt="Overview" width="22" height="22" /> <span>Payments console</span></a>
-          ${session ? html`${searchBox(csrf)}${personMenu({ ...page, session })}` : ''}
+          ${session ? html`${searchBox(page)}${personMenu({ ...page, session })}` : ''}
         </header>
         ${session ? navigation(path, session) : ''}
         <main id="content" tabindex="-1">

@@ -12,6 +12,7 @@ import type { createConsolePasskeyQueries } from '../../postgres/console-passkey
 import type { createConsoleViews } from '../../postgres/console-views.ts';
 import type { createConsolePeopleQueries } from '../../postgres/console-people.ts';
 import type { createHealthQueries } from '../../postgres/health.ts';
+import type { createSearchQueries } from '../../postgres/search.ts';
 import type { createRefusedRequests } from '../../postgres/refused-requests.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { BegunLogins } from './begun-login.ts';
@@ -23,6 +24,7 @@ export type ConsoleOperations = Omit<Operations, 'purge'>;
 
 export interface Deps {
   queries: ReturnType<typeof createConsoleQueries>;
+  search: ReturnType<typeof createSearchQueries>;
   attention: ReturnType<typeof createAttentionQueries>;
   health: ReturnType<typeof createHealthQueries>;
   refusedRequests: Pick<ReturnType<typeof createRefusedRequests>, 'list' | 'getApplication'>;
@@ -101,6 +103,8 @@ export type ConsoleResponse =
       title: Html | string;
       content: Html;
       tab?: string;
+      /** The search box keeps this text. */
+      searched?: string;
       begunLogin?: string;
     }
   /** A part of a page that refreshes itself; undefined if nothing changed. */

@@ -11,6 +11,7 @@ import { createConsoleLoginQueries } from '../../postgres/console-logins.ts';
 import { createConsolePasskeyQueries } from '../../postgres/console-passkeys.ts';
 import { createConsolePeopleQueries } from '../../postgres/console-people.ts';
 import { createConsoleQueries } from '../../postgres/console.ts';
+import { createSearchQueries } from '../../postgres/search.ts';
 import { connect } from '../../postgres/driver/connection.ts';
 import { listen, runProcess, SetupError } from '../../process.ts';
 import { createLogger, type Logger } from '../../telemetry/log.ts';
@@ -56,6 +57,7 @@ await runProcess(async () => {
     baseUrl,
     logger,
     queries: createConsoleQueries(sql),
+    search: createSearchQueries(sql),
     attention: createAttentionQueries(sql),
     health: createHealthQueries(sql),
     views: createConsoleViews(sql),

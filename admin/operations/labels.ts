@@ -337,7 +337,7 @@ const replay: Record<ReplayStatus | 'stopping', string> = {
   stopped: 'stopped',
 };
 
-/** Who began a round of attempts, or asked for a cancel. */
+/** The one who began a round of attempts, or asked for a cancel. */
 const by: Record<RoundTrigger | CancelledBy, string> = {
   schedule: 'by the schedule',
   admin: 'by an admin',

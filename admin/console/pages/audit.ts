@@ -87,7 +87,7 @@ const cutLink = (href: string, name: string): Html => html`<a href="${href}">${c
 const sliceOf = (name: 'actor' | 'action' | 'subject', value: string): string =>
   `/audit?${String(new URLSearchParams({ [name]: value }))}`;
 
-/** The reason and the change in a line. What does not fit opens below it. */
+/** The reason and the change in a line. The line opens when it is too long. */
 const detailsOf = (record: AuditRecord): Html | null => {
   const lines = [record.reason, ...changesOf(record)].filter((line) => line !== null);
   const [first = '', ...others] = lines;
@@ -149,7 +149,7 @@ const filterForm = (request: PersonRequest, { actor, text, hidden }: AuditFilter
   </form>`;
 };
 
-/** What the list is bound to by a link: a thing, an action. */
+/** The thing and the action to which a link bound the list. */
 const boundTo = ({ subject, action }: AuditFilter): Html => {
   const parts = [
     subject === null ? null : subjectOf(subject),

@@ -24,7 +24,7 @@ import { answerOf } from './timeline.ts';
 import { saveView } from './views.ts';
 import { replayButton } from './event-actions.ts';
 
-/** What an event says, with its kind in the API under the pointer. */
+/** The words for the kind of an event, with the kind itself under the pointer. */
 const eventName = (kind: string): Html => html`<span class="nowrap">${coded('event', kind)}</span>`;
 
 const attemptsOf = (many: number): string => (many === 1 ? '1 attempt' : `${many} attempts`);

@@ -5,25 +5,27 @@ import {
   refundIdPattern,
   replayIdPattern,
   requestIdPattern,
-  slugPattern,
 } from '../../../contract/ids.ts';
-import { link, notice } from '../html.ts';
-import { isVisible, visibleApplications } from '../owner.ts';
+import { formatMoney } from '../../../contract/money.ts';
+import { newestSearched, type FoundRefund } from '../../../postgres/search.ts';
+import {
+  codedState,
+  cut,
+  escapeControls,
+  link,
+  modeTag,
+  notice,
+  shortId,
+  type Html,
+} from '../html.ts';
+import { isVisible } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
+import { readSearch, type SearchMeaning } from '../search-text.ts';
 import { paymentTable } from './payments.ts';
+import { type Found, foundMax, gather, hrefsOf } from './search-lookups.ts';
 
-const foundMax = 20;
-
-const none = (): ConsoleResponse =>
-  page(
-    'Nothing found',
-    html`<p>
-      No payment, refund, event, application, order, gateway reference or tracking code is exactly this text. Paste
-      the whole id. ${link('/payments', 'The list of payments')} finds the beginning of an order.
-    </p>`,
-    404,
-  );
+const textMax = 500;
 
 /** Ids that stand somewhere in a pasted text, in any case. */
 const paymentIn = /PAY_[0-9A-HJKMNP-TV-Z]{26}/i;
@@ -31,6 +33,86 @@ const refundIn = /REFUND_[0-9A-HJKMNP-TV-Z]{26}/i;
 
 const secret = /svc_(?:live|test)_[\w-]*|whsec_[\w+/=-]*/;
 const prefixLength = 13;
+
+/** The page that a search has, with the text still in its box. */
+const answer = (
+  { title, content, status }: { title: string; content: Html; status: number },
+  searched: string | undefined,
+): ConsoleResponse => ({
+  ...page(title, content, status),
+  ...(searched !== undefined && { searched }),
+});
+
+const problemPart = ({ moneyProblem }: SearchMeaning): Html =>
+  moneyProblem === null ? html`` : html`<p>${moneyProblem}</p>`;
+
+const cardNotice = notice(
+  'bad',
+  'You pasted a card number. It went into no address and no log of the console; the search has used its last four digits alone.',
+);
+
+const refundTable = ({ cells }: PersonRequest, refunds: readonly FoundRefund[]): Html =>
+  cells.table({
+    caption: 'Refunds',
+    isList: true,
+    rows: refunds.map((refund) => ({
+      Refund: shortId(`/refunds/${refund.id}`, refund.id),
+      Amount: html`<span class="amount">${formatMoney(refund)}</span>`,
+      Status: codedState('refundStatus', refund.status),
+      Order: html`<a href="/payments/${refund.paymentId}">${cut(refund.orderId)}</a>`,
+      Application: html`${link(`/applications/${refund.application}`, refund.application)} ${modeTag(refund.test)}`,
+      Created: refund.createdAt,
+    })),
+    ifEmpty: '',
+  });
+
+const foundPart = (request: PersonRequest, each: Found): Html => {
+  const { by, payments = [], refunds = [], links = [] } = each;
+  const count = hrefsOf(each).length;
+  return html`<h2>By ${by}: ${count}</h2>
+    ${payments.length > 0 ? paymentTable(request, payments, '') : ''}
+    ${refunds.length > 0 ? refundTable(request, refunds) : ''}
+    ${links.length > 0 ? html`<ul>${links.map(({ href, label, kind }) => html`<li>${kind} ${link(href, label)}</li>`)}</ul>` : ''}
+    ${count >= foundMax ? html`<p class="soft">The search shows ${foundMax} at most.</p>` : ''}`;
+};
+
+/** The page with the things, or with the lookups that found none. */
+const resultPage = (
+  { meaning, tried }: Awaited<ReturnType<typeof gather>>,
+  typed: string,
+  request: PersonRequest,
+): ConsoleResponse => {
+  const found = tried.filter((each) => hrefsOf(each).length > 0);
+  const slow = tried.filter(({ isTooLong }) => isTooLong).map(({ by }) => by);
+  const searched = meaning.isCardNumber ? undefined : typed;
+  const notices = html`${meaning.isCardNumber ? cardNotice : ''}${
+    slow.length > 0 ? notice('bad', `The database did not finish in time: ${slow.join('; ')}.`) : ''
+  }`;
+  if (found.length > 0)
+    return answer(
+      {
+        title: 'Found',
+        content: html`${notices} ${found.map((each) => foundPart(request, each))} ${problemPart(meaning)}`,
+        status: 200,
+      },
+      searched,
+    );
+  const kinds = [...new Set(tried.map(({ by }) => by))];
+  return answer(
+    {
+      title: 'Nothing found',
+      content: html`${notices}
+        ${meaning.isCardNumber ? '' : html`<p>Nothing was found for “<bdi>${escapeControls(typed)}</bdi>”.</p>`}
+        ${problemPart(meaning)}
+        <p>The search has tried:</p>
+        <ul>${kinds.map((by) => html`<li>${by}</li>`)}</ul>
+        <p class="soft">The end of an id is looked for in the newest ${newestSearched.toLocaleString('en')} payments and refunds.
+          ${link('/payments', 'The list of payments')} has filters by time, status and gateway.</p>`,
+      status: 404,
+    },
+    searched,
+  );
+};
 
 export const searchRoutes = (deps: Deps): Route[] => {
   /** Does not show the pasted secret, and keeps only the prefix that token lists show anyway. */
@@ -62,85 +144,73 @@ export const searchRoutes = (deps: Deps): Route[] => {
   const byShape = async (
     text: string,
     request: PersonRequest,
-  ): Promise<ConsoleResponse | undefined> => {
-    const [pasted] = secret.exec(text) ?? [];
-    if (pasted !== undefined) return showSecret(pasted, request);
-    const id = paymentIn.exec(text)?.[0].toUpperCase() ?? '';
-    if (paymentIdPattern.test(id)) return redirect(`/payments/${id}`);
-    const refund = refundIn.exec(text)?.[0].toUpperCase() ?? '';
-    if (refundIdPattern.test(refund)) return redirect(`/refunds/${refund}`);
+  ): Promise<Found | ConsoleResponse | undefined> => {
+    const { operations, session } = request;
+    const id = paymentIn.exec(text.replaceAll(/\s/g, ''))?.[0].toUpperCase() ?? '';
+    if (paymentIdPattern.test(id)) {
+      const application = await operations.payments.applicationOf(id);
+      const isThere = application !== undefined && isVisible(application, session);
+      return isThere ? redirect(`/payments/${id}`) : { by: 'the id of a payment' };
+    }
+    const refund = refundIn.exec(text.replaceAll(/\s/g, ''))?.[0].toUpperCase() ?? '';
+    if (refundIdPattern.test(refund)) {
+      const application = await operations.refunds.applicationOf(refund);
+      const isThere = application !== undefined && isVisible(application, session);
+      return isThere ? redirect(`/refunds/${refund}`) : { by: 'the id of a refund' };
+    }
     if (replayIdPattern.test(text)) return redirect(`/deliveries/replays/${text}`);
     if (eventIdPattern.test(text.toLowerCase())) {
       const event = await deps.queries.findByEvent(text.toLowerCase());
-      return event && isVisible(event.application, request.session)
+      return event && isVisible(event.application, session)
         ? redirect(`/events/${text.toLowerCase()}`)
-        : none();
+        : { by: 'the id of an event' };
     }
-    if (requestIdPattern.test(text)) {
-      const application = await deps.refusedRequests.getApplication(text);
-      if (application !== undefined && isVisible(application, request.session))
-        return redirect(`/applications/${application}/requests?id=${text}`);
-      if (request.session.applications !== null)
-        return page(
-          'A request',
-          html`<p>It is not among the last requests of your applications that were refused.</p>`,
-          404,
-        );
+    if (!requestIdPattern.test(text)) return undefined;
+    const application = await deps.refusedRequests.getApplication(text);
+    if (application !== undefined && isVisible(application, session))
+      return redirect(`/applications/${application}/requests?id=${text}`);
+    if (session.applications !== null)
       return page(
         'A request',
-        html`<p>Requests stand in the API’s log and not in the database. Look there for this id:</p>
-          <pre><code>docker compose logs --no-log-prefix api | grep ${text}</code></pre>`,
+        html`<p>It is not among the last requests of your applications that were refused.</p>`,
+        404,
       );
-    }
-    return undefined;
-  };
-
-  const find = async (text: string, request: PersonRequest) => {
-    const [payments, applications] = await Promise.all([
-      deps.queries.findByText(text, request.session.applications, foundMax),
-      slugPattern.test(text) ? visibleApplications(request) : [],
-    ]);
-    return { payments, application: applications.find((slug) => slug === text) };
+    return page(
+      'A request',
+      html`<p>Requests stand in the API’s log and not in the database. Look there for this id:</p>
+        <pre><code>docker compose logs --no-log-prefix api | grep ${text}</code></pre>`,
+    );
   };
 
   const search = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const typed = request.form.get('text') ?? '';
-    const text = typed.trim();
-    if (text === '') return none();
-    const known = await byShape(text, request);
-    if (known) return known;
-    for (const each of new Set([text, typed])) {
-      const { payments, application } = await find(each, request);
-      const [only] = payments;
-      if (application && !only) return redirect(`/applications/${application}`);
-      if (!application && only && payments.length === 1) return redirect(`/payments/${only.id}`);
-      // The text is no secret: records have it. The page has an address, to come back to.
-      if (only) return redirect(`/search?${String(new URLSearchParams({ text: each }))}`);
-    }
-    return none();
+    const typed = (request.form.get('text') ?? '').slice(0, textMax);
+    const [pasted] = secret.exec(typed) ?? [];
+    if (pasted !== undefined) return showSecret(pasted, request);
+    const shaped = await byShape(readSearch(typed).text, request);
+    if (shaped && 'kind' in shaped) return shaped;
+    if (shaped)
+      return resultPage(
+        { meaning: { ...readSearch(typed), moneyProblem: null }, tried: [shaped] },
+        typed,
+        request,
+      );
+    const gathered = await gather(deps, typed, request);
+    const [only, ...others] = new Set(gathered.tried.flatMap(hrefsOf));
+    const isSure = only !== undefined && others.length === 0 && !gathered.meaning.isCardNumber;
+    if (isSure) return redirect(only);
+    // The text is no secret: records have it. The page has an address, to come back to.
+    if (only !== undefined && !gathered.meaning.isCardNumber)
+      return redirect(`/search?${String(new URLSearchParams({ text: typed }))}`);
+    return resultPage(gathered, typed, request);
   };
 
-  /** The records under exactly this text. */
+  /** The things of a text, at an address. */
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const text = request.query.get('text') ?? '';
-    if (text === '') return redirect('/');
-    const { payments, application } = await find(text, request);
-    if (!application && payments.length === 0) return none();
-    const kinds = [...new Set(payments.map(({ found }) => found))];
-    return page(
-      'Found',
-      html`${
-        application
-          ? html`<p>Application ${link(`/applications/${application}`, application)}</p>`
-          : ''
-      }
-      ${kinds.map((kind) => {
-        const rows = payments.filter(({ found }) => found === kind);
-        return html`<h2>By ${kind}: ${rows.length}</h2>
-          ${paymentTable(request, rows, '')}
-          ${rows.length === foundMax ? html`<p>These are the newest ${foundMax}.</p>` : ''}`;
-      })}`,
-    );
+    const typed = (request.query.get('text') ?? '').slice(0, textMax);
+    if (typed === '') return redirect('/');
+    const [pasted] = secret.exec(typed) ?? [];
+    if (pasted !== undefined) return showSecret(pasted, request);
+    return resultPage(await gather(deps, typed, request), typed, request);
   };
 
   return [

@@ -14,7 +14,7 @@ export interface Line {
   isNext?: boolean;
 }
 
-/** How the receiver answered: its status, or why there is none. Null: it has not been asked. */
+/** The receiver's status, or the reason why there is none. Null: it has not been asked. */
 export const answerOf = ({
   responseStatus,
   errorClass,

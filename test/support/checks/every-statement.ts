@@ -31,6 +31,7 @@ import { noAnswer } from '../data/records.ts';
 import { accountStatements } from './account-statements.ts';
 import { auditStatements } from './audit-statements.ts';
 import { refundStatements } from './refund-statements.ts';
+import { searchStatements } from './search-statements.ts';
 import type { Statements } from './statements.ts';
 
 /** Files of `postgres/` whose tables grow only by hand, or lose their rows soon. */
@@ -417,6 +418,7 @@ export const everyStatement = (
       end: () => replays.end('RPL_1', 'done'),
     }),
     ...auditStatements(db, { idOf }),
+    ...searchStatements(db, { application }),
     'reconciliation.ts': of(reconciliation, {
       listOpen: () => reconciliation.listOpen({ after: undefined, limit: 200 }),
       listUndelivered: () => reconciliation.listUndelivered({ after: undefined, limit: 200 }),

@@ -21,6 +21,7 @@ import { createConsoleLoginQueries, type ConsoleRole } from '../../../postgres/c
 import { createConsolePasskeyQueries } from '../../../postgres/console-passkeys.ts';
 import { createConsolePeopleQueries } from '../../../postgres/console-people.ts';
 import { createConsoleQueries } from '../../../postgres/console.ts';
+import { createSearchQueries } from '../../../postgres/search.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import type { Queries } from '../../../postgres/driver/sql.ts';
 import { createConsoleViews } from '../../../postgres/console-views.ts';
@@ -138,6 +139,7 @@ export const startConsole = async ({
     baseUrl,
     logger,
     queries: createConsoleQueries(sql),
+    search: createSearchQueries(sql),
     attention: createAttentionQueries(sql),
     health: createHealthQueries(sql),
     views: createConsoleViews(sql),

@@ -67,7 +67,7 @@ const fillEveryCode = async () => {
 };
 await fillEveryCode();
 
-/** What a person reads: the code of a thing may stand in an attribute, in a payload, and in <code> beside its word. */
+/** The text that a person reads: the code of a thing may stand in an attribute, in a payload, and in <code> beside its word. */
 const readText = (page: string): string =>
   page
     .replaceAll(/<(pre|code)[^>]*>[^]*?<\/\1>/g, ' ')

@@ -1,0 +1,161 @@
+import { formatMoney } from '../../../contract/money.ts';
+import type { PaymentRow } from '../../../postgres/admin-payments.ts';
+import { isQueryCanceled } from '../../../postgres/driver/error-codes.ts';
+import type { FoundRefund } from '../../../postgres/search.ts';
+import { visibleApplications } from '../owner.ts';
+import type { Deps, PersonRequest } from '../request.ts';
+import { readSearch, type SearchMeaning } from '../search-text.ts';
+
+/** A lookup finds at most so many. */
+export const foundMax = 20;
+/** Names of people are looked for in these many. */
+const peopleMax = 500;
+const nameMin = 2;
+
+/** The things of one lookup. */
+export interface Found {
+  /** The name of the lookup, after "By". */
+  by: string;
+  payments?: readonly PaymentRow[];
+  refunds?: readonly FoundRefund[];
+  /** Pages of other things. */
+  links?: readonly { href: string; label: string; kind: string }[];
+  /** The lookup did not finish. */
+  isTooLong?: boolean;
+}
+
+export const hrefsOf = ({ payments = [], refunds = [], links = [] }: Found): string[] => [
+  ...payments.map(({ id }) => `/payments/${id}`),
+  ...refunds.map(({ id }) => `/refunds/${id}`),
+  ...links.map(({ href }) => href),
+];
+
+/** One lookup. A slow one does not take the others with it. */
+const lookUp = async (by: string, find: () => Promise<Omit<Found, 'by'>>): Promise<Found> => {
+  try {
+    return { by, ...(await find()) };
+  } catch (error) {
+    if (isQueryCanceled(error)) return { by, isTooLong: true };
+    throw error;
+  }
+};
+
+/** People, applications and gateways that this person may see. */
+const names = async (request: PersonRequest) => {
+  const { operations, session } = request;
+  const isOfService = session.applications === null;
+  const [applications, people, gateways] = await Promise.all([
+    visibleApplications(request),
+    isOfService ? operations.console.people(peopleMax) : [],
+    isOfService ? operations.gateways.list() : [],
+  ]);
+  return [
+    ...applications.map((slug) => ({
+      href: `/applications/${slug}`,
+      label: slug,
+      kind: 'Application',
+    })),
+    ...people.map(({ name }) => ({
+      href: `/audit?${String(new URLSearchParams({ actor: name }))}`,
+      label: name,
+      kind: 'What was done by',
+    })),
+    ...gateways.map(({ slug }) => ({
+      href: `/payments?gateway=${slug}`,
+      label: slug,
+      kind: 'Payments through',
+    })),
+  ];
+};
+
+/** Everything under exactly this text. */
+const exact = async ({ queries }: Deps, text: string, request: PersonRequest): Promise<Found[]> => {
+  const { applications } = request.session;
+  const [payments, named] = await Promise.all([
+    queries.findByText(text, applications, foundMax),
+    names(request),
+  ]);
+  const kinds = ['order', 'gateway reference', 'tracking code'].map((kind) => ({
+    by: kind,
+    payments: payments.filter(({ found }) => found === kind),
+  }));
+  return [...kinds, { by: 'name', links: named.filter(({ label }) => label === text) }];
+};
+
+/** Lookups for a text that nothing has exactly. */
+const similar = async (
+  { search }: Deps,
+  meaning: SearchMeaning,
+  request: PersonRequest,
+): Promise<Found[]> => {
+  const { text, card, money, idPrefix, idSuffix, eventPrefix, isCardNumber } = meaning;
+  const scope = { applications: request.session.applications, limit: foundMax };
+  const tried: (Promise<Found> | false)[] = [
+    !isCardNumber &&
+      lookUp('beginning of the order', async () => ({
+        payments: await search.byOrderPrefix(text, scope),
+      })),
+    card !== null &&
+      lookUp(`last four digits of the card, ${card}`, async () => ({
+        payments: await search.byCard(card, scope),
+      })),
+    money !== null &&
+      lookUp(`amount, ${formatMoney(money)}`, async () => ({
+        payments: await search.byAmount(money, scope),
+      })),
+    idPrefix !== null &&
+      idPrefix.kind !== 'REFUND' &&
+      lookUp('beginning of the id of a payment', async () => ({
+        payments: await search.byIdPrefix(idPrefix.part, scope),
+      })),
+    idSuffix !== null &&
+      lookUp(`end of the id of a payment, among the newest`, async () => ({
+        payments: await search.byIdSuffix(idSuffix, scope),
+      })),
+    !isCardNumber &&
+      lookUp('refund, by its id or its reference at the gateway', async () => ({
+        refunds: await search.refunds(
+          {
+            idPrefix: idPrefix?.kind === 'PAY' ? null : (idPrefix?.part ?? null),
+            reference: text,
+          },
+          scope,
+        ),
+      })),
+    idSuffix !== null &&
+      lookUp('end of the id of a refund, among the newest', async () => ({
+        refunds: await search.refundsBySuffix(idSuffix, scope),
+      })),
+    eventPrefix !== null &&
+      lookUp('beginning of the id of an event', async () => ({
+        links: (await search.events(eventPrefix, scope)).map(({ id }) => ({
+          href: `/events/${id}`,
+          label: id,
+          kind: 'Event',
+        })),
+      })),
+    text.length >= nameMin &&
+      !isCardNumber &&
+      lookUp('name of an application, a gateway or a person', async () => ({
+        links: (await names(request))
+          .filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()))
+          .slice(0, foundMax),
+      })),
+  ];
+  return Promise.all(tried.filter((each) => each !== false));
+};
+
+/** Exactly the text, as it was typed and without what stands around it; then what is like it. */
+export const gather = async (deps: Deps, typed: string, request: PersonRequest) => {
+  const meaning = readSearch(typed);
+  const tried: Found[] = [];
+  if (!meaning.isCardNumber)
+    for (const text of new Set([typed.trim(), typed, meaning.text])) {
+      if (text === '') continue;
+      const found = await exact(deps, text, request);
+      tried.push(...found);
+      if (found.some((each) => hrefsOf(each).length > 0)) return { meaning, tried };
+    }
+  if (meaning.text !== '') tried.push(...(await similar(deps, meaning, request)));
+  return { meaning, tried };
+};

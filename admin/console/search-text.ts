@@ -1,0 +1,95 @@
+import { parseMoneyOf, currencyExponents } from '../../contract/money.ts';
+import { holdsCardNumber } from '../operations/change.ts';
+
+/** The meanings of a typed text, beside an order or a reference that is exactly this text. */
+export interface SearchMeaning {
+  /** Without spaces, quotes and brackets around it. */
+  text: string;
+  /** The end of a card's number. */
+  card: string | null;
+  money: { amount: number; currency: string } | null;
+  /** Why a number is no amount. */
+  moneyProblem: string | null;
+  /** The beginning of an id of this kind; null: of either. */
+  idPrefix: { kind: 'PAY' | 'REFUND' | null; part: string } | null;
+  /** The end of an id. */
+  idSuffix: string | null;
+  eventPrefix: string | null;
+  /** The text has a whole card number, which no page and no address shows. */
+  isCardNumber: boolean;
+}
+
+const around = /^[\s"'`“”„‟‘’«»‹›<>()[\]{}]+|[\s"'`“”‘’«»‹›<>()[\]{},;]+$/g;
+const symbols: Readonly<Record<string, string>> = { '€': 'EUR', $: 'USD', '£': 'GBP', '﷼': 'IRR' };
+const idPartMin = 6;
+
+const readMoney = (text: string): Pick<SearchMeaning, 'money' | 'moneyProblem'> => {
+  const none = { money: null, moneyProblem: null };
+  const spelled = text.replace(/[€$£﷼]/, (sign) => ` ${symbols[sign] ?? ''} `).trim();
+  const [, before, number = '', after] =
+    /^([A-Z]{3})?\s*(\d[\d.,' ]*?)\s*([A-Z]{3})?$/i.exec(spelled) ?? [];
+  if (number === '' || (before !== undefined && after !== undefined)) return none;
+  const currency = (before ?? after)?.toUpperCase();
+  if (currency === undefined)
+    return /^\d+[.,]\d{2,3}$/.test(number)
+      ? { ...none, moneyProblem: 'An amount needs its currency, as in “84.00 EUR”.' }
+      : none;
+  if (!currencyExponents.has(currency))
+    return { ...none, moneyProblem: `There is no currency ${currency}.` };
+  // "1,504.62", "1.504,62", "84,00"
+  const exponent = currencyExponents.get(currency) ?? 0;
+  const [, whole = number, decimals] =
+    new RegExp(`^(.*)[.,](\\d{${exponent || 99}})$`).exec(number) ?? [];
+  // Thousands stand in groups of three.
+  if (!/^\d+$|^\d{1,3}(?:[.,' ]\d{3})+$/.test(whole))
+    return {
+      ...none,
+      moneyProblem: `${currency} has ${exponent === 0 ? 'no' : exponent} decimals.`,
+    };
+  const plain = whole.replaceAll(/\D/g, '') + (decimals === undefined ? '' : `.${decimals}`);
+  const money = parseMoneyOf(currency, plain);
+  return 'problem' in money
+    ? { ...none, moneyProblem: money.problem }
+    : { money: { amount: money.amount, currency }, moneyProblem: null };
+};
+
+/** `4242`, `•••• 4242`, `603799******4242`. */
+const readCard = (text: string): string | null => {
+  if (holdsCardNumber(text)) return text.replaceAll(/\D/g, '').slice(-4);
+  return /^(?:[\d ]{4,8})?[*•xX.… -]*(\d{4})$/.exec(text)?.[1] ?? null;
+};
+
+const readIds = (text: string): Pick<SearchMeaning, 'idPrefix' | 'idSuffix' | 'eventPrefix'> => {
+  const joined = text.replaceAll(/[\s\u200b-\u200f]/g, '');
+  const isEnd = /^(?:…|\.{2,3}|\*)/.test(joined);
+  const bare = joined.replaceAll(/^(?:…|\.{2,3}|\*)|(?:…|\.{2,3}|\*)$/g, '');
+  const [, kind, part = ''] = /^(?:(PAY|REFUND)_)?([0-9A-HJKMNP-TV-Z]*)$/i.exec(bare) ?? [];
+  const isPart = part.length >= idPartMin && part.length <= 26;
+  const named = kind?.toUpperCase() as 'PAY' | 'REFUND' | undefined;
+  return {
+    idPrefix: isPart && !isEnd ? { kind: named ?? null, part: part.toUpperCase() } : null,
+    idSuffix: isPart && named === undefined ? part.toUpperCase() : null,
+    eventPrefix:
+      /^[0-9a-f]{8}(?:-[0-9a-f]{0,4}){0,3}(?:-[0-9a-f]{0,12})?$/i.test(bare) && bare.length <= 36
+        ? bare.toLowerCase()
+        : null,
+  };
+};
+
+export const readSearch = (typed: string): SearchMeaning => {
+  const text = typed.trim().replaceAll(around, '');
+  const isCardNumber = holdsCardNumber(text);
+  const card = readCard(text);
+  if (isCardNumber)
+    return {
+      text,
+      card,
+      isCardNumber,
+      money: null,
+      moneyProblem: null,
+      idPrefix: null,
+      idSuffix: null,
+      eventPrefix: null,
+    };
+  return { text, card, isCardNumber, ...readMoney(text), ...readIds(text) };
+};

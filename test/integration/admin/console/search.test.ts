@@ -1,0 +1,144 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { eventId } from '../../../../contract/ids.ts';
+import { fillConsole } from '../../../support/data/fill-console.ts';
+import { forFile } from '../../../support/for-file.ts';
+import { startConsole } from '../../../support/service/console.ts';
+
+const console = await forFile(startConsole({ temporal: {} }));
+const { sql } = console;
+const ids = await fillConsole(sql);
+const rows = await sql<{ id: string; orderId: string; application: string }[]>`
+  select id, order_id as "orderId", application from payments where status = 'paid' and gateway = 'sandbox' order by created_at desc`;
+const ofShop = rows.find(({ application }) => application === 'shop');
+const ofTickets = rows.find(({ application }) => application === 'tickets');
+const [refund] = await sql<
+  { id: string }[]
+>`select id from refunds where application = 'shop' limit 1`;
+if (!ofShop || !ofTickets || !refund) throw new Error('They are missing');
+await sql`
+  update payments set order_id = 'T-2026-000117', card_pan_masked = '603799******4242', amount = 8400, currency = 'EUR'
+  where id = ${ofShop.id}`;
+await sql`
+  update payments set order_id = 'V-2026-000118', card_pan_masked = '603799******9999', amount = 9900, currency = 'USD'
+  where id = ${ofTickets.id}`;
+await sql`update payments set amount = 7700, currency = 'EUR' where id = ${ids.open}`;
+
+type Person = Awaited<ReturnType<typeof console.logIn>>;
+const people: Record<string, Person> = {};
+beforeAll(async () => {
+  people['viewer'] = await console.logIn('viewer', 'reader');
+  people['bound'] = await console.logIn('viewer', 'somebody');
+  await console.links.issueLink('somebody', { role: 'viewer', applications: ['tickets'] });
+});
+const find = async (text: string, who = 'viewer') => {
+  const person = people[who];
+  if (!person) throw new Error('Nobody');
+  const form = { csrf: person.csrf, text };
+  const {
+    status,
+    text: page,
+    headers,
+  } = await console.call('/search', { ...person, method: 'POST', form });
+  return { status, page, to: headers.location };
+};
+
+const payment = `/payments/${ofShop.id}`;
+const end = ofShop.id.slice(-8);
+
+describe('the search', () => {
+  it.each([
+    ['T-2026', payment],
+    ['  "T-2026-000117", ', payment],
+    ['4242', payment],
+    ['•••• 4242', payment],
+    ['603799******4242', payment],
+    ['84.00 EUR', payment],
+    ['EUR 84', payment],
+    ['€84,00', payment],
+    ['77.00 EUR', `/payments/${ids.open}`],
+    [`“${ofShop.id}”`, payment],
+    [`see ${ofShop.id.slice(0, 12)} ${ofShop.id.slice(12)}`, payment],
+    [ofShop.id.slice(0, 28), payment],
+    [ofShop.id.slice(4), payment],
+    [end, payment],
+    [`…${end}`, payment],
+    [`id ${refund.id.toLowerCase()}.`, `/refunds/${refund.id}`],
+    [refund.id.slice(0, 20), `/refunds/${refund.id}`],
+    [refund.id.slice(-9), `/refunds/${refund.id}`],
+    [eventId(ofShop.id).slice(0, 13), `/events/${eventId(ofShop.id)}`],
+    [
+      'req_00000000000000000000000001',
+      '/applications/shop/requests?id=req_00000000000000000000000001',
+    ],
+    ['READ', '/audit?actor=reader'],
+    ['tick', '/applications/tickets'],
+    ['zarin', '/payments?gateway=zarinpal'],
+  ])('finds %s', async (text, to) => {
+    const found = await find(text);
+    expect(found.to ?? found.page).toBe(to);
+  });
+
+  it('says what it has tried, and keeps the text in its box', async () => {
+    const { status, page } = await find('12.50 "nothing"');
+    expect(status).toBe(404);
+    expect(page).toContain('value="12.50 &quot;nothing&quot;"');
+    for (const tried of [
+      'order',
+      'tracking code',
+      'beginning of the order',
+      'name of an application',
+    ])
+      expect(page).toContain(`<li>${tried}`);
+    expect((await find('84.00')).page).toContain('needs its currency');
+    expect((await find('0.01 EUR')).page).toContain('amount, 0.01 EUR');
+    expect((await find('PAY_00000000000000000000000000')).page).toContain(
+      '<li>the id of a payment',
+    );
+  });
+
+  it('shows several under an address, with the text in its box', async () => {
+    const { to = '' } = await find('order-11');
+    expect(to).toBe('/search?text=order-11');
+    const { text } = await console.call(to, { cookie: people['viewer']?.cookie });
+    expect(text).toContain('By beginning of the order: 20');
+    expect(text).toContain('value="order-11"');
+  });
+
+  it('puts a whole card number into no address and no page', async () => {
+    const { page, to } = await find('4242 4242 4242 4242');
+    expect(to).toBeUndefined();
+    expect(page).toContain(payment);
+    expect(page).not.toMatch(/4242 4242/);
+  });
+
+  it.each([
+    'T-2026',
+    '4242',
+    '84.00 EUR',
+    ofShop.id,
+    ofShop.id.slice(0, 28),
+    end,
+    refund.id,
+    refund.id.slice(-9),
+    eventId(ofShop.id),
+    eventId(ofShop.id).slice(0, 13),
+    'reader',
+    'shop',
+    'zarinpal',
+  ])('shows people of another application nothing of %s', async (text) => {
+    const { page, to, status } = await find(text, 'bound');
+    expect([to, status]).toEqual([undefined, 404]);
+    expect(page).not.toContain(ofShop.id.slice(0, 28) === text ? payment : ofShop.orderId);
+    expect(page).not.toContain(payment);
+  });
+
+  it.each([
+    ['V-2026', `/payments/${ofTickets.id}`],
+    ['9999', `/payments/${ofTickets.id}`],
+    ['USD 99', `/payments/${ofTickets.id}`],
+    [ofTickets.id.slice(-8), `/payments/${ofTickets.id}`],
+    ['tick', '/applications/tickets'],
+  ])('shows people of an application their own %s', async (text, to) => {
+    expect((await find(text, 'bound')).to).toBe(to);
+  });
+});

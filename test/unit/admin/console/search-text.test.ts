@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+import { readSearch } from '../../../../admin/console/search-text.ts';
+
+it.each([
+  ['84.00 EUR', 8400, 'EUR'],
+  ['EUR 84', 8400, 'EUR'],
+  ['84,00 eur', 8400, 'EUR'],
+  ['€84', 8400, 'EUR'],
+  ['1,504.62 USD', 150462, 'USD'],
+  ['1.504,62 EUR', 150462, 'EUR'],
+  ['USD 1 504.62', 150462, 'USD'],
+  ['150,000 IRR', 150000, 'IRR'],
+  ['“84.00 EUR”', 8400, 'EUR'],
+])('%s is an amount', (text, amount, currency) => {
+  expect(readSearch(text).money).toEqual({ amount, currency });
+});
+
+it.each(['84.00', '84.00 XXX', '84.0 EUR'])('%s is none, and says why', (text) => {
+  const { money, moneyProblem } = readSearch(text);
+  expect([money, moneyProblem === null]).toEqual([null, false]);
+});
+
+it.each([
+  ['4242', '4242'],
+  ['•••• 4242', '4242'],
+  ['**** 4242', '4242'],
+  ['603799******4242', '4242'],
+  ['xxxx-4242', '4242'],
+  [' "4242" ', '4242'],
+])('%s is the end of a card', (text, card) => {
+  expect(readSearch(text)).toMatchObject({ card, isCardNumber: false });
+});
+
+it.each(['4242 4242 4242 4242', '4242424242424242'])(
+  '%s is a whole card number, and means its end alone',
+  (text) => {
+    expect(readSearch(text)).toMatchObject({
+      card: '4242',
+      isCardNumber: true,
+      idPrefix: null,
+      idSuffix: null,
+    });
+  },
+);
+
+it.each([
+  ['pay_01K9Z5', { kind: 'PAY', part: '01K9Z5' }, null],
+  ['PAY_01K9 Z5W6 X7', { kind: 'PAY', part: '01K9Z5W6X7' }, null],
+  ['<REFUND_4T9GZ7Q2…>', { kind: 'REFUND', part: '4T9GZ7Q2' }, null],
+  ['…7XSN4K2M', null, '7XSN4K2M'],
+  ['7XSN4K2M', { kind: null, part: '7XSN4K2M' }, '7XSN4K2M'],
+  ['short', null, null],
+])('%s is a part of an id', (text, idPrefix, idSuffix) => {
+  expect(readSearch(text)).toMatchObject({ idPrefix, idSuffix });
+});
+
+it.each([
+  ['0b6f2c64', '0b6f2c64'],
+  ['0B6F2C64-8a35-4f', '0b6f2c64-8a35-4f'],
+  ['0b6f2c6', null],
+])('%s is the beginning of an event', (text, eventPrefix) => {
+  expect(readSearch(text).eventPrefix).toBe(eventPrefix);
+});
