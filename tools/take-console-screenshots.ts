@@ -47,6 +47,7 @@ try {
   const ids = await fillConsole(server.sql);
   if (!takesAll) {
     await server.sql`update payments set order_id = 'order-1010' where id = ${ids.hostile}`;
+    await server.sql`update refunds set gateway_message = null`;
     await server.sql`
       update deliveries set order_id = 'order-1010' where payment_id = ${ids.hostile}`;
   }
@@ -55,6 +56,7 @@ try {
     overview: '/',
     payments: '/payments',
     payment: `/payments/${ids.exhausted}`,
+    refund: `/refunds/${ids.byHand[0] ?? ''}`,
     deliveries: '/deliveries',
     application: '/applications/shop',
     replay: `/events/${eventId(ids.exhausted)}/replay`,

@@ -4,6 +4,7 @@ import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { useBrowser } from '../../support/runner/use-browser.ts';
 import { createJourney } from '../../support/service/journey.ts';
+import { refund } from '../../support/service/refunds.ts';
 import { startService, type Service } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
@@ -17,6 +18,8 @@ let service: Service;
 /** Payments by what they show. */
 let shown: Record<'waiting' | 'retrying' | 'exhausted' | 'delivered', string>;
 let application: string;
+/** A refund that its gateway has accepted. */
+let refunded: string;
 
 beforeAll(async () => {
   service = await startService({ ownTemporal: true, withUi: true });
@@ -41,11 +44,23 @@ beforeAll(async () => {
   const retrying = await paid('order-1003');
   const waiting = await journey.atGateway({ order_id: 'order-1004' });
   shown = { waiting, retrying, exhausted, delivered };
+  const { json } = await refund(journey, delivered, {
+    amount: 600,
+    sandbox: { outcome: 'pending', after_seconds: 3_600 },
+  });
+  refunded = String(json['refund_id']);
 });
 
 beforeEach(async () => {
   if (page) return;
   page = await browser().newPage({ viewport: { width: 1440, height: 900 } });
+  // As the guide says, by hand: "Configure Workflow Table".
+  const columns = ['Status', 'OrderId', 'Application', 'Type', 'Workflow ID', 'Start'];
+  const stored = JSON.stringify({ default: columns.map((label) => ({ label })) });
+  await page.addInitScript(
+    (text) => globalThis.localStorage.setItem('namespace-workflow-table-columns', text),
+    stored,
+  );
   await page.route('**/api/v1/**', hideMachine);
   page.setDefaultTimeout(60_000);
 });
@@ -129,17 +144,31 @@ describe('the operators’ guide to the Temporal UI', () => {
   it('shows what a payment is, and where it waits', async () => {
     await open(`?query=${encodeURIComponent(queryOf('by application'))}`, shown.waiting);
     await page.getByText(shown.exhausted).first().waitFor();
+    await page.getByText('order-1004').first().waitFor();
     expect(guide).toContain(await picture('payments'));
 
     const { runId } = await service.client.workflow.getHandle(shown.waiting).describe();
     await open(`/${shown.waiting}/${runId}/user-metadata`, 'Current Details');
     // The page shows both as Markdown, each in a frame of its own.
-    for (const text of [`12.50 EUR for ${application}`, 'order-1004'])
+    for (const text of [`12.50 EUR for ${application}`, 'order-1004', 'It waits for its payer'])
       await until(text, async () => (await textOfFrames()).includes(text));
     expect(guide).toContain(await picture('details'));
     await open(`/${shown.waiting}/${runId}/timeline`, 'Waits for the payer');
     await page.getByText('Waits for the payer').first().scrollIntoViewIfNeeded();
     expect(guide).toContain(await picture('waiting'));
+  });
+
+  it('shows what a refund waits for, and no retry that fails', async () => {
+    const handle = service.client.workflow.getHandle(refunded);
+    const { runId } = await handle.describe();
+    await until('it waits', async () =>
+      (await handle.fetchHistory()).events?.some((event) => event.timerStartedEventAttributes),
+    );
+    await open(`/${refunded}/${runId}/user-metadata`, 'Current Details');
+    for (const text of [`Refund of 6.00 EUR for ${application}`, 'has accepted the refund'])
+      await until(text, async () => (await textOfFrames()).includes(text));
+    expect(guide).toContain(await picture('refund'));
+    expect((await handle.describe()).raw.pendingActivities).toEqual([]);
   });
 
   it('shows a pending delivery with its attempts and its last failure', async () => {
