@@ -180,7 +180,7 @@ it('kill -9 of Temporal makes it hand out a waiting attempt too early, which is 
   await until('it waits for its next attempt', async () => (await tries()) === 2);
   await service.engine.kill();
   await service.engine.start();
-  await until('the early attempt is over', async () => (await tries()) === 3, 45_000);
+  await until('the early attempt is over', async () => (await tries()) === 3, 240_000);
   expect(service.receiver.of(id)).toHaveLength(1);
 
   await skipAllTime(service.client, id);

@@ -77,7 +77,7 @@ describe('replaying an exhausted delivery', () => {
     const { id, journey } = await exhaustedPayment();
     expect(await operations.replays.replayOne(eventId(id), 'again')).toBe('at once');
     await skipRound(id);
-    await until('twelve attempts', () => numbersOf(service.receiver, id).length === 12, 60_000);
+    await until('twelve attempts', () => numbersOf(service.receiver, id).length === 12, 240_000);
     await becomes(id, 'exhausted');
     await expect(service.client.workflow.getHandle(id).result()).rejects.toThrow(
       'Workflow execution failed',

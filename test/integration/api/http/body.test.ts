@@ -236,7 +236,7 @@ describe('the memory of bodies', () => {
     for (let nth = 0; nth < texts.length; nth += 1) connections.push(await rawConnection(url));
     const before = usedMb();
     for (const [nth, { socket }] of connections.entries()) socket.write(texts[nth] ?? '');
-    await until('everything is received', () => isReceived(received), 60_000);
+    await until('everything is received', () => isReceived(received), 240_000);
     // Buffers are freed some time after a collection.
     const endsAt = performance.now() + 5_000;
     let growth = usedMb() - before;
