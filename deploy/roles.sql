@@ -147,13 +147,14 @@ grant select, insert (hash, name), update (ended_at) on console_links to payment
 grant select, update (ended_at) on console_sessions to payments_admin;
 grant select (id, name, label, created_at, used_at) on console_passkeys to payments_admin;
 
--- The web console shows what admins see, without any ciphertext, and makes some of their changes. A login that
--- it records needs a person, and the command line alone adds people, gives them roles and makes links: a console
--- that somebody has taken over can invent no person and no role.
+-- The web console shows what admins see, without any ciphertext, and makes some of their changes. It lets viewers and
+-- operators in, and out. The command line alone makes admins and their links: a console that somebody has taken over
+-- can invent no second admin, and an admin cannot log in as another one.
 grant select on applications, tokens, payments, refunds, workflow_outbox, events, deliveries, attempts, late_payments,
   refused_requests, gateway_exchanges, audit_log, console_people, console_links, console_sessions, console_passkeys, console_ended_logins
   to payments_console;
-grant select (slug, driver, kind, enabled, has_refund_credentials, has_credentials, created_at, time_zone, silent_until) on gateways to payments_console;
+grant select (slug, driver, kind, enabled, has_refund_credentials, has_credentials, created_at, time_zone, silent_until,
+  fee_basis_points, fee_fixed) on gateways to payments_console;
 grant select (id, application, key_id, created_at, retires_at) on webhook_secrets to payments_console;
 grant insert (hash, prefix, application, mode, name, scopes, expires_at, issued_by, issued_via), update (revoked_at) on tokens
   to payments_console;
@@ -163,10 +164,14 @@ grant update (status, default_gateway, fallback_gateways, callback_urls, webhook
 grant update (checked_at) on late_payments to payments_admin, payments_console;
 -- An admin takes the order from an open payment.
 grant update (order_claimed_at) on payments to payments_admin, payments_console;
--- It reads limits and the amount above which another admin must confirm a refund, and changes neither.
+-- It reads limits and the amount above which another admin must confirm a refund. By a function it makes them stricter,
+-- or asks for a looser one, which another admin must confirm.
 grant select on refund_approvals, refund_limits to payments_console;
+grant select, delete on refund_rule_requests to payments_console;
+grant insert (rule_currency, rule_application, rule_amount) on confirmations to payments_console;
 -- It can replace credentials, and read none.
-grant update (enabled, credentials, notification_secrets, refund_credentials) on gateways to payments_console;
+grant update (enabled, credentials, notification_secrets, refund_credentials, time_zone, fee_basis_points, fee_fixed) on gateways
+  to payments_console;
 grant insert (slug, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, orders_paid_once) on applications
   to payments_console;
 -- Replays of many and webhook tests are requests, as the API's: a workflow carries them out.
@@ -176,8 +181,9 @@ grant insert (id, application, test, trigger, delivery, kind, from_at, to_at, er
 grant insert (id, application, kind, requested_at, traceparent), delete on webhook_tests to payments_console;
 grant update (status, round, trigger, round_began_at, next_attempt_at, at_once, exhausted_by_run) on deliveries
   to payments_console;
-grant update (issuer, subject, account_seen_at) on console_people to payments_console;
-grant update (ended_at) on console_links to payments_console;
+grant insert (name, role, applications, email, subject), update (issuer, subject, account_seen_at), delete on console_people
+  to payments_console;
+grant insert (hash, name), update (ended_at) on console_links to payments_console;
 grant insert (hash, name, via, link, proved_at), update (seen_at, ended_at) on console_sessions to payments_console;
 grant insert (id, name, label, public_key, counter), update (counter, used_at), delete on console_passkeys
   to payments_console;
@@ -208,7 +214,7 @@ do $$
 declare
   restricted text;
 begin
-  foreach restricted in array array['audit_log', 'movements', 'refunds', 'tokens', 'confirmations'] loop
+  foreach restricted in array array['audit_log', 'movements', 'refunds', 'tokens', 'confirmations', 'console_people', 'console_links'] loop
     if not (select relrowsecurity from pg_class where oid = restricted::regclass) then
       execute format('alter table %I enable row level security', restricted);
     end if;
@@ -267,6 +273,15 @@ begin
     create policy confirmations__console on confirmations for insert to payments_console
       with check (via = 'console' and exists (select from console_people p where p.name = actor and p.role = 'admin'));
   end if;
+  -- Who could make an admin, or log in as one, would be the second admin of all that needs two.
+  if not exists (select from pg_policy where polname = 'console_people__console') then
+    create policy console_people__console on console_people as restrictive for insert to payments_console
+      with check (role <> 'admin');
+  end if;
+  if not exists (select from pg_policy where polname = 'console_links__console') then
+    create policy console_links__console on console_links as restrictive for insert to payments_console
+      with check (exists (select from console_people p where p.name = console_links.name and p.role <> 'admin'));
+  end if;
   -- Only the console can write `console`: the person was logged in there.
   if not exists (select from pg_policy where polname = 'audit_log__console') then
     create policy audit_log__console on audit_log as restrictive for insert to payments_console
@@ -280,5 +295,6 @@ end
 $$;
 
 grant execute on function payment_to_refund(text) to payments_api, payments_admin, payments_console;
+grant execute on function ask_refund_rule(text, text, bigint, text) to payments_console;
 
 commit;

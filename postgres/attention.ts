@@ -1,5 +1,6 @@
 import type { Fragment, Queries } from './driver/sql.ts';
 import { joinOwnDelivery, type PaymentRow, rowColumns } from './admin-payments.ts';
+import { silentSince } from './gateway-figures.ts';
 import { isToConfirm } from './refund-filter.ts';
 
 /** Deliveries of one application whose last attempts failed in one way. */
@@ -14,8 +15,8 @@ export interface UndeliveredCount {
 export interface SilentGateway {
   gateway: string;
   count: number;
-  /** The earliest of these last calls. */
-  since: Date;
+  /** Since when it answers nothing; null: it answers about other payments. */
+  since: Date | null;
 }
 
 /** What waits for a person. */
@@ -67,12 +68,12 @@ export const createAttentionQueries = (sql: Queries) => {
     order by p.expires_at limit ${limit}`;
 
   const silent = (test: boolean | null, limit: number) => sql`
-    select p.*, x.at as silent_since from (
+    select p.* from (
       select p.* from payments p
       where p.status in ('pending', 'processing') and p.checkout_at is not null ${inMode(test, sql`p.test`)}
       order by p.expires_at limit ${lookedThrough}
     ) as p cross join lateral (
-      select x.at, x.result from gateway_exchanges x where x.payment_id = p.id order by x.id desc limit 1
+      select x.result from gateway_exchanges x where x.payment_id = p.id order by x.id desc limit 1
     ) as x
     where x.result = 'no_answer' limit ${limit}`;
 
@@ -111,8 +112,9 @@ export const createAttentionQueries = (sql: Queries) => {
           ) as d
           group by 1, 2, 3 order by 4 desc, 2, 3`,
         sql<SilentGateway[]>`
-          select s.gateway, count(*)::int, min(s.silent_since) as since
-          from (${silent(test, lookedThrough)}) as s group by 1 order by 2 desc, 1`,
+          select s.gateway, s.count, ${silentSince(sql, sql`s.gateway`)} as since
+          from (select gateway, count(*)::int from (${silent(test, lookedThrough)}) as p group by 1) as s
+          order by 2 desc, 1`,
       ]);
       const [row] = counts;
       if (!row) throw new Error('A select without a condition returned no row');

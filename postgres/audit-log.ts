@@ -17,6 +17,7 @@ export type AuditAction =
   | `payment.${'release_order' | 'skip_time' | 'verify'}`
   | `payment.late_payment_${'by_hand' | 'found' | 'returns' | 'reversed'}`
   | `refund.${'approve_above' | 'cancel' | 'confirm' | 'create' | 'found_at_gateway' | 'refuse' | 'release' | 'settle'}`
+  | `refund_rule.${'change' | 'confirm' | 'refuse'}`
   | 'retention.purge'
   | `secret.${'reseal' | 'retire' | 'rotate'}`
   | `token.${'confirm' | 'issue' | 'revoke'}`

@@ -1,4 +1,5 @@
 import type { Person } from './audit-log.ts';
+import type { RefundRule } from './refund-rules.ts';
 import type { Queries } from './driver/sql.ts';
 import { selectTokenId } from './tokens.ts';
 
@@ -37,6 +38,16 @@ export const createConfirmations = (sql: Queries) => ({
     await orNotConfirmed(
       sql`insert into confirmations (refund_id, actor, via) values (${id}, ${actor}, ${via})`,
     );
+  },
+
+  /** The rule that was asked for, with the amount that the second admin has seen. @throws NotConfirmed */
+  async confirmRule(
+    { application, currency, amount }: RefundRule,
+    { actor, via }: Person,
+  ): Promise<void> {
+    await orNotConfirmed(sql`
+      insert into confirmations (rule_application, rule_currency, rule_amount, actor, via)
+      values (${application}, ${currency}, ${amount}, ${actor}, ${via})`);
   },
 
   /** @param id as lists show it. @throws NotConfirmed */

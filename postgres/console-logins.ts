@@ -71,6 +71,20 @@ export const createConsoleLoginQueries = (sql: Queries) => {
       return code;
     },
 
+    /** @returns the code of a new link of a known person */
+    async addLink(name: string): Promise<string> {
+      const code = newSecret();
+      await sql`insert into console_links (hash, name) values (${hashOf(code)}, ${name})`;
+      return code;
+    },
+
+    /** The person of a session, also of one that has ended; undefined for a secret that never was one. */
+    async personOf(secret: string): Promise<string | undefined> {
+      const [row] = await sql<{ name: string }[]>`
+        select name from console_sessions where hash = ${hashOf(secret)}`;
+      return row?.name;
+    },
+
     /** The person of a link that can still be opened. */
     getLink: (code: string) =>
       first(sql<(ConsoleRights & { name: string })[]>`

@@ -35,9 +35,10 @@ export const exchangeInserts = (
         order by id desc offset ${Math.max(0, maxKept - exchanges.length)} limit 1)
     ), inserted_exchanges as (
       insert into gateway_exchanges (payment_id, refund_id, gateway, at, operation, result, code, message, duration_ms)
-      select ${paymentId}, ${refundId}, e.gateway, e.at, e.operation, e.result, e.code, e.message, e."durationMs"
+      select p.id, ${refundId}, coalesce(e.gateway, p.gateway), e.at, e.operation, e.result, e.code, e.message, e."durationMs"
       from jsonb_to_recordset(${toJson(sql, exchanges)}) as e (gateway text, at timestamptz, operation text,
         result text, code text, message text, "durationMs" int)
+      join payments p on p.id = ${paymentId}
     )`;
 };
 
@@ -56,8 +57,9 @@ export const createGatewayExchanges = (sql: Queries) => ({
   },
 
   /**
-   * Stores the exchanges of repeated inquiries. Each replaces the payment's earlier exchange with the same
-   * operation and result, so that inquiries never evict other exchanges.
+   * Stores the exchanges of repeated inquiries. Each replaces the payment's earlier exchanges with the same
+   * operation and result, so that inquiries never evict other exchanges. The first one without an answer since the
+   * payment's last other result stays: it says since when the gateway is silent.
    */
   async replaceRepeated(exchanges: readonly PaymentExchange[]): Promise<void> {
     await sql`
@@ -67,9 +69,15 @@ export const createGatewayExchanges = (sql: Queries) => ({
       ), deleted as (
         delete from gateway_exchanges x using repeated r
         where x.payment_id = r."paymentId" and x.operation = r.operation and x.result = r.result
+          and (x.result <> 'no_answer' or x.id is distinct from (
+            select min(f.id) from gateway_exchanges f
+            where f.payment_id = x.payment_id and f.result = 'no_answer' and f.id > coalesce((
+              select max(o.id) from gateway_exchanges o
+              where o.payment_id = x.payment_id and o.result <> 'no_answer'), 0)))
       )
-      insert into gateway_exchanges (payment_id, at, operation, result, code, message, duration_ms)
-      select "paymentId", at, operation, result, code, message, "durationMs" from repeated`;
+      insert into gateway_exchanges (payment_id, gateway, at, operation, result, code, message, duration_ms)
+      select p.id, p.gateway, r.at, r.operation, r.result, r.code, r.message, r."durationMs"
+      from repeated r join payments p on p.id = r."paymentId"`;
   },
 
   /**
@@ -77,7 +85,7 @@ export const createGatewayExchanges = (sql: Queries) => ({
    * @param refundId only those about this refund
    */
   list: (paymentId: string, refundId: string | null = null) => sql<GatewayExchange[]>`
-    select gateway, at, operation, result, code, message, duration_ms as "durationMs"
+    select case operation when 'open' then gateway end as gateway, at, operation, result, code, message, duration_ms as "durationMs"
     from gateway_exchanges
     where payment_id = ${paymentId} ${refundId === null ? sql`` : sql`and refund_id = ${refundId}`} order by id`,
 });

@@ -14,14 +14,6 @@ export interface Gateway {
   enabled: boolean;
 }
 
-/** For those who may not read its credentials. */
-export interface ListedGateway extends Gateway {
-  hasCredentials: boolean;
-  /** Until then other candidates are asked before it; null: it opens payments. */
-  silentUntil: Date | null;
-  createdAt: Date;
-}
-
 /** Where the days of an account begin, and the agreed fee of a payment. */
 export interface AccountTerms {
   /** A name of the IANA database. */
@@ -30,6 +22,14 @@ export interface AccountTerms {
   feeBasisPoints: number | null;
   /** Minor units. */
   feeFixed: number | null;
+}
+
+/** For those who may not read its credentials. */
+export interface ListedGateway extends Gateway, AccountTerms {
+  hasCredentials: boolean;
+  /** Until then other candidates are asked before it; null: it opens payments. */
+  silentUntil: Date | null;
+  createdAt: Date;
 }
 
 /** The built-in gateway. Its money is not real. */
@@ -88,7 +88,8 @@ export const createGateways = (sql: Queries) => ({
   async list(): Promise<ListedGateway[]> {
     return sql<ListedGateway[]>`
       select slug, driver, kind, enabled, has_credentials as "hasCredentials",
-        case when silent_until > now() then silent_until end as "silentUntil", created_at as "createdAt"
+        case when silent_until > now() then silent_until end as "silentUntil", created_at as "createdAt",
+        time_zone as "timeZone", fee_basis_points as "feeBasisPoints", fee_fixed as "feeFixed"
       from gateways order by slug`;
   },
 

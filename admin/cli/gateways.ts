@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { parsePercent } from '../../contract/basis-points.ts';
 import { gatewayKinds } from '../../contract/gateway-account.ts';
 import {
   type CommandSpec,
@@ -10,6 +11,7 @@ import {
   textOf,
 } from './commands.ts';
 import type { Io } from './io.ts';
+import { feeText } from '../operations/facts.ts';
 import { table } from './output.ts';
 
 /** The built-in driver, which needs no credentials. */
@@ -20,9 +22,9 @@ const readCredentials = (io: Io): Promise<string> =>
   io.readSecret('Credentials, a JSON object (not shown; end with Ctrl-D): ', isJson);
 
 /** @returns hundredths of a percent */
-const parsePercent = (text: string): number => {
-  const value = Math.round(Number(text) * 100);
-  if (/^(0|[1-9]\d{0,2})(\.\d{1,2})?$/.test(text) && value <= 10_000) return value;
+const percentOf = (text: string): number => {
+  const value = parsePercent(text);
+  if (value !== undefined) return value;
   throw new InvalidArgumentError('It must be a number from 0 to 100 with at most two decimals.');
 };
 
@@ -96,7 +98,7 @@ const accountCommand: CommandSpec = {
       '--fee-percent <percent>',
       'of each payment, with at most two decimals',
       'as it is',
-    ).argParser(parsePercent),
+    ).argParser(percentOf),
     option(
       '--fee-fixed-minor-units <number>',
       'for each payment, in minor units of its currency',
@@ -131,12 +133,14 @@ const listCommand: CommandSpec = {
   examples: ['gateways list'],
   run: async ({ operations }) => {
     const gateways = await operations.gateways.list();
-    const rows = gateways.map(({ slug, driver, kind, enabled, hasCredentials }) => ({
-      slug,
-      driver,
-      kind,
-      enabled,
-      credentials: hasCredentials,
+    const rows = gateways.map((gateway) => ({
+      slug: gateway.slug,
+      driver: gateway.driver,
+      kind: gateway.kind,
+      enabled: gateway.enabled,
+      credentials: gateway.hasCredentials,
+      'time zone': gateway.timeZone,
+      fee: feeText(gateway),
     }));
     return { text: table(rows, 'There are no gateways.'), json: gateways };
   },

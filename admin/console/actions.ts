@@ -164,7 +164,7 @@ export const actionRoutes = (actions: readonly Action[]): Route[] => {
       };
       return [
         { method: 'GET', ...common, handle: show },
-        { method: 'POST', ...common, handle: act },
+        { method: 'POST', ...common, keepsForm: true, handle: act },
       ];
     },
   );

@@ -20,6 +20,7 @@ import type {
   Cookies,
   Deps,
   OpenRoute,
+  PersonRequest,
   PersonRoute,
   Route,
 } from './request.ts';
@@ -118,6 +119,8 @@ const logRequests =
   };
 
 interface State {
+  /** The page shows a form that was sent before a login. */
+  isRestored?: boolean;
   route?: string;
   session?: ConsoleSession | undefined;
   csrf?: string;
@@ -163,6 +166,13 @@ const serve = async (scope: Scope & { route: Route }, ctx: Context): Promise<voi
   }
 };
 
+interface Asked {
+  ctx: Context;
+  route: PersonRoute;
+  form: URLSearchParams;
+  secret: string | undefined;
+}
+
 const respond = async (deps: Deps, route: Route, ctx: Context): Promise<ConsoleResponse> => {
   const state: State = ctx.state;
   const secret = readSecret(ctx, cookieNames(deps).session);
@@ -194,26 +204,54 @@ const respond = async (deps: Deps, route: Route, ctx: Context): Promise<ConsoleR
     cells: cellsOf(formatTime, zone),
   };
   if (route.role === 'anyone') return recordRefusal(deps, route, await route.handle(request));
-  if (!session) return askToLogIn(ctx);
+  if (!session) return askToLogIn(deps, { ctx, route, form, secret });
   if (secret !== undefined && !route.isPolled) await deps.logins.markSeen(secret);
-  const personRequest = { ...request, session, operations: deps.operationsOf(session.name) };
+  const kept =
+    ctx.method === 'GET'
+      ? deps.drafts.read(request.query.get('draft'), session.name, ctx.path)
+      : undefined;
+  state.isRestored = kept !== undefined;
+  const personRequest: PersonRequest = {
+    ...request,
+    form: kept ?? form,
+    session,
+    operations: deps.operationsOf(session.name),
+  };
   const stranger = await refuseStranger(route, personRequest);
   if (stranger) return stranger === 'not found' ? notFound() : stranger;
   const refusal = refuseByRole(route, session);
-  if (refusal === 'stale') return confirmLoginPage(deps, personRequest, ctx.url);
+  if (refusal === 'stale') {
+    const address = route.keepsForm ? deps.drafts.keep(session.name, ctx.url, form) : ctx.url;
+    return confirmLoginPage(deps, personRequest, address);
+  }
   return refusal ?? route.handle(personRequest);
 };
 
 /** The login leads back to the page, not to the part of it that the page's script asked for. */
-const askToLogIn = (ctx: Context): ConsoleResponse => {
+const askToLogIn = async (deps: Deps, asked: Asked): Promise<ConsoleResponse> => {
+  const { ctx } = asked;
   const isPart = ctx.get('hx-request') !== '';
-  const asked = isPart ? URL.parse(ctx.get('hx-current-url')) : URL.parse(ctx.url, 'http://here');
-  const back = ctx.method === 'GET' && asked ? ownPath(asked.pathname + asked.search) : '/';
+  const from = isPart ? ctx.get('hx-current-url') : ctx.get('referer');
+  const shown = URL.parse(ctx.method === 'GET' && !isPart ? ctx.url : from, deps.baseUrl);
+  const back =
+    (await keepForm(deps, asked)) ??
+    (shown?.origin === new URL(deps.baseUrl).origin ? ownPath(shown.pathname + shown.search) : '/');
   const to = back === '/' ? '/login' : `/login?back=${encodeURIComponent(back)}`;
   if (!isPart) return { kind: 'redirect', to };
   // A script cannot see a redirect: its fetch follows it.
   ctx.set('hx-redirect', to);
   return { kind: 'part', content: undefined };
+};
+
+/** A form of a page of the login that has ended. */
+const keepForm = async (
+  { logins, drafts }: Deps,
+  { ctx, route, form, secret }: Asked,
+): Promise<string | undefined> => {
+  if (!route.keepsForm || secret === undefined) return undefined;
+  if (!isEqual(form.get('csrf') ?? '', csrfOf(secret))) return undefined;
+  const name = await logins.personOf(secret);
+  return name === undefined ? undefined : drafts.keep(name, ctx.url, form);
 };
 
 const recordRefusal = async (
@@ -331,7 +369,7 @@ const send = async (
   ctx: Context,
   response: ConsoleResponse,
 ): Promise<void> => {
-  const { session, csrf = '' }: State = ctx.state;
+  const { session, csrf = '', isRestored = false }: State = ctx.state;
   if (response.kind !== 'part' && response.kind !== 'file') setCookies(ctx, deps, response);
   if (response.kind === 'redirect') {
     ctx.status = 303;
@@ -361,7 +399,8 @@ const send = async (
   const { path, url: address } = ctx;
   const message = session && readMessage(ctx);
   if (message !== undefined) setCookies(ctx, deps, { message: null });
-  const shown = { title, tab, content, searched, path, address, session, csrf, zone, message };
+  const texts = { title, tab, content, searched, message, isRestored };
+  const shown = { ...texts, path, address, session, csrf, zone };
   ctx.body = String(await layout({ ...shown, assets: assets.urls }));
 };
 
@@ -374,7 +413,8 @@ const setCookies = (ctx: Context, deps: Deps, { session, begunLogin, zone, messa
       `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAge}${secure}`,
     );
   if (session === null) set(names.session, '', 0);
-  else if (session !== undefined) set(names.session, session, 12 * 3600);
+  // Longer than the session, so that a form of an ended one is known to be this person's.
+  else if (session !== undefined) set(names.session, session, 24 * 3600);
   if (begunLogin !== undefined) set(names.begunLogin, begunLogin, 600);
   if (zone !== undefined) set('console-zone', zone, 365 * 24 * 3600);
   if (message === null) set(messageCookie, '', 0);

@@ -19,6 +19,8 @@ export interface Layout {
   zone: string;
   /** The words about the last change. */
   message: string | undefined;
+  /** The form on it was sent before a login, and nothing was done. */
+  isRestored: boolean;
   assets: AssetUrls;
 }
 
@@ -112,6 +114,9 @@ const personMenu = ({ session, csrf, zone }: Layout & { session: ConsoleSession 
     </form>
   </div>`;
 
+const restoredText =
+  'Nothing was sent yet: your login had ended, or was too old for this. What you typed is here again, but secrets and the typed name. Look at it, then press the button.';
+
 export const layout = (page: Layout): Html => {
   const { content, path, session, csrf, message, assets } = page;
   // A title names things of others: tokens, applications, people.
@@ -139,6 +144,7 @@ export const layout = (page: Layout): Html => {
         <main id="content" tabindex="-1">
           <p id="stale" class="notice bad" role="alert" data-zone="${page.zone}" hidden></p>
           ${message === undefined ? '' : notice('good', html`<bdi>${escapeControls(message)}</bdi>`)}
+          ${page.isRestored ? notice('info', restoredText) : ''}
           <h1>${title}</h1>
           ${content}
         </main>

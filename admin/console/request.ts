@@ -11,11 +11,13 @@ import type {
 import type { createConsolePasskeyQueries } from '../../postgres/console-passkeys.ts';
 import type { createConsoleViews } from '../../postgres/console-views.ts';
 import type { createConsolePeopleQueries } from '../../postgres/console-people.ts';
+import type { createGatewayFigures } from '../../postgres/gateway-figures.ts';
 import type { createHealthQueries } from '../../postgres/health.ts';
 import type { createSearchQueries } from '../../postgres/search.ts';
 import type { createRefusedRequests } from '../../postgres/refused-requests.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { BegunLogins } from './begun-login.ts';
+import type { Drafts } from './drafts.ts';
 import type { Cells, FormatTime, Html } from './html.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 
@@ -27,12 +29,14 @@ export interface Deps {
   search: ReturnType<typeof createSearchQueries>;
   attention: ReturnType<typeof createAttentionQueries>;
   health: ReturnType<typeof createHealthQueries>;
+  gatewayFigures: ReturnType<typeof createGatewayFigures>;
   refusedRequests: Pick<ReturnType<typeof createRefusedRequests>, 'list' | 'getApplication'>;
   /** The one address of the console. Requests to any other name are refused. */
   baseUrl: string;
   logins: ConsoleLoginQueries;
   views: ReturnType<typeof createConsoleViews>;
   begunLogins: BegunLogins;
+  drafts: Drafts;
   people: Pick<
     ReturnType<typeof createConsolePeopleQueries>,
     'getByAccount' | 'getByEmail' | 'getBySubject'
@@ -61,6 +65,7 @@ type PathParameter =
   | 'name'
   | 'number'
   | 'passkey'
+  | 'rule'
   | 'secret'
   | 'slug'
   | 'token';
@@ -151,6 +156,8 @@ export interface PersonRoute extends RouteBase {
   role: ConsoleRole;
   /** It cannot be taken back, so the person must have logged in within the last ten minutes. */
   isSensitive?: boolean;
+  /** Its page shows what was typed again after a login: the handler of the same path fills the fields of its form. */
+  keepsForm?: boolean;
   /** Without it only people of the whole service may open it: see owner.ts. */
   owner?: Owner | undefined;
   handle: (request: PersonRequest) => Promise<ConsoleResponse>;

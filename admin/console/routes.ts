@@ -11,6 +11,7 @@ import { deliveryRoutes } from './pages/deliveries.ts';
 import { eventActions } from './pages/event-actions.ts';
 import { eventRoutes } from './pages/events.ts';
 import { gatewayActions, gatewayRoutes } from './pages/gateways.ts';
+import { gatewayPageRoutes } from './pages/gateway.ts';
 import { giveBackRoutes } from './pages/give-back.ts';
 import { loginRoutes } from './pages/login.ts';
 import { overviewRoutes } from './pages/overview.ts';
@@ -22,6 +23,7 @@ import { peopleActions, peopleRoutes } from './pages/people.ts';
 import { providerLoginRoutes } from './pages/provider-login.ts';
 import { refundActions } from './pages/refund-actions.ts';
 import { refundPageRoutes } from './pages/refund.ts';
+import { refundRuleActions, refundRuleRoutes } from './pages/refund-rules.ts';
 import { refundRoutes } from './pages/refunds.ts';
 import { createReconcile } from './pages/reconcile.ts';
 import { replayActions, replayRoutes } from './pages/replays.ts';
@@ -43,6 +45,7 @@ export const createRoutes = (deps: Deps): Route[] => {
     ...paymentListRoutes(deps),
     ...paymentRoutes(deps),
     ...refundRoutes(deps),
+    ...refundRuleRoutes,
     ...refundPageRoutes(deps),
     ...giveBackRoutes,
     ...accountsRoutes(deps),
@@ -52,6 +55,7 @@ export const createRoutes = (deps: Deps): Route[] => {
     ...applicationRoutes(deps),
     ...requestRoutes(deps),
     ...gatewayRoutes,
+    ...gatewayPageRoutes(deps),
     ...reconcile.routes,
     ...auditRoutes(deps),
     ...peopleRoutes,
@@ -64,6 +68,7 @@ export const createRoutes = (deps: Deps): Route[] => {
       ...eventActions(deps),
       ...(deps.skipsTime ? [skipAction] : []),
       ...refundActions,
+      ...refundRuleActions,
       ...accountDifferenceActions,
       ...replayActions,
       ...applicationActions,

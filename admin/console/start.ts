@@ -4,6 +4,7 @@ import { depsOf } from '../operations/settings.ts';
 import { readConsoleConfig } from '../../config.ts';
 import { createAttentionQueries } from '../../postgres/attention.ts';
 import { createConsoleViews } from '../../postgres/console-views.ts';
+import { createGatewayFigures } from '../../postgres/gateway-figures.ts';
 import { createHealthQueries } from '../../postgres/health.ts';
 import { createRefusedRequests } from '../../postgres/refused-requests.ts';
 import { createBacklogMetrics } from '../../postgres/backlog-metrics.ts';
@@ -20,6 +21,7 @@ import { connectClient } from '../../temporal/client.ts';
 import { readLastHeartbeat } from '../../temporal/sweeper.ts';
 import { createConsole } from './app.ts';
 import { createBegunLogins } from './begun-login.ts';
+import { createDrafts } from './drafts.ts';
 import { createIdentityProvider } from './identity-provider.ts';
 
 const postgresConnectionsMax = 4;
@@ -60,10 +62,12 @@ await runProcess(async () => {
     search: createSearchQueries(sql),
     attention: createAttentionQueries(sql),
     health: createHealthQueries(sql),
+    gatewayFigures: createGatewayFigures(sql),
     views: createConsoleViews(sql),
     refusedRequests: createRefusedRequests(sql),
     logins,
     begunLogins: createBegunLogins(logins.endBegunLogin),
+    drafts: createDrafts(),
     people: createConsolePeopleQueries(sql),
     passkeys: createConsolePasskeyQueries(sql),
     identityProvider: identityProviderOf(config, logger),

@@ -32,7 +32,7 @@ export const createConsoleLogins = ({
   async issueLink(
     wanted: Partial<ConsoleRights>,
     { name = actor, reason = null }: { name?: string | undefined; reason?: string | null } = {},
-  ): Promise<ConsoleRights & { name: string; url: string }> {
+  ): Promise<IssuedLink> {
     checkName(name);
     return change({ action: 'console.link', subject: `person:${name}`, reason }, async (tx) => {
       const before = await createConsolePeopleQueries(tx).get(name);
@@ -173,11 +173,19 @@ export const createConsoleLogins = ({
   },
 });
 
-const rightsOf = ({ role, applications }: ConsoleRights) => ({ role, applications });
+export interface IssuedLink extends ConsoleRights {
+  name: string;
+  url: string;
+}
+
+export const rightsOf = ({ role, applications }: ConsoleRights) => ({ role, applications });
 
 const applicationsMax = 20;
 
-const checkRights = async (tx: Queries, { role, applications }: ConsoleRights): Promise<void> => {
+export const checkRights = async (
+  tx: Queries,
+  { role, applications }: ConsoleRights,
+): Promise<void> => {
   if (applications === null) return;
   if (role === 'admin')
     throw new Refusal(
@@ -191,7 +199,7 @@ const checkRights = async (tx: Queries, { role, applications }: ConsoleRights): 
 };
 
 /** @returns it in lower case. Beyond ASCII, different letters may have the same small one. */
-const checkEmail = (email: string): string => {
+export const checkEmail = (email: string): string => {
   const address = email.trim();
   if (/^[!-?A-~]{1,64}@[!-?A-~]{1,190}$/.test(address)) return address.toLowerCase();
   throw new Refusal('The e-mail address is not valid, or not in ASCII.');
@@ -202,7 +210,7 @@ const checkSubject = (subject: string | null): string | null => {
   throw new Refusal('The subject is not valid.');
 };
 
-const checkName = (name: string): void => {
+export const checkName = (name: string): void => {
   if (!/^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,99}$/u.test(name) || ['service', 'nobody'].includes(name))
     throw new Refusal('The name needs 1 to 100 letters, digits, spaces or . _ @ + -');
 };

@@ -7,6 +7,8 @@ import type { PaymentRecord } from '../../postgres/admin-payments.ts';
 import type { TokenSummary } from '../../postgres/admin-tokens.ts';
 import type { Application } from '../../postgres/applications.ts';
 import { labelOf, secondAdmin, type Vocabulary } from './labels.ts';
+import type { AccountTerms } from '../../postgres/gateways.ts';
+import { formatPercent } from '../../contract/basis-points.ts';
 import { mendOf } from './accounts.ts';
 import type { RefundDetails } from './refund-details.ts';
 import { hideQuery } from './webhook-url.ts';
@@ -170,3 +172,12 @@ export const applicationFacts = (application: Application) => ({
   'Language for payers': application.locale ?? 'en',
   Created: application.createdAt,
 });
+
+/** The agreed fee of a payment. */
+export const feeText = ({ feeBasisPoints, feeFixed }: AccountTerms): string => {
+  const parts = [
+    feeBasisPoints === null ? '' : `${formatPercent(feeBasisPoints)} %`,
+    feeFixed === null ? '' : `${feeFixed} minor units of its currency`,
+  ];
+  return parts.filter((part) => part !== '').join(' and ') || 'not known';
+};

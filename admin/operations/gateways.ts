@@ -1,6 +1,7 @@
 import type { GatewayKind, SealedCredentials } from '../../contract/gateway-account.ts';
 import { problemWithAccount } from '../../gateways/adapters.ts';
-import { sealCredentials } from '../../gateways/registry.ts';
+import type { PaymentBounds } from '../../gateways/amount.ts';
+import { findDriver, sealCredentials } from '../../gateways/registry.ts';
 import type { Queries } from '../../postgres/driver/sql.ts';
 import type { AccountTerms, ListedGateway } from '../../postgres/gateways.ts';
 import { createGateways } from '../../postgres/gateways.ts';
@@ -14,6 +15,12 @@ export interface NewGateway {
   kind: GatewayKind;
   /** A JSON object in the driver's format; null for a driver without credentials. */
   credentials: string | null;
+}
+
+export interface GatewayDetails {
+  gateway: ListedGateway;
+  /** What its driver takes; null for a driver that this version does not have. */
+  bounds: PaymentBounds | null;
 }
 
 const noCredentials: SealedCredentials = {
@@ -86,6 +93,13 @@ export const createGatewayOperations = ({
   },
 
   list: (): Promise<ListedGateway[]> => createGateways(sql).list(),
+
+  /** @throws NotFound */
+  async get(slug: string): Promise<GatewayDetails> {
+    const gateway = (await createGateways(sql).list()).find((each) => each.slug === slug);
+    if (!gateway) throw new NotFound(`There is no gateway "${slug}".`);
+    return { gateway, bounds: findDriver(gateway.driver)?.capabilities ?? null };
+  },
 
   /** @throws NotFound */
   check: (slug: string): Promise<void> => checkGateway(sql, slug),

@@ -11,6 +11,7 @@ import { createChange } from './change.ts';
 import { createConsoleLogins } from './console-logins.ts';
 import { createEventOperations } from './events.ts';
 import { createGatewayOperations } from './gateways.ts';
+import { createInvitations } from './invitations.ts';
 import { createPaymentOperations } from './payments.ts';
 import { createReconciliation } from './reconciliation.ts';
 import { createRefundOperations } from './refunds.ts';
@@ -48,7 +49,7 @@ export const createOperations = (deps: Omit<Deps, 'change'>) => {
     refunds: createRefundOperations(shared),
     events: createEventOperations(shared),
     replays: createReplayOperations(shared),
-    console: createConsoleLogins(shared),
+    console: { ...createConsoleLogins(shared), ...createInvitations(shared) },
     auditLog: (filter: AuditFilter): Promise<AuditRecord[]> =>
       createAuditLog(deps.sql).list(filter),
     auditSearchedBackTo: (filter: AuditFilter) => createAuditLog(deps.sql).searchedBackTo(filter),

@@ -1,9 +1,100 @@
+import { currencyExponents } from '../../contract/money.ts';
 import { createAdminRefunds } from '../../postgres/admin-refunds.ts';
-import { lockApplication } from './applications.ts';
+import { createConfirmations } from '../../postgres/confirmations.ts';
+import {
+  createRefundRuleQueries,
+  type RefundRule,
+  type RefundRuleRequest,
+} from '../../postgres/refund-rules.ts';
+import type { Queries } from '../../postgres/driver/sql.ts';
+import { findApplication, lockApplication } from './applications.ts';
+import { NotFound, Refusal } from './change.ts';
+import { orRefusal } from './confirmation.ts';
 import type { Deps } from './deps.ts';
 
+const subjectOf = ({ application, currency }: Omit<RefundRule, 'amount'>): string =>
+  application === null ? `currency:${currency}` : `application:${application}`;
+
 /** The limits of refunds: of an application in a day, and of an admin without another one. */
-export const createRefundRules = ({ change }: Pick<Deps, 'change'>) => ({
+export const createRefundRules = ({
+  sql,
+  change,
+  actor,
+  via,
+}: Pick<Deps, 'sql' | 'change' | 'actor' | 'via'>) => ({
+  /** The amounts above which another admin confirms, and what waits for another admin. */
+  async rules(): Promise<{
+    approvals: { currency: string; above: number }[];
+    requests: RefundRuleRequest[];
+  }> {
+    const queries = createRefundRuleQueries(sql);
+    const [approvals, requests] = await Promise.all([
+      queries.listApprovals(),
+      queries.listRequests(),
+    ]);
+    return { approvals, requests };
+  },
+
+  /** What an application may refund in a day, in minor units. */
+  async limitsOf(slug: string): Promise<{ currency: string; perDay: number }[]> {
+    await findApplication(sql, slug);
+    return createAdminRefunds(sql).listLimits(slug);
+  },
+
+  /**
+   * Sets a rule where that is stricter. A looser one waits for another admin: alone, an admin could otherwise lift the
+   * rule, give money back and set it again.
+   */
+  async askRule(rule: RefundRule, reason: string): Promise<'set' | 'asked'> {
+    const { application, currency, amount } = rule;
+    if (!currencyExponents.has(currency)) throw new Refusal(`There is no currency ${currency}.`);
+    const subject = subjectOf(rule);
+    return change({ action: 'refund_rule.change', subject, reason }, async (tx) => {
+      if (application !== null) await lockApplication(tx, application);
+      const before = await ruleNow(tx, rule);
+      if (before === amount) throw new Refusal('The rule is so already.');
+      const result = await createRefundRuleQueries(tx).ask(rule, actor);
+      const after = { currency, amount, ...(result === 'asked' && { to_confirm: true }) };
+      return { result, before: { currency, amount: before }, after };
+    });
+  },
+
+  /** @throws NotFound */
+  async ruleRequest(rule: Omit<RefundRule, 'amount'>): Promise<RefundRuleRequest> {
+    const found = (await createRefundRuleQueries(sql).listRequests()).find(
+      ({ application, currency }) => application === rule.application && currency === rule.currency,
+    );
+    if (!found) throw new NotFound('No such rule waits for another admin.');
+    return found;
+  },
+
+  /** Confirms a looser rule that another admin has asked for. @throws Refusal */
+  async confirmRule(request: RefundRuleRequest, reason: string): Promise<void> {
+    const { currency, amount, askedBy } = request;
+    const subject = subjectOf(request);
+    await change({ action: 'refund_rule.confirm', subject, reason }, async (tx) => {
+      const before = await ruleNow(tx, request);
+      await orRefusal(
+        createConfirmations(tx).confirmRule(request, { actor, via }),
+        'The rule',
+        askedBy,
+      );
+      const after = { currency, amount, asked_by: askedBy, confirmed_by: actor };
+      return { before: { currency, amount: before }, after };
+    });
+  },
+
+  /** Refuses a looser rule, or takes the own wish back. */
+  async refuseRule(request: RefundRuleRequest, reason: string): Promise<void> {
+    const { currency, amount, askedBy } = request;
+    const subject = subjectOf(request);
+    await change({ action: 'refund_rule.refuse', subject, reason }, async (tx) => {
+      if (!(await createRefundRuleQueries(tx).dropRequest(request)))
+        throw new NotFound('No such rule waits for another admin.');
+      return { before: { currency, amount, asked_by: askedBy }, after: null };
+    });
+  },
+
   /** Sets the amount above which another admin must confirm a refund, in minor units; null: none. */
   async setApprovalAbove(currency: string, above: number | null, reason: string): Promise<void> {
     const subject = `currency:${currency}`;
@@ -39,3 +130,13 @@ export const createRefundRules = ({ change }: Pick<Deps, 'change'>) => ({
     });
   },
 });
+
+const ruleNow = async (
+  tx: Queries,
+  { application, currency }: Omit<RefundRule, 'amount'>,
+): Promise<number | null> => {
+  const refunds = createAdminRefunds(tx);
+  if (application === null) return (await refunds.approvalAbove(currency)) ?? null;
+  const limits = await refunds.listLimits(application);
+  return limits.find((limit) => limit.currency === currency)?.perDay ?? null;
+};

@@ -327,6 +327,18 @@ create table refund_approvals (
   above bigint not null constraint refund_approvals__above check (above >= 0)
 );
 
+-- What an admin of the console wants of these rules, where it is looser than what holds now. Another admin confirms it.
+create table refund_rule_requests (
+  -- The limit of this application; null: the amount above which another admin confirms.
+  application text references applications,
+  currency text not null,
+  -- In minor units; null: none.
+  amount bigint constraint refund_rule_requests__amount check (amount >= 0),
+  asked_by text not null,
+  asked_at timestamptz not null default now(),
+  constraint refund_rule_requests__rule unique nulls not distinct (application, currency)
+);
+
 create index refunds__payment on refunds (payment_id, created_at desc, id desc);
 -- The list of a gateway names the refund whose money came back.
 create index refunds__reference on refunds (gateway_reference) where gateway_reference is not null;
@@ -342,14 +354,18 @@ create index refunds__reserved on refunds (application) where stage = 'reserved'
 -- What an admin has asked for.
 create index refunds__asked_by on refunds (person_of(asked_by), created_at) where requested_by = 'admin';
 
--- A refund or token that waits for a second admin, and that one.
+-- A refund, a token or a rule that waits for a second admin, and that one.
 create table confirmations (
   refund_id text constraint confirmations__refund unique references refunds on delete cascade,
   token bytea constraint confirmations__token unique references tokens,
+  -- A rule that was asked for: refund_rule_requests forgets it.
+  rule_currency text,
+  rule_application text,
+  rule_amount bigint,
   actor text not null,
   via text not null constraint confirmations__via check (via in ('cli', 'console')),
   confirmed_at timestamptz not null default now(),
-  constraint confirmations__subject check (num_nonnulls(refund_id, token) = 1)
+  constraint confirmations__subject check (num_nonnulls(refund_id, token, rule_currency) = 1)
 );
 
 -- No role may change the sums of a payment, what is used of a limit, or what waits for a confirmation: the functions
@@ -436,6 +452,68 @@ revoke execute on function token_to_confirm() from public;
 create trigger tokens__to_confirm before insert on tokens
   for each row execute function token_to_confirm();
 
+-- Sets a rule for refunds in both modes. Null for the application: the amount above which another admin confirms.
+create function set_refund_rule(of_application text, in_currency text, wanted bigint) returns void language plpgsql
+  set search_path = pg_catalog, public, pg_temp as $$
+begin
+  delete from refund_rule_requests r
+  where r.application is not distinct from of_application and r.currency = in_currency;
+  if of_application is null then
+    delete from refund_approvals where currency = in_currency and wanted is null;
+    insert into refund_approvals (currency, above) select in_currency, wanted where wanted is not null
+    on conflict (currency) do update set above = excluded.above;
+  else
+    delete from refund_limits where application = of_application and currency = in_currency and wanted is null;
+    insert into refund_limits (application, test, currency, per_day, day)
+    select of_application, mode.test, in_currency, wanted, (now() at time zone 'utc')::date
+    from unnest('{true,false}'::boolean[]) as mode (test) where wanted is not null
+    on conflict (application, test, currency) do update
+      set per_day = excluded.per_day, used = least(refund_limits.used, excluded.per_day);
+  end if;
+end
+$$;
+revoke execute on function set_refund_rule(text, text, bigint) from public;
+
+-- What the console may do about a rule: make it stricter, or ask for a looser one. A limit is looser only while admins
+-- need each other: otherwise one admin gives back what an application has more of. Where an application has a limit, it
+-- refunds nothing in other currencies, so its first limit is stricter and the next currency looser.
+create function ask_refund_rule(of_application text, in_currency text, wanted bigint, asker text) returns text
+  language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  now_set bigint;
+  has_others boolean;
+  is_looser boolean;
+begin
+  if not exists (select from console_people p where p.name = asker and p.role = 'admin') then
+    raise exception 'no admin of the console asks' using errcode = 'insufficient_privilege';
+  end if;
+  -- Two admins at once: the second one sees what the first has set.
+  lock table refund_approvals in share row exclusive mode;
+  if of_application is null then
+    select above into now_set from refund_approvals where currency = in_currency;
+    is_looser := now_set is not null and coalesce(wanted > now_set, true);
+  else
+    perform from applications where slug = of_application for no key update;
+    select max(per_day) filter (where currency = in_currency), coalesce(bool_or(currency <> in_currency), false)
+    into now_set, has_others from refund_limits where application = of_application;
+    is_looser := exists (select from refund_approvals) and case
+      when wanted is null then now_set is not null and not has_others
+      when now_set is null then has_others
+      else wanted > now_set end;
+  end if;
+  if not is_looser then
+    perform set_refund_rule(of_application, in_currency, wanted);
+    return 'set';
+  end if;
+  insert into refund_rule_requests (application, currency, amount, asked_by)
+  values (of_application, in_currency, wanted, asker)
+  on conflict (application, currency) do update
+    set amount = excluded.amount, asked_by = excluded.asked_by, asked_at = now();
+  return 'asked';
+end
+$$;
+revoke execute on function ask_refund_rule(text, text, bigint, text) from public;
+
 -- Names say who a person is only on one surface: whoever asks in the console may have another name on the command line.
 -- So between the two the name on the command line must be that of an admin of the console.
 create function confirm_subject() returns trigger language plpgsql
@@ -447,6 +525,11 @@ begin
     update refunds r set to_confirm = false, due_at = now()
     where r.id = new.refund_id and r.status = 'pending' and r.to_confirm and not r.cancel_requested
     returning r.asked_by as name, r.asked_via as via into asker;
+  elsif new.rule_currency is not null then
+    delete from refund_rule_requests r
+    where r.application is not distinct from new.rule_application and r.currency = new.rule_currency
+      and r.amount is not distinct from new.rule_amount
+    returning r.asked_by as name, 'console' as via into asker;
   else
     update tokens t set to_confirm = false
     where t.hash = new.token and t.to_confirm and t.revoked_at is null
@@ -466,6 +549,9 @@ begin
   then
     raise exception 'the name on the command line is not that of an admin of the console'
       using errcode = 'check_violation', constraint = 'confirmations__known';
+  end if;
+  if new.rule_currency is not null then
+    perform set_refund_rule(new.rule_application, new.rule_currency, new.rule_amount);
   end if;
   return new;
 end
@@ -662,8 +748,8 @@ create table gateway_exchanges (
   id bigint generated always as identity,
   -- The refund that the call was about; null: the payment itself.
   refund_id text,
-  -- Whom an opening asked; null: the gateway of the payment.
-  gateway text,
+  -- Whom an opening asked, else the gateway of the payment.
+  gateway text not null,
   at timestamptz not null,
   operation text not null,
   result text not null,
@@ -673,6 +759,8 @@ create table gateway_exchanges (
   duration_ms int not null,
   primary key (payment_id, id)
 );
+-- The calls of a gateway by hour, its last answer, and the first call without one since then.
+create index gateway_exchanges__gateway on gateway_exchanges (gateway, result, at);
 
 -- Late payments: money that a gateway captured although the payment had ended without it.
 create table late_payments (

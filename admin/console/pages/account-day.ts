@@ -67,10 +67,15 @@ const dayState = (compared: ComparedDay | undefined): Html => {
 };
 
 /** The facts of a day. Its hash and its size are those of all applications. */
-const dayFacts = (compared: ComparedDay | undefined, { cells, session }: PersonRequest): Html => {
+const dayFacts = (
+  compared: ComparedDay | undefined,
+  timeZone: string,
+  { cells, session }: PersonRequest,
+): Html => {
   const isOfService = session.applications === null;
   return cells.facts({
     State: dayState(compared),
+    'From midnight to midnight': timeZone,
     'Open differences': compared && marked(compared.open > 0 ? 'bad' : 'good', `${compared.open}`),
     Compared: compared && methods[compared.method],
     'Compared at': compared?.comparedAt,
@@ -83,9 +88,9 @@ const dayFacts = (compared: ComparedDay | undefined, { cells, session }: PersonR
 const findDay = async ({ params, operations }: PersonRequest) => {
   const { gateway, day } = params;
   const gateways = await operations.gateways.list();
-  if (!isDay(day) || !gateways.some(({ slug }) => slug === gateway))
-    throw new NotFound('There is no such day of a gateway.');
-  return { gateway, day };
+  const account = gateways.find(({ slug }) => slug === gateway);
+  if (!isDay(day) || !account) throw new NotFound('There is no such day of a gateway.');
+  return { gateway, day, timeZone: account.timeZone };
 };
 
 /** The number of the last difference on the page before. */
@@ -99,7 +104,7 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, operations, session, csrf } = request;
     const { accounts } = operations;
-    const { gateway, day } = await findDay(request);
+    const { gateway, day, timeZone } = await findDay(request);
     const { application } = readFilter(request, now());
     const state = choose(query, 'state', accountDifferenceStates);
     const after = readAfter(query);
@@ -127,7 +132,7 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
               : link(addressOf(`${at}/${day}/file`, { application }), 'Movements of the day as CSV')
           }
         </p>
-        ${dayFacts(compared, request)}
+        ${dayFacts(compared, timeZone, request)}
         ${
           session.role === 'viewer' || session.applications !== null || day > lastBegunDay(now())
             ? ''

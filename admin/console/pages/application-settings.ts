@@ -145,6 +145,30 @@ ${typedOr(request, 'fallbacks', fallbackGateways.join('\n'))}</textarea
   },
 });
 
+const changeFallbacks = applicationAction({
+  path: 'fallback-gateways',
+  role: 'admin',
+  isSensitive: true,
+  describe: async (slug, request) => {
+    const { fallbackGateways } = await request.operations.applications.get(slug);
+    return {
+      title: `Change the fallback gateways of ${slug}`,
+      consequence:
+        'They are asked in this order while the gateways before them do not open a payment, and the money goes to the one that opens it. All gateways of an application are live, or all are sandboxes.',
+      button: 'Change',
+      done: `The fallback gateways of ${slug} were changed.`,
+      fields: html`<label>
+        Fallback gateways, one in a line; empty: none
+        <textarea name="fallbacks" rows="4" maxlength="300" spellcheck="false">${typedOr(request, 'fallbacks', fallbackGateways.join('\n'))}</textarea>
+      </label>`,
+    };
+  },
+  execute: async (slug, request, reason) => {
+    const fallbackGateways = linesOf(request, 'fallbacks');
+    await request.operations.applications.update(slug, { fallbackGateways }, reason);
+  },
+});
+
 const changeRefundEvents = applicationAction({
   path: 'refund-events',
   role: 'admin',
@@ -200,6 +224,7 @@ const changePayers = applicationAction({
 /** The settings of an application, in the order of its facts. */
 export const applicationSettings: readonly Action[] = [
   changeGateway,
+  changeFallbacks,
   changeWebhookUrl,
   changeCallbackUrls,
   changeBudget,

@@ -12,6 +12,7 @@ import { action, changeable, codedState, link } from '../html.ts';
 import { ofSlug } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
+import { limitsText } from './refund-rules.ts';
 import { receiverPart } from './receiver.ts';
 
 const listMax = 500;
@@ -29,6 +30,7 @@ const rowOf = (application: Application): Row => ({
 /** The settings that have a page to change them, below that of the application. */
 const settingPaths: Readonly<Record<string, string>> = {
   'Default gateway': 'gateway',
+  'Fallback gateways': 'fallback-gateways',
   'Webhook URL': 'webhook-url',
   'Callback URLs': 'callback-urls',
   'Requests a minute': 'budget',
@@ -84,11 +86,12 @@ export const applicationRoutes = (deps: Deps): Route[] => {
     const { session, operations, cells, params, query } = request;
     const slug = params.slug;
     const application = await operations.applications.get(slug);
-    const [receiver, tokens, secrets, reserved] = await Promise.all([
+    const [receiver, tokens, secrets, reserved, limits] = await Promise.all([
       receiverPart(deps, slug, request),
       operations.tokens.list(slug, tokensMax + 1, readTokenId(query)),
       operations.secrets.list(slug),
       operations.refunds.sumReserved(slug, 'any'),
+      operations.refunds.limitsOf(slug),
     ]);
     const isAdmin = session.role === 'admin';
     const at = `/applications/${slug}`;
@@ -125,6 +128,9 @@ export const applicationRoutes = (deps: Deps): Route[] => {
       html`${cells.facts({
         ...settingFacts(application, { isAdmin }),
         Status: codedState('application', application.status),
+        'Refunds in a day': isAdmin
+          ? changeable(limitsText(limits), `${at}/refund-limit`, 'refunds in a day')
+          : limitsText(limits),
       })}
       <p class="links">
         ${link(`/payments?application=${slug}`, 'Payments')} ${link(`${at}/events`, 'Events')}

@@ -94,7 +94,10 @@ const linesOf = (
     ...found.silent.map(({ gateway, count, since }): Line => ({
       mark: '○',
       count,
-      what: `payments: ${gateway} has not answered since ${formatTime(since)}`,
+      what:
+        since === null
+          ? `payments: ${gateway} has not answered about them, and answers about others`
+          : `payments: ${gateway} has not answered since ${formatTime(since)}`,
       href: address('/attention/silent', { gateway }),
     })),
     {

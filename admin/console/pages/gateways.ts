@@ -1,19 +1,24 @@
 import { html } from 'hono/html';
-import { NotFound } from '../../operations/change.ts';
+import { formatPercent, parsePercent } from '../../../contract/basis-points.ts';
+import { parseWholeNumber } from '../../../contract/whole-number.ts';
+import { Refusal } from '../../operations/change.ts';
 import { sandboxAccount, type ListedGateway } from '../../../postgres/gateways.ts';
 import type { Action } from '../actions.ts';
-import { action, coded, type Html, type Row, state } from '../html.ts';
+import { select } from '../filters.ts';
+import { action, coded, type Html, link, type Row, state } from '../html.ts';
 import type { ConsoleOperations, ConsoleResponse, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
+import { typedOr } from './application-action.ts';
+import { zonesWith } from './settings.ts';
 
-const actionsOf = ({ slug, driver, enabled, hasCredentials }: ListedGateway): Html =>
+export const gatewayActionsOf = ({ slug, driver, enabled, hasCredentials }: ListedGateway): Html =>
   html`<div class="buttons">
     ${action(`/gateways/${slug}/${enabled ? 'disable' : 'enable'}`, enabled ? 'Disable' : 'Enable')}
     ${driver === sandboxAccount.driver ? '' : action(`/gateways/${slug}/credentials`, hasCredentials ? 'Replace the credentials' : 'Set the credentials')}
   </div>`;
 
-const cellsOf = (gateway: ListedGateway): Row => ({
-  Gateway: gateway.slug,
+export const gatewayCells = (gateway: ListedGateway): Row => ({
+  Gateway: link(`/gateways/${gateway.slug}`, gateway.slug),
   Driver: gateway.driver,
   Environment: coded('gateway', gateway.kind),
   Status: state(gateway.enabled ? 'enabled' : 'disabled'),
@@ -26,14 +31,12 @@ const cellsOf = (gateway: ListedGateway): Row => ({
 });
 
 /** @throws NotFound */
-const gatewayCells = async (
+const factsOf = async (
   slug: string,
   { gateways }: Pick<ConsoleOperations, 'gateways'>,
-): Promise<Row> => {
-  const gateway = (await gateways.list()).find((each) => each.slug === slug);
-  if (!gateway) throw new NotFound(`There is no gateway ${slug}.`);
-  return cellsOf(gateway);
-};
+): Promise<Row> => gatewayCells((await gateways.get(slug)).gateway);
+
+const backTo = (slug: string): string => `/gateways/${slug}`;
 
 const list = async ({ cells, session, operations }: PersonRequest): Promise<ConsoleResponse> => {
   const gateways = await operations.gateways.list();
@@ -42,8 +45,8 @@ const list = async ({ cells, session, operations }: PersonRequest): Promise<Cons
     html`${cells.table({
       caption: 'Gateways',
       rows: gateways.map((gateway) => ({
-        ...cellsOf(gateway),
-        Action: session.role === 'admin' ? actionsOf(gateway) : null,
+        ...gatewayCells(gateway),
+        Action: session.role === 'admin' ? gatewayActionsOf(gateway) : null,
       })),
       ifEmpty: 'There is no gateway yet. The command line adds one.',
     })}
@@ -61,34 +64,98 @@ const statusAction = (word: 'Enable' | 'Disable', consequence: string): Action =
   role: 'admin',
   isSensitive: word === 'Disable',
   confirm: async ({ params: { slug }, operations }) => ({
-    facts: await gatewayCells(slug, operations),
+    facts: await factsOf(slug, operations),
     title: `${word} the gateway ${slug}`,
     consequence,
     button: word,
     isDangerous: word === 'Disable',
     done: `The gateway ${slug} is ${word.toLowerCase()}d.`,
-    back: '/gateways',
+    back: backTo(slug),
   }),
   execute: async ({ operations, params }, reason) => {
     await operations.gateways.setEnabled(params.slug, word === 'Enable', reason);
   },
 });
 
+const feeFixedMax = 1_000_000;
+
+/** A number of a form, or null for an empty field. @throws Refusal */
+const numberIn = (
+  text: string,
+  parse: (text: string) => number | undefined,
+  problem: string,
+): number | null => {
+  if (text === '') return null;
+  const value = parse(text);
+  if (value === undefined) throw new Refusal(problem);
+  return value;
+};
+
+const changeTerms: Action = {
+  path: '/gateways/:slug/account',
+  role: 'admin',
+  confirm: async (request) => {
+    const { slug } = request.params;
+    const { gateway } = await request.operations.gateways.get(slug);
+    const { timeZone, feeBasisPoints, feeFixed } = gateway;
+    const percent = feeBasisPoints === null ? '' : formatPercent(feeBasisPoints);
+    return {
+      title: `Time zone and fee of ${slug}`,
+      consequence:
+        'The next comparison uses them. Closed days stay as they are. With another time zone its days have other hours: compare the last day again.',
+      button: 'Change',
+      facts: gatewayCells(gateway),
+      done: `Time zone and fee of ${slug} were changed.`,
+      back: backTo(slug),
+      fields: html`${select('Its days begin at midnight of', 'zone', {
+        choices: zonesWith(timeZone),
+        chosen: typedOr(request, 'zone', timeZone),
+      })}
+        <label>
+          Agreed fee of a payment, in percent; empty: not known
+          <input name="percent" inputmode="decimal" maxlength="6" value="${typedOr(request, 'percent', percent)}" autocomplete="off" />
+        </label>
+        <label>
+          And a fixed part, in minor units of its currency, 25 for 0.25 EUR; empty: not known
+          <input name="fixed" inputmode="numeric" maxlength="7" value="${typedOr(request, 'fixed', String(feeFixed ?? ''))}" autocomplete="off" />
+        </label>`,
+    };
+  },
+  execute: async (request, reason) => {
+    const typed = (name: string) => typedOr(request, name, '');
+    const terms = {
+      timeZone: typed('zone'),
+      feeBasisPoints: numberIn(
+        typed('percent'),
+        parsePercent,
+        'The fee is a number from 0 to 100 with at most two decimals.',
+      ),
+      feeFixed: numberIn(
+        typed('fixed'),
+        (text) => parseWholeNumber(text, { min: 0, max: feeFixedMax }),
+        `The fixed part is a whole number of minor units, up to ${feeFixedMax}.`,
+      ),
+    };
+    await request.operations.gateways.setAccount(request.params.slug, terms, reason);
+  },
+};
+
 export const gatewayActions: readonly Action[] = [
   statusAction('Disable', 'The gateway takes no new payments. Open payments go on to their end.'),
   statusAction('Enable', 'The gateway takes new payments again.'),
+  changeTerms,
   {
     path: '/gateways/:slug/credentials',
     role: 'admin',
     isSensitive: true,
     confirm: async ({ params: { slug }, operations }) => ({
-      facts: await gatewayCells(slug, operations),
+      facts: await factsOf(slug, operations),
       title: `Replace the credentials of ${slug}`,
       consequence:
         'The next call to the gateway uses the new credentials, for open payments too. With those of another account, the money of new payments goes there. Nobody can read the old ones back. Secrets of notifications, and what only refunds need, stay unless they are given.',
       button: 'Replace',
       done: `The credentials of ${slug} were replaced.`,
-      back: '/gateways',
+      back: backTo(slug),
       typedName: slug,
       // Never filled in again.
       fields: html`<label>

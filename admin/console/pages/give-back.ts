@@ -100,6 +100,7 @@ export const giveBackRoutes: readonly Route[] = [
     path: '/payments/:id/refund',
     role: 'admin',
     isSensitive: true,
+    keepsForm: true,
     handle: read,
   },
 ];

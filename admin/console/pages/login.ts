@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { describeRights } from '../../../postgres/console-logins.ts';
 import { ownPath } from '../begun-login.ts';
-import type { Html } from '../html.ts';
+import { notice, type Html } from '../html.ts';
 import type { ConsoleRequest, ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
 
@@ -43,7 +43,7 @@ export const confirmLoginPage = (
     'Log in again first',
     html`<p>
         This page needs a proof that it is you: a login of the last ten minutes. Nothing was changed. Log in
-        again, which leads back here:
+        again, which leads back here${deps.drafts.isIn(path) ? ', with what you typed, but for secrets' : ''}:
       </p>
       ${waysIn(deps, { csrf, back: ownPath(path) })}
       ${
@@ -88,7 +88,15 @@ export const loginRoutes = (deps: Deps): Route[] => {
     return {
       ...page(
         'Log in',
-        html`${waysIn(deps, { csrf, back })}
+        html`${
+          deps.drafts.isIn(back)
+            ? notice(
+                'info',
+                'Your login had ended, so nothing was done. Log in again, which leads back to the form with what you typed, but for secrets.',
+              )
+            : ''
+        }
+          ${waysIn(deps, { csrf, back })}
           <p>A link from the command line lets you in, too:</p>
           ${anyLink}`,
       ),

@@ -70,7 +70,7 @@ const hourly = ({ at, counts }: Figures, zone: string) => {
   });
 };
 
-const conversions = (counts: readonly GatewayCount[]) =>
+export const conversions = (counts: readonly GatewayCount[]) =>
   [...Map.groupBy(counts, ({ gateway }) => gateway)]
     .toSorted(([one], [other]) => one.localeCompare(other))
     .map(([gateway, own]) => {
@@ -79,7 +79,7 @@ const conversions = (counts: readonly GatewayCount[]) =>
       return { gateway, paid, ended, all: total(own) };
     });
 
-const percent = (part: number, whole: number): string | null =>
+export const percent = (part: number, whole: number): string | null =>
   whole === 0 ? null : `${((100 * part) / whole).toFixed(1)} %`;
 
 const seconds = (count: number): string => {

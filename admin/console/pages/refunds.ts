@@ -107,7 +107,12 @@ export const refundRoutes = (deps: Deps): Route[] => {
           })),
           ifEmpty: 'No refund matches this filter.',
         })}
-        ${pageLinks('/refunds', query, last ? positionOf({ at: last.createdAt, id: last.id }) : null)}`,
+        ${pageLinks('/refunds', query, last ? positionOf({ at: last.createdAt, id: last.id }) : null)}
+        ${
+          request.session.applications === null
+            ? html`<p class="links">${link('/refunds/rules', 'Rules for refunds')}</p>`
+            : ''
+        }`,
     );
   };
   return [{ method: 'GET', path: '/refunds', role: 'viewer', owner: 'list', handle: list }];

@@ -7,6 +7,10 @@ const known = new Set(zones);
 /** Names that the list above has under an older one. */
 const renamed = new Set(['Asia/Kolkata', 'Asia/Kathmandu', 'Asia/Yangon', 'Europe/Kyiv']);
 
+/** The zones to choose from, with the one that is chosen. */
+export const zonesWith = (zone: string): readonly string[] =>
+  known.has(zone) ? zones : [zone, ...zones];
+
 export const isZone = (zone: string): boolean => known.has(zone) || renamed.has(zone);
 
 const show = async ({ zone, csrf }: ConsoleRequest): Promise<ConsoleResponse> =>

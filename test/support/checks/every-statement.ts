@@ -5,6 +5,7 @@ import { createAttentionQueries } from '../../../postgres/attention.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import { createEvents } from '../../../postgres/events.ts';
+import { createGatewayFigures } from '../../../postgres/gateway-figures.ts';
 import { createHealthQueries } from '../../../postgres/health.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
@@ -41,6 +42,7 @@ export const smallTableFiles = [
   'confirmations.ts',
   ...['console-logins.ts', 'console-passkeys.ts', 'console-people.ts', 'console-views.ts'],
   'gateways.ts',
+  'refund-rules.ts',
   'refused-requests.ts',
   'webhook-secrets.ts',
   'webhook-tests.ts',
@@ -137,6 +139,7 @@ export const everyStatement = (
   const replays = createReplays(db);
   const deliveries = createDeliveries(db);
   const events = createEvents(db);
+  const gatewayFigures = createGatewayFigures(db);
   const exchanges = createGatewayExchanges(db);
   const idempotencyKeys = createIdempotencyKeys(db);
   const latePayments = createLatePayments(db);
@@ -268,6 +271,11 @@ export const everyStatement = (
       list: () => exchanges.list(idOf(7)),
       'list, of a refund': () => exchanges.list(idOf(7), 'REFUND_7'),
       'insert, of a refund': () => exchanges.insert(idOf(7), [exchange], 'REFUND_7'),
+    }),
+    'gateway-figures.ts': of(gatewayFigures, {
+      calls: () => gatewayFigures.calls('sandbox', new Date(now.getTime() - 1_000)),
+      silentSince: () => gatewayFigures.silentSince('sandbox'),
+      lastError: () => gatewayFigures.lastError('sandbox'),
     }),
     'late-payments.ts': of(latePayments, {
       get: () => latePayments.get(idOf(count)),

@@ -40,6 +40,16 @@ const forbiddenByRole: Record<DatabaseRole, readonly string[]> = {
     'insert into audit_log (actor, action, subject) values ($$ada$$, $$a$$, $$b$$)',
     recordOf('ada', 'cli'),
     recordOf('service', 'console'),
+    'insert into console_people (name, role) values ($$second$$, $$admin$$)',
+    'update console_people set role = $$admin$$',
+    `do $do$ begin
+      insert into console_links (hash, name) select $$x$$::bytea, name from console_people where role = 'admin' limit 1;
+      if not found then raise insufficient_privilege; end if;
+    end $do$`,
+    'update refund_approvals set above = 1',
+    'insert into refund_rule_requests (currency, amount, asked_by) values ($$EUR$$, 1, $$ada$$)',
+    'select set_refund_rule(null, $$EUR$$, null)',
+    'select ask_refund_rule(null, $$EUR$$, null, $$invented$$)',
   ],
 };
 

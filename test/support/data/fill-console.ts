@@ -108,6 +108,7 @@ export const fillConsole = async (sql: Sql) => {
   await sql`insert into gateway_exchanges ${sql(
     rows.map((row) => ({
       payment_id: row.id,
+      gateway: row.gateway,
       at: row.created_at,
       operation: 'open',
       result: 'opened',

@@ -82,8 +82,8 @@ export const fillForAdmins = async (sql: Sql) => {
   const connection = await sql.reserve();
   for (const statement of [
     'set statement_timeout = 0',
-    `insert into gateway_exchanges (payment_id, at, operation, result, duration_ms)
-    select id, created_at, 'open', 'opened', 5 from payments`,
+    `insert into gateway_exchanges (payment_id, gateway, at, operation, result, duration_ms)
+    select id, gateway, created_at, 'open', 'opened', 5 from payments`,
     `insert into late_payments (payment_id, found_at, result, resolved_at)
     select id, created_at, 'returns', created_at from payments
     where status in ('failed', 'cancelled', 'expired')`,

@@ -10,6 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createConsole } from '../../../admin/console/app.ts';
 import { createBegunLogins } from '../../../admin/console/begun-login.ts';
+import { createDrafts } from '../../../admin/console/drafts.ts';
 import type { Deps } from '../../../admin/console/request.ts';
 import {
   createIdentityProvider,
@@ -25,6 +26,7 @@ import { createSearchQueries } from '../../../postgres/search.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import type { Queries } from '../../../postgres/driver/sql.ts';
 import { createConsoleViews } from '../../../postgres/console-views.ts';
+import { createGatewayFigures } from '../../../postgres/gateway-figures.ts';
 import { createHealthQueries } from '../../../postgres/health.ts';
 import { createRefusedRequests } from '../../../postgres/refused-requests.ts';
 import type { TemporalAdmin } from '../../../temporal/admin-client.ts';
@@ -142,10 +144,12 @@ export const startConsole = async ({
     search: createSearchQueries(sql),
     attention: createAttentionQueries(sql),
     health: createHealthQueries(sql),
+    gatewayFigures: createGatewayFigures(sql),
     views: createConsoleViews(sql),
     refusedRequests: createRefusedRequests(sql),
     logins,
     begunLogins: createBegunLogins(logins.endBegunLogin),
+    drafts: createDrafts(),
     people: createConsolePeopleQueries(sql),
     passkeys: createConsolePasskeyQueries(sql),
     identityProvider: await identityProviderOf?.(baseUrl, logger),

@@ -77,7 +77,7 @@ describe('a login link', () => {
     const first = await console.call(`/login/${code}`, { method: 'POST', form: {} });
     expect([first.status, first.headers.location]).toEqual([303, '/']);
     expect(first.headers['set-cookie']?.[0]).toMatch(
-      /^console=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=43200$/,
+      /^console=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=86400$/,
     );
     const second = await console.call(`/login/${code}`, { method: 'POST', form: {} });
     expect([second.status, second.headers['set-cookie']]).toEqual([410, undefined]);
@@ -107,7 +107,7 @@ describe('a login link', () => {
     const session = cookieOf(headers['set-cookie'])?.split('=')[1] ?? '';
     expect(JSON.stringify(console.lines)).toContain('/login/:code');
     const rows = await console.sql`
-      select l::text as link, s::text as session from console_links l, console_sessions s`;
+      select l::text as row from console_links l union all select s::text from console_sessions s`;
     for (const secret of [code, session]) {
       expect(JSON.stringify(console.lines)).not.toContain(secret);
       expect(JSON.stringify(rows)).not.toContain(secret);
@@ -304,7 +304,7 @@ it('the cookie is bound to the one name over https', async () => {
     headers: { host: 'console.example' },
   });
   expect(headers['set-cookie']?.[0]).toMatch(
-    /^__Host-console=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=43200; Secure$/,
+    /^__Host-console=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=86400; Secure$/,
   );
 });
 

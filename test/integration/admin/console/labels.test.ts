@@ -42,7 +42,13 @@ const fillEveryCode = async () => {
     exchangeResults.map((result) => ({ operation, result })),
   );
   await sql`insert into gateway_exchanges ${sql(
-    calls.map((call) => ({ ...call, payment_id: ids.paid, at: new Date(), duration_ms: 1 })),
+    calls.map((call) => ({
+      ...call,
+      payment_id: ids.paid,
+      gateway: 'sandbox',
+      at: new Date(),
+      duration_ms: 1,
+    })),
   )}`;
   const ended = Object.keys(refundFailureReasons).map((code) => ({ code, stage: null }));
   const pending = refundStages.map((stage) => ({ code: null, stage }));
@@ -110,6 +116,7 @@ it('shows a person the word for every code, on every page', async () => {
     ...[`/deliveries/replays/${replay?.id}`, `/accounts/zarinpal/${ids.accounts.openDay}`],
     ...[
       '/gateways/zarinpal/disable',
+      '/gateways/sandbox',
       '/audit?after=40',
       '/deliveries/replay?scope=all&status=exhausted&kind=payment.paid&to=2030-01-01T00:00:00.000Z',
     ],

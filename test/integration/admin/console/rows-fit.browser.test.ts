@@ -52,6 +52,10 @@ beforeAll(async () => {
   await sql`update deliveries set order_id = ${long.repeat(5)}, application = ${slug} where application = 'shop'`;
   await sql`update refunds set order_id = ${long.repeat(5)}, application = ${slug}, gateway_message = ${long}, amount = 999999999999`;
   await sql`update refunds set asked_by = ${long} where asked_by is not null`;
+  await sql`update gateway_exchanges set gateway = ${slug}, result = 'no_answer', message = ${long.repeat(5)} where gateway = 'zarinpal'`;
+  await sql`
+    insert into refund_rule_requests (application, currency, amount, asked_by)
+    values (null, 'EUR', 999999999999, ${long}), (${slug}, 'IRR', 999999999999, ${long})`;
   await sql`
     insert into audit_log (actor, action, subject, after, reason, via)
     values (${long}, 'application.update', ${`application:${slug}`}, ${sql.json({ webhook_url: `https://${long}.example/` })}, ${long.repeat(8)}, 'console')`;
@@ -77,6 +81,10 @@ beforeAll(async () => {
       `/applications/${slug}/events`,
       '/applications/shop/requests',
       '/attention/money',
+      `/applications/${slug}`,
+      `/gateways/${slug}`,
+      `/gateways/${slug}/account`,
+      ...['/gateways/sandbox', '/refunds/rules', '/invite', '/applications/shop/refund-limit'],
     ],
     ...[`/payments/${ids.refunded}`, `/accounts/zarinpal/${ids.accounts.openDay}`, '/'],
   ];

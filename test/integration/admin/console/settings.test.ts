@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { eventId } from '../../../../contract/ids.ts';
 import { createTokens } from '../../../../postgres/tokens.ts';
 import { fillConsole } from '../../../support/data/fill-console.ts';
 import { forFile } from '../../../support/for-file.ts';
 import { startConsole } from '../../../support/service/console.ts';
 
 const console = await forFile(startConsole({ temporal: {} }));
-await fillConsole(console.sql);
+const ids = await fillConsole(console.sql);
 
 describe('the scopes of a new token', () => {
   const path = '/applications/tickets/tokens/issue';
@@ -72,7 +73,7 @@ describe('the credentials of a gateway', () => {
     const person = await console.logIn('admin', 'sets');
     const credentials = JSON.stringify({ merchantId: secret });
     const { answer } = await console.act(path, { credentials, confirm: 'zarinpal' }, person);
-    expect([answer.status, answer.headers.location]).toEqual([303, '/gateways']);
+    expect([answer.status, answer.headers.location]).toEqual([303, '/gateways/zarinpal']);
     expect((await columns())?.credentials).toMatch(/^v1\./);
     const pages = await console.call('/gateways', { cookie: person.cookie });
     const audit = await console.sql`select a::text from audit_log a`;
@@ -93,5 +94,46 @@ describe('the credentials of a gateway', () => {
     expect(JSON.stringify(console.lines)).not.toContain(secret);
     expect(await columns()).toEqual(before);
     expect(await console.auditOf('wrong credentials')).toEqual([]);
+  });
+});
+
+it('a new application shows its webhook secret once, and appears in the list', async () => {
+  const person = await console.logIn('admin', 'creates');
+  const fields = {
+    slug: 'music',
+    gateway: 'sandbox',
+    callbacks: ' https://music.example/return\r\nhttps://music.example/other ',
+    url: 'https://music.example/webhook',
+  };
+  const { answer } = await console.act('/create-application', fields, person);
+  expect(answer.text).toMatch(/<code>whsec_/);
+  const { text } = await console.call('/applications/music', { cookie: person.cookie });
+  expect(text).toContain('https://music.example/return, https://music.example/other');
+  const again = await console.act('/create-application', fields, person);
+  expect([again.answer.status, again.answer.text.includes('already exists')]).toEqual([409, true]);
+  expect(await console.auditOf('creates')).toHaveLength(1);
+});
+
+describe('what a viewer sees', () => {
+  it('has no answers of receivers and no buttons', async () => {
+    const { cookie } = await console.logIn('viewer');
+    const operator = await console.logIn('operator');
+    const path = `/payments/${ids.hostile}`;
+    const [less, more] = await Promise.all([
+      console.call(path, { cookie }),
+      console.call(path, { cookie: operator.cookie }),
+    ]);
+    expect(more.text).toContain('alert(&#39;answer&#39;)');
+    expect(more.text).toContain(`/events/${eventId(ids.hostile)}/replay`);
+    expect(less.text).not.toContain('alert(&#39;answer&#39;)');
+    expect(less.text).not.toContain('alert(&#39;error&#39;)');
+    expect(less.text).not.toContain(`/events/${eventId(ids.hostile)}/replay`);
+  });
+
+  it('has no query of a webhook URL, which may be a key', async () => {
+    const { cookie } = await console.logIn('admin');
+    const { text } = await console.call('/applications/tickets', { cookie });
+    expect(text).toContain('https://shop.example/webhook?…');
+    expect(text).not.toContain('key=hidden');
   });
 });

@@ -38,6 +38,9 @@ describe('gateways', () => {
       enabled: false,
       hasCredentials: true,
       silentUntil: null,
+      timeZone: 'UTC',
+      feeBasisPoints: null,
+      feeFixed: null,
       createdAt: expect.any(Date),
     });
     expect(JSON.stringify(await logOf('gateway:acme'))).not.toContain(merchantId);

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { fillConsole } from '../../../support/data/fill-console.ts';
+import { forFile } from '../../../support/for-file.ts';
+import { startConsole } from '../../../support/service/console.ts';
+
+const console = await forFile(startConsole({ temporal: {} }));
+const { sql } = console;
+await fillConsole(sql);
+const ada = await console.logIn('admin', 'ada');
+const bob = await console.logIn('admin', 'bob');
+
+const set = (fields: Record<string, string>, person = ada) =>
+  console.act('/refunds/rules/change', fields, person);
+const limit = (fields: Record<string, string>, person = ada) =>
+  console.act('/applications/shop/refund-limit', fields, person);
+const approvals = async () =>
+  (await sql`select currency, above from refund_approvals order by currency`).map(
+    ({ currency, above }) => `${String(currency)} ${String(above)}`,
+  );
+const limits = async () =>
+  (
+    await sql`select currency, per_day, test from refund_limits where application = 'shop' order by currency, test`
+  ).map(({ currency, per_day, test }) => `${String(currency)} ${String(per_day)} ${String(test)}`);
+
+describe('the amount for the second admin', () => {
+  it('is stricter at once', async () => {
+    await set({ currency: 'eur', amount: '500.00' });
+    await set({ currency: 'EUR', amount: '100.00' });
+    expect(await approvals()).toEqual(['EUR 10000']);
+  });
+
+  it.each([
+    ['higher', '900.00', ['EUR 90000']],
+    ['none', '', []],
+  ])('is %s only when another admin has confirmed it', async (_, amount, then) => {
+    const before = await approvals();
+    const { answer } = await set({ currency: 'EUR', amount });
+    expect(answer.headers.location).toBe('/refunds/rules');
+    expect(await approvals()).toEqual(before);
+    const path = '/refunds/rules/EUR/confirm';
+    expect((await console.call(path, ada)).status).toBe(409);
+    const list = await console.call('/refunds/rules', ada);
+    expect(list.text).not.toContain(path);
+    const { text } = await console.call(path, bob);
+    expect(text).toContain('ada');
+    const seen = /name="seen" value="(\w+)"/.exec(text)?.[1] ?? '';
+    const { answer: confirmed } = await console.act(path, { seen }, bob);
+    expect(confirmed.status).toBe(303);
+    expect(await approvals()).toEqual(then);
+    expect(await sql`select from refund_rule_requests`).toHaveLength(0);
+    await set({ currency: 'EUR', amount: '100.00' });
+  });
+
+  it('is not confirmed with another amount than was seen', async () => {
+    await set({ currency: 'EUR', amount: '200.00' });
+    const { text } = await console.call('/refunds/rules/EUR/confirm', bob);
+    const seen = /name="seen" value="(\w+)"/.exec(text)?.[1] ?? '';
+    await set({ currency: 'EUR', amount: '999999.00' });
+    const { answer } = await console.act('/refunds/rules/EUR/confirm', { seen }, bob);
+    expect([answer.status, await approvals()]).toEqual([409, ['EUR 10000']]);
+  });
+
+  it('stays as it is when somebody refuses the wish', async () => {
+    await console.act('/refunds/rules/EUR/refuse', {}, ada);
+    expect(await sql`select from refund_rule_requests`).toHaveLength(0);
+    expect(await approvals()).toEqual(['EUR 10000']);
+  });
+
+  it.each([
+    [{ currency: 'XYZ', amount: '1.00' }, 'no currency'],
+    [{ currency: 'EUR', amount: '1.000' }, 'decimals'],
+    [{ currency: 'EUR', amount: '100.00' }, 'so already'],
+  ])('%j is refused', async (fields, why) => {
+    const { answer } = await set(fields);
+    expect([answer.status, answer.text.includes(why)], answer.text).toEqual([409, true]);
+  });
+});
+
+describe('the limit of an application', () => {
+  it('is stricter at once, in both modes', async () => {
+    await limit({ currency: 'EUR', amount: '100.00' });
+    expect(await limits()).toEqual(['EUR 10000 false', 'EUR 10000 true']);
+    await limit({ currency: 'EUR', amount: '50.00' });
+    expect(await limits()).toEqual(['EUR 5000 false', 'EUR 5000 true']);
+    expect((await console.call('/applications/shop', ada)).text).toContain('up to 50.00 EUR');
+  });
+
+  it.each([
+    ['higher', 'EUR', '70.00'],
+    ['in another currency, which had none', 'USD', '1.00'],
+    ['none', 'EUR', ''],
+  ])('waits for another admin when it is %s', async (_, currency, amount) => {
+    const before = await limits();
+    await limit({ currency, amount });
+    expect(await limits()).toEqual(before);
+    const path = `/refunds/rules/shop.${currency}/confirm`;
+    expect((await console.call(path, bob)).status).toBe(200);
+    await console.act(`/refunds/rules/shop.${currency}/refuse`, {}, ada);
+  });
+
+  it('is what one admin says while no refund needs two', async () => {
+    await sql`delete from refund_approvals`;
+    await limit({ currency: 'EUR', amount: '' });
+    expect(await limits()).toEqual([]);
+  });
+});
