@@ -9,7 +9,7 @@ import {
 import { accountDayStartOptions } from '../temporal/start-options.ts';
 import type { Member } from '../tools/production/member.ts';
 import type { Production } from '../tools/production/production.ts';
-import type { Violation } from './checks.ts';
+import type { Violation } from './evidence.ts';
 
 const killEveryMs = 1_500;
 

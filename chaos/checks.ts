@@ -1,29 +1,12 @@
 import { findDeliveryProblems } from './deliveries.ts';
-import type { Disruptions } from './disruptions.ts';
+import type { Evidence, Violation } from './evidence.ts';
 import { findGatewayProblems } from './gateway-records.ts';
-import type { Journal } from './journal.ts';
 import { findLateProblems } from './late-payments.ts';
 import { findOrderProblems } from './orders.ts';
 import type { Post } from './receiver.ts';
 import { findRefundProblems } from './refunds.ts';
-import { type CreatedPayment, isTerminal, type RefusedScenario } from './scenarios.ts';
+import { type CreatedPayment, isTerminal } from './scenarios.ts';
 import type { ServiceRecords, ShownPayment } from './service-records.ts';
-
-export interface Violation {
-  order: string;
-  /** Undefined for an order without a payment, or with more than one. */
-  payment?: CreatedPayment;
-  text: string;
-}
-
-export interface Evidence {
-  payments: readonly CreatedPayment[];
-  refused?: readonly RefusedScenario[];
-  records: ServiceRecords;
-  posts: readonly Post[];
-  disruptions: Disruptions;
-  journal: Journal;
-}
 
 /** Checks everything that must be true of every payment, from the outside. */
 export const checkAll = (evidence: Evidence): Violation[] => {

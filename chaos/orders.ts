@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from '../postgres/driver/sql.ts';
-import type { Evidence, Violation } from './checks.ts';
+import type { Evidence, Violation } from './evidence.ts';
 
 const lookEveryMs = 500;
 

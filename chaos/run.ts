@@ -3,7 +3,8 @@ import { connect } from '../postgres/driver/connection.ts';
 import type { ServerPrograms } from '../stack/temporal/program.ts';
 import { compareAccounts } from './accounts.ts';
 import { type Actors, runPayer } from './behaviours.ts';
-import { checkAll, type Violation } from './checks.ts';
+import { checkAll } from './checks.ts';
+import type { Violation } from './evidence.ts';
 import {
   findDisruptions,
   findUnexplainedEnds,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { latePaymentWorkflow, paymentWorkflow, refundWorkflow } from '../temporal/messages.ts';
 import type { Production } from '../tools/production/production.ts';
-import type { Violation } from './checks.ts';
+import type { Violation } from './evidence.ts';
 import type { CreatedPayment } from './scenarios.ts';
 
 /** Temporal's lists lag a little. */

@@ -1,4 +1,5 @@
-import { checkAll, type Evidence } from '../../../chaos/checks.ts';
+import { checkAll } from '../../../chaos/checks.ts';
+import type { Evidence } from '../../../chaos/evidence.ts';
 import { noDisruptions } from '../../../chaos/disruptions.ts';
 import { createJournal } from '../../../chaos/journal.ts';
 import type { Post } from '../../../chaos/receiver.ts';
