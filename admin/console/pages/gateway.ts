@@ -122,7 +122,7 @@ export const gatewayPageRoutes = ({
     return {
       Answers:
         silentSince === null
-          ? marked('good', 'its last call was answered')
+          ? marked('good', 'yes')
           : html`${marked('bad', 'none since')} ${time(silentSince, request.formatTime)}`,
       'Last error': lastError
         ? html`${time(lastError.at, request.formatTime)} · ${coded('exchange', lastError.operation)} ·

@@ -73,6 +73,12 @@ describe('an action', () => {
       'application:tickets',
     ],
     [
+      '/applications/shop/payers',
+      { name: 'The shop', locale: 'tr' },
+      'application.update',
+      'application:shop',
+    ],
+    [
       '/applications/shop/refund-events',
       { events: 'on' },
       'application.update',
@@ -262,7 +268,7 @@ describe('an action', () => {
     ];
     // Its records are those of the payments that it heals.
     const healing = ['/reconcile/heal'];
-    expect(paths).toHaveLength(47 + others.length + healing.length);
+    expect(paths).toHaveLength(48 + others.length + healing.length);
   });
 
   it('an action without a reason changes nothing', async () => {
