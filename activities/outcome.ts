@@ -1,3 +1,4 @@
+import { formatMoney } from '../contract/money.ts';
 import type { FailureCode } from '../contract/failure-codes.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { CancelledBy, TerminalStatus } from '../contract/status.ts';
@@ -48,7 +49,10 @@ export const outcomeOf = (
       const { amount, currency, trackingCode, cardPanMasked } = answer;
       // Compared with our own record: the receipt of a cheap payment must not pay for an expensive order.
       if (amount !== payment.amount || currency !== payment.currency)
-        return failedWith('amount_mismatch', { code: null, message: `${amount} ${currency}` });
+        return failedWith('amount_mismatch', {
+          code: null,
+          message: formatMoney({ amount, currency }),
+        });
       return { ...noDetails, status: 'paid', trackingCode, cardPanMasked };
     }
     case 'failed':

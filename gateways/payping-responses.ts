@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { FailureCode } from '../contract/failure-codes.ts';
 import type { CurrencyTerms } from './amount.ts';
-import { fromWire } from './amount.ts';
+import { fromWire, type Money } from './amount.ts';
 import type { HttpResponse } from './call.ts';
 import { parseResponse } from './call.ts';
 import { GatewayUnavailable } from './errors.ts';
@@ -205,10 +205,15 @@ interface PaidFacts {
   cardPanMasked: string | null;
 }
 
+/** Their amounts are in tomans. */
+export const moneyOf = (tomans: number): Money => ({
+  amount: fromWire({ currencies: paypingCurrencies }, { amount: tomans, currency: 'IRR' }),
+  currency: 'IRR',
+});
+
 const paid = ({ amount, ...facts }: PaidFacts): GatewayStatus => ({
   state: 'paid',
-  amount: fromWire({ currencies: paypingCurrencies }, { amount, currency: 'IRR' }),
-  currency: 'IRR',
+  ...moneyOf(amount),
   ...facts,
 });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { formatMoney } from '../contract/money.ts';
 import { toWire } from './amount.ts';
 import type { Call, HttpResponse } from './call.ts';
 import { escapedPath, parseResponse } from './call.ts';
@@ -16,6 +17,7 @@ import { defineDriver } from './gateway.ts';
 import { reversedPayment } from './known-refund.ts';
 import {
   isRefunded,
+  moneyOf,
   Opened,
   parseOpeningRefusal,
   parseReversal,
@@ -112,7 +114,7 @@ export const payping = defineDriver({
         if ((!isVerified && !isAwaiting) || isRefunded(report)) return toStatus(report);
         // Another amount is not verified, and goes back to the payer by itself.
         if (isAwaiting && amount !== toWire(capabilities, payment))
-          return failed('amount_mismatch', null, `${amount} IRT`);
+          return failed('amount_mismatch', null, formatMoney(moneyOf(amount)));
         if (!refId) {
           if (isVerified) return toStatus(report);
           throw new GatewayUnavailable('payping, report: paid, but without the number for verify');

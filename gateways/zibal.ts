@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { FailureCode } from '../contract/failure-codes.ts';
-import { amountBounds } from '../contract/money.ts';
+import { amountBounds, formatMoney } from '../contract/money.ts';
 import { fromWire, toWire } from './amount.ts';
 import { escapedPath, parseResponse } from './call.ts';
 import { describePayment } from './description.ts';
@@ -134,7 +134,7 @@ export const zibal = defineDriver({
         const { amount } = inquired;
         // A verification sends no amount. Another amount is not verified, and goes back to the payer.
         if (amount !== toWire(capabilities, payment))
-          return failed('amount_mismatch', null, `${amount} IRR`);
+          return failed('amount_mismatch', null, formatMoney({ amount, currency: 'IRR' }));
         if (mayTake && !(await mayTake())) return { state: 'unconfirmed' };
         const response = await post('verify', toBody(payment));
         switch (response.result) {

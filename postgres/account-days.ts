@@ -4,7 +4,7 @@ import type {
 } from '../contract/account-difference.ts';
 import type { AccountDay } from '../contract/movement.ts';
 import { hashDay } from './account-hash.ts';
-import { first, type Queries } from './driver/sql.ts';
+import { first, type Fragment, type Queries } from './driver/sql.ts';
 
 /** A day that was compared. */
 export interface ComparedDay extends AccountDay {
@@ -28,6 +28,9 @@ export interface AccountDifference extends AccountDay {
   paymentId: string | null;
   refundId: string | null;
   application: string | null;
+  test: boolean;
+  /** Whether the payment is here, or only named by the gateway. */
+  hasPayment: boolean;
   /** The workflow of a payment whose money is not paid here runs. Null: Temporal was not asked. */
   workflowRuns: boolean | null;
   /** Null on the side that has nothing. Minor units. */
@@ -50,13 +53,25 @@ export interface DifferenceFilter {
   day: string | null;
   state: AccountDifferenceState | null;
   application: string | null;
+  test: boolean | null;
   /** The last one of the page before. */
   after?: number;
 }
 
+/** Whose differences a page shows. Null: any. */
+export type DifferenceOwner = Pick<DifferenceFilter, 'application' | 'test'>;
+
+/** The condition for differences `f` of one mode. Without a payment, those of a sandbox are tests. */
+export const isDifferenceOf = (sql: Queries, test: boolean | null): Fragment =>
+  test === null
+    ? sql`true`
+    : sql`${test} = coalesce((select p.test from payments p where p.id = f.payment_id),
+        (select g.kind = 'sandbox' from gateways g where g.slug = f.gateway))`;
+
+/** Of differences `f`. */
 const differenceColumns = (sql: Queries) => sql`
   id, gateway, day::text, kind, subject, payment_id as "paymentId", refund_id as "refundId", application,
-  workflow_runs as "workflowRuns",  our_amount as "ourAmount", our_currency as "ourCurrency", our_time as "ourTime", their_amount as "theirAmount",
+  ${isDifferenceOf(sql, true)} as test, exists (select from payments p where p.id = f.payment_id) as "hasPayment", workflow_runs as "workflowRuns", our_amount as "ourAmount", our_currency as "ourCurrency", our_time as "ourTime", their_amount as "theirAmount",
   their_currency as "theirCurrency", their_time as "theirTime",
   their_name as "theirName", state, reason, found_at as "foundAt"`;
 
@@ -64,18 +79,18 @@ const differenceColumns = (sql: Queries) => sql`
 export const createAccountDays = (sql: Queries) => ({
   /**
    * The compared days of a time, by gateway.
-   * @param application whose open differences count; null: those of every one
+   * @param owner whose open differences count
    */
   async list(
     { from, to, gateway }: { from: string; to: string; gateway: string | null },
-    application: string | null,
+    { application, test }: DifferenceOwner,
   ): Promise<ComparedDay[]> {
     return sql<ComparedDay[]>`
       select d.gateway, d.day::text, d.method, d.compared_at as "comparedAt", d.closed_at as "closedAt", d.movements,
         encode(d.hash, 'hex') as hash, (
           select count(*) from account_differences f
           where f.gateway = d.gateway and f.day = d.day and f.state = 'open'
-            ${application === null ? sql`` : sql`and f.application = ${application}`}) as open
+            and ${isDifferenceOf(sql, test)} ${application === null ? sql`` : sql`and f.application = ${application}`}) as open
       from account_days d
       where d.day between ${from} and ${to} ${gateway === null ? sql`` : sql`and d.gateway = ${gateway}`}
       order by d.gateway, d.day`;
@@ -90,10 +105,10 @@ export const createAccountDays = (sql: Queries) => ({
 
   /** The oldest first. */
   async listDifferences(filter: DifferenceFilter, limit: number): Promise<AccountDifference[]> {
-    const { gateway, day, state, application, after = 0 } = filter;
+    const { gateway, day, state, application, test, after = 0 } = filter;
     return sql<AccountDifference[]>`
-      select ${differenceColumns(sql)} from account_differences
-      where id > ${after}
+      select ${differenceColumns(sql)} from account_differences f
+      where id > ${after} and ${isDifferenceOf(sql, test)}
         ${gateway === null ? sql`` : sql`and gateway = ${gateway}`}
         ${day === null ? sql`` : sql`and day = ${day}`}
         ${state === null ? sql`` : sql`and state = ${state}`}
@@ -103,7 +118,7 @@ export const createAccountDays = (sql: Queries) => ({
 
   getDifference: (id: number) =>
     first(sql<AccountDifference[]>`
-      select ${differenceColumns(sql)} from account_differences where id = ${id}`),
+      select ${differenceColumns(sql)} from account_differences f where id = ${id}`),
 
   async setState(id: number, state: AccountDifferenceState, reason: string): Promise<void> {
     await sql`

@@ -28,12 +28,15 @@ export const createAdminTokens = (sql: Queries) => {
   return {
     /**
      * Valid tokens first, then by age, newest first.
-     * @param after the id of the token behind which the list begins
+     * @param options.after the id of the token behind which the list begins
      */
     async list(
       application: string,
       limit: number,
-      after: string | null = null,
+      {
+        after = null,
+        mode = null,
+      }: { after?: string | null; mode?: TokenSummary['mode'] | null } = {},
     ): Promise<TokenSummary[]> {
       return sql<TokenSummary[]>`
         with sorted as (
@@ -41,6 +44,7 @@ export const createAdminTokens = (sql: Queries) => {
             order by revoked_at is not null or coalesce(expires_at <= now(), false),
               created_at desc, hash) as position
           from tokens where application = ${application}
+            ${mode === null ? sql`` : sql`and mode = ${mode}`}
         )
         select ${summary} from sorted
         ${

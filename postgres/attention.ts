@@ -1,4 +1,5 @@
-import type { Fragment, Queries } from './driver/sql.ts';
+import { isDifferenceOf } from './account-days.ts';
+import type { Queries } from './driver/sql.ts';
 import { joinOwnDelivery, type PaymentRow, rowColumns } from './admin-payments.ts';
 import { silentSince } from './gateway-figures.ts';
 import { isToConfirm } from './refund-filter.ts';
@@ -49,66 +50,61 @@ const heldMinutes = 5;
 /** After the grace, the sweeper has one more interval to end a payment. */
 const overdueMinutes = 20;
 
-/**
- * What waits for a person, of live payments, of tests, or of both (null). Every part reads the beginning of an index.
- */
+/** What waits for a person, of live payments or of tests. Every part reads the beginning of an index. */
 export const createAttentionQueries = (sql: Queries) => {
-  const inMode = (test: boolean | null, column: Fragment) =>
-    test === null ? sql`` : sql`and ${column} = ${test}`;
-
-  const withMoneyToCheck = (test: boolean | null, limit: number) => sql`
+  const withMoneyToCheck = (test: boolean, limit: number) => sql`
     select p.* from late_payments l join payments p on p.id = l.payment_id
-    where l.result = 'by_hand' and l.checked_at is null ${inMode(test, sql`p.test`)}
+    where l.result = 'by_hand' and l.checked_at is null and p.test = ${test}
     order by l.found_at desc limit ${limit}`;
 
-  const overdue = (test: boolean | null, limit: number) => sql`
+  const overdue = (test: boolean, limit: number) => sql`
     select p.* from payments p
     where p.status in ('pending', 'processing')
-      and p.expires_at < now() - make_interval(mins => ${overdueMinutes}::int) ${inMode(test, sql`p.test`)}
+      and p.expires_at < now() - make_interval(mins => ${overdueMinutes}::int) and p.test = ${test}
     order by p.expires_at limit ${limit}`;
 
-  const silent = (test: boolean | null, limit: number) => sql`
+  const silent = (test: boolean, limit: number) => sql`
     select p.* from (
       select p.* from payments p
-      where p.status in ('pending', 'processing') and p.checkout_at is not null ${inMode(test, sql`p.test`)}
+      where p.status in ('pending', 'processing') and p.checkout_at is not null and p.test = ${test}
       order by p.expires_at limit ${lookedThrough}
     ) as p cross join lateral (
       select x.result from gateway_exchanges x where x.payment_id = p.id order by x.id desc limit 1
     ) as x
     where x.result = 'no_answer' limit ${limit}`;
 
-  const waitingForOrder = (test: boolean | null, limit: number) => sql`
+  const waitingForOrder = (test: boolean, limit: number) => sql`
     select p.* from payments h join payments p
       on p.application = h.application and p.test = h.test and p.order_id = h.order_id and p.id <> h.id
     where h.status in ('pending', 'processing') and p.status = 'processing'
-      and h.order_claimed_at < now() - make_interval(mins => ${heldMinutes}::int) ${inMode(test, sql`p.test`)}
+      and h.order_claimed_at < now() - make_interval(mins => ${heldMinutes}::int) and p.test = ${test}
     order by h.order_claimed_at limit ${limit}`;
 
   const lists = { orders: waitingForOrder, money: withMoneyToCheck, silent, overdue };
 
   return {
-    async get(test: boolean | null): Promise<Attention> {
+    async get(test: boolean): Promise<Attention> {
       const [counts, undelivered, silentGateways] = await Promise.all([
         sql<Omit<Attention, 'undelivered' | 'silent'>[]>`
           select (select count(*) from (${withMoneyToCheck(test, countedMax)}) as m)::int as "moneyToCheck",
             (select count(*) from (${overdue(test, countedMax)}) as o)::int as overdue,
             (select count(*) from (${waitingForOrder(test, countedMax)}) as w)::int as "ordersWaiting",
-            (select count(*) from (select from refunds r where r.stage = 'by_hand' ${inMode(test, sql`r.test`)}
+            (select count(*) from (select from refunds r where r.stage = 'by_hand' and r.test = ${test}
               limit ${countedMax}) as r)::int as "refundsByHand",
             (select count(*) from (select from refunds r
-              where ${isToConfirm(sql)} ${inMode(test, sql`r.test`)}
+              where ${isToConfirm(sql)} and r.test = ${test}
               limit ${countedMax}) as r)::int as "refundsToConfirm",
-            (select count(*) from (select from account_differences f join gateways g on g.slug = f.gateway
-              where f.state = 'open' ${inMode(test, sql`(g.kind = 'sandbox')`)}
+            (select count(*) from (select from account_differences f
+              where f.state = 'open' and ${isDifferenceOf(sql, test)}
               limit ${countedMax}) as f)::int as "accountDifferences"`,
         sql<UndeliveredCount[]>`
           select d.state, d.application, d.error_class as "errorClass", count(*)::int from (
             (select 'failing' as state, d.application, d.error_class from deliveries d
-              where d.status = 'pending' and d.error_class is not null ${inMode(test, sql`d.test`)}
+              where d.status = 'pending' and d.error_class is not null and d.test = ${test}
               limit ${countedMax})
             union all
             (select 'exhausted', d.application, coalesce(d.error_class, 'unknown') from deliveries d
-              where d.status = 'exhausted' ${inMode(test, sql`d.test`)} limit ${countedMax})
+              where d.status = 'exhausted' and d.test = ${test} limit ${countedMax})
           ) as d
           group by 1, 2, 3 order by 4 desc, 2, 3`,
         sql<SilentGateway[]>`
@@ -124,7 +120,7 @@ export const createAttentionQueries = (sql: Queries) => {
     /** The payments of one kind, through one gateway or through all of them (null). */
     async list(
       kind: AttentionKind,
-      { test, gateway }: { test: boolean | null; gateway: string | null },
+      { test, gateway }: { test: boolean; gateway: string | null },
       limit: number,
     ): Promise<PaymentRow[]> {
       return sql<PaymentRow[]>`

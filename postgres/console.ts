@@ -1,6 +1,7 @@
 import { type Status, statuses } from '../contract/status.ts';
+import { isDifferenceOf } from './account-days.ts';
 import { joinOwnDelivery, ownersOf, type PaymentRow, rowColumns } from './admin-payments.ts';
-import { first, type Queries } from './driver/sql.ts';
+import { first, type Fragment, type Queries } from './driver/sql.ts';
 
 /** Payments of one hour with one status. */
 export interface HourCount {
@@ -16,6 +17,19 @@ export interface GatewayCount {
   count: number;
 }
 
+/** What belongs to live or to tests, and has a page of its own. */
+export type ThingKind = 'payment' | 'refund' | 'event' | 'replay' | 'difference';
+
+/** The work that no process has done yet. Null: there is none. */
+export interface Waiting {
+  notStarted: number;
+  notStartedSince: Date | null;
+  overdueSince: Date | null;
+}
+
+/** More payments without a workflow are not counted. */
+export const waitingMax = 10_000;
+
 /** The overview counts at most this many payments of an application, mode and status. */
 const countMax = 200_000;
 /** It reads at most this many of an application and mode to compare gateways. */
@@ -26,13 +40,22 @@ export const comparedMax = 10_000;
  * application and mode they read the beginning of one range of an index that the API's lists have.
  */
 export const createConsoleQueries = (sql: Queries) => {
+  const modeQueries: Record<ThingKind, (id: string) => Fragment> = {
+    payment: (id) => sql`select test from payments where id = ${id}`,
+    refund: (id) => sql`select test from refunds where id = ${id}`,
+    event: (id) => sql`
+      select p.test from events e join payments p on p.id = e.payment_id where e.id = ${id}`,
+    replay: (id) => sql`select test from replays where id = ${id}`,
+    difference: (id) => sql`
+      select ${isDifferenceOf(sql, true)} as test from account_differences f where f.id = ${id}`,
+  };
   const owners = (of: Parameters<typeof ownersOf>[1]) => ownersOf(sql, of);
   const row = rowColumns(sql);
   const ownDelivery = joinOwnDelivery(sql);
 
   return {
     /** Payments since then. It reads an index alone, which has no gateway. */
-    async countByHour(test: boolean | null, since: Date): Promise<HourCount[]> {
+    async countByHour(test: boolean, since: Date): Promise<HourCount[]> {
       return sql<HourCount[]>`
         select date_trunc('hour', p.created_at, 'UTC') as hour, p.status, count(*)
         from ${owners({ application: null, test })}
@@ -47,7 +70,7 @@ export const createConsoleQueries = (sql: Queries) => {
     },
 
     /** The newest payments since then, by gateway. */
-    async countByGateway(test: boolean | null, since: Date): Promise<GatewayCount[]> {
+    async countByGateway(test: boolean, since: Date): Promise<GatewayCount[]> {
       return sql<GatewayCount[]>`
         select p.gateway, p.status, count(*)
         from ${owners({ application: null, test })} cross join lateral (
@@ -59,7 +82,7 @@ export const createConsoleQueries = (sql: Queries) => {
     },
 
     /** The payment that has been open for the longest time. */
-    oldestOpen: (test: boolean | null) =>
+    oldestOpen: (test: boolean) =>
       first(sql<{ id: string; createdAt: Date }[]>`
         select p.id, p.created_at as "createdAt"
         from ${owners({ application: null, test })}
@@ -71,6 +94,26 @@ export const createConsoleQueries = (sql: Queries) => {
         ) as p
         order by p.created_at limit 1`),
 
+    /** What waits for a process: payments without a workflow, and the webhook that is overdue for the longest time. */
+    async waiting(test: boolean): Promise<Waiting> {
+      const [waiting] = await sql<[Waiting]>`
+        select o.count as "notStarted", o.oldest as "notStartedSince", (
+          select d.next_attempt_at from deliveries d
+          where d.status = 'pending' and d.postponed_at is null and d.test = ${test} and d.next_attempt_at < now()
+          order by d.next_attempt_at limit 1) as "overdueSince"
+        from (
+          select count(*)::int, min(o.created_at) as oldest from (
+            select o.created_at from workflow_outbox o join payments p on p.id = o.payment_id
+            where p.test = ${test} order by o.created_at limit ${waitingMax}) as o) as o`;
+      return waiting;
+    },
+
+    /** Whether the thing is a test. Undefined: there is none, or it is of both modes. */
+    async findMode(kind: ThingKind, id: string): Promise<boolean | undefined> {
+      const [found] = await sql<{ test: boolean | null }[]>`${modeQueries[kind](id)}`;
+      return found?.test ?? undefined;
+    },
+
     /** The payment that an event is about. */
     findByEvent: (eventId: string) =>
       first(sql<{ paymentId: string; application: string }[]>`
@@ -79,18 +122,20 @@ export const createConsoleQueries = (sql: Queries) => {
 
     /**
      * Payments whose order, gateway reference or tracking code is this text, with the kind of the match.
-     * @param applications null: of all
+     * @param owner of these applications (null: of all), and of this mode
      */
     async findByText(
       text: string,
-      applications: readonly string[] | null,
+      { applications, test }: { applications: readonly string[] | null; test: boolean },
       limit: number,
     ): Promise<(PaymentRow & { found: string })[]> {
       const isVisible =
-        applications === null ? sql`true` : sql`p.application = any(${applications as string[]})`;
+        applications === null
+          ? sql`p.test = ${test}`
+          : sql`p.test = ${test} and p.application = any(${applications as string[]})`;
       return sql<(PaymentRow & { found: string })[]>`
         select ${row}, p.found from (
-          (select 'order' as found, p.* from ${owners({ application: null, test: null })}
+          (select 'order' as found, p.* from ${owners({ application: null, test })}
             cross join lateral (
               select p.* from payments p
               where p.application = o.slug and p.test = o.test and p.order_id = ${text}

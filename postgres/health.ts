@@ -30,9 +30,9 @@ const failuresMax = 10_000;
 
 /** Counts the answers of receivers and the failures of gateways. It reads the newest of large applications. */
 export const createHealthQueries = (sql: Queries) => ({
-  /** The attempts to deliver the events of an application since then, by hour and all together. */
-  async receiver(application: string, since: Date): Promise<ReceiverFigures[]> {
-    const filter = { ...everyDelivery, application, from: since };
+  /** The attempts to deliver the events of an application and mode since then, by hour and all together. */
+  async receiver(application: string, test: boolean, since: Date): Promise<ReceiverFigures[]> {
+    const filter = { ...everyDelivery, application, test, from: since };
     const newest = matchingDeliveries(sql, filter, { order: 'newest', limit: receiverEventsMax });
     return sql<ReceiverFigures[]>`
       select date_trunc('hour', a.started_at, 'UTC') as hour, count(*)::int as attempts,
@@ -52,7 +52,7 @@ export const createHealthQueries = (sql: Queries) => ({
 
   /** The most frequent first. */
   async failures(
-    test: boolean | null,
+    test: boolean,
     { since, until }: { since: Date; until: Date },
     limit: number,
   ): Promise<FailureCount[]> {
@@ -63,14 +63,12 @@ export const createHealthQueries = (sql: Queries) => ({
       from (
         select p.gateway, p.failure_code, least(4, width_bucket(extract(epoch from p.created_at),
           extract(epoch from ${since}::timestamptz), extract(epoch from ${until}::timestamptz), 4)) as quarter
-        from applications a cross join (values (true), (false)) as m (test)
-        cross join lateral (
+        from applications a cross join lateral (
           select p.gateway, p.failure_code, p.created_at from payments p
-          where p.application = a.slug and p.test = m.test and p.status = 'failed'
+          where p.application = a.slug and p.test = ${test} and p.status = 'failed'
             and p.created_at >= ${since}
           order by p.created_at desc, p.id desc limit ${failuresMax}
         ) as p
-        where ${test}::boolean is null or m.test = ${test}
       ) as f
       group by 1, 2 order by count(*) desc, 1, 2 limit ${limit}`;
   },

@@ -10,6 +10,8 @@ export interface ExportFilter {
   gateway: string;
   /** Null: every one. */
   application: string | null;
+  /** Null: live and test. */
+  test: boolean | null;
   from: string;
   to: string;
 }
@@ -61,6 +63,7 @@ export const createMovements = (sql: Queries) => ({
   async *export({
     gateway,
     application,
+    test,
     from,
     to,
   }: ExportFilter): AsyncGenerator<ExportedMovement[]> {
@@ -75,6 +78,7 @@ export const createMovements = (sql: Queries) => ({
           (m.occurred_at at time zone g.time_zone) - (m.occurred_at at time zone 'UTC')) as seconds) o
         where m.gateway = ${gateway} and m.day <= ${to} and (m.day, m.id) > (${last.day}, ${last.id})
           ${application === null ? sql`` : sql`and m.application = ${application}`}
+          ${test === null ? sql`` : sql`and m.test = ${test}`}
         order by m.day, m.id limit ${exportPage}`;
       const end = page.at(-1);
       if (end) yield page;
@@ -83,16 +87,13 @@ export const createMovements = (sql: Queries) => ({
     }
   },
 
-  /** @param application null: every one */
-  async sum(
-    { gateway, from, to }: { gateway: string; from: string; to: string },
-    application: string | null,
-  ): Promise<MovementSum[]> {
+  async sum({ gateway, application, test, from, to }: ExportFilter): Promise<MovementSum[]> {
     return sql<MovementSum[]>`
       select application, test, kind, currency, count(*) as count, sum(amount)::bigint as amount
       from movements
       where gateway = ${gateway} and day between ${from} and ${to}
         ${application === null ? sql`` : sql`and application = ${application}`}
+        ${test === null ? sql`` : sql`and test = ${test}`}
       group by application, test, kind, currency order by application, test, currency, kind`;
   },
 });

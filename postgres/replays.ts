@@ -78,6 +78,10 @@ export const createReplays = (sql: Queries) => {
     r.stop_requested as "stopRequested", r.matched, r.begun, r.refused,
     r.created_at as "createdAt", r.ended_at as "endedAt"`;
 
+  /** A replay of both modes belongs to each. */
+  const isOf = (test: boolean | null) =>
+    test === null ? sql`true` : sql`coalesce(r.test, ${test}) = ${test}`;
+
   return {
     /** For an application. Undefined if another one of it and the mode is running; then nothing is written. */
     insert: (
@@ -127,15 +131,15 @@ export const createReplays = (sql: Queries) => {
     find: (id: string) => first(sql<Replay[]>`select ${columns} from replays r where r.id = ${id}`),
 
     /** For operators: the newest first. */
-    async list(limit: number): Promise<Replay[]> {
+    async list(limit: number, test: boolean | null): Promise<Replay[]> {
       return sql<Replay[]>`
-        select ${columns} from replays r order by r.created_at desc limit ${limit}`;
+        select ${columns} from replays r where ${isOf(test)} order by r.created_at desc limit ${limit}`;
     },
 
     /** For operators: the newest first. */
-    async listRunning(limit: number): Promise<Replay[]> {
+    async listRunning(limit: number, test: boolean | null): Promise<Replay[]> {
       return sql<Replay[]>`
-        select ${columns} from replays r where r.status = 'running'
+        select ${columns} from replays r where r.status = 'running' and ${isOf(test)}
         order by r.created_at desc limit ${limit}`;
     },
 

@@ -2,10 +2,11 @@ import { joinOwnDelivery, ownersOf, type PaymentRow, rowColumns } from './admin-
 import type { Fragment, Queries } from './driver/sql.ts';
 import type { Refund } from '../contract/refund.ts';
 
-/** The applications whose records a search may find, and the most that it shows. */
+/** The applications and the mode whose records a search may find, and the most that it shows. */
 export interface SearchScope {
   /** Null: of all. */
   applications: readonly string[] | null;
+  test: boolean;
   limit: number;
 }
 
@@ -32,11 +33,11 @@ export const createSearchQueries = (sql: Queries) => {
     applications === null ? sql`true` : sql`${column} = any(${[...applications]}::text[])`;
 
   const listPayments = (
-    { applications, limit }: SearchScope,
+    { applications, test, limit }: SearchScope,
     matching: Fragment,
   ): Promise<PaymentRow[]> => sql<PaymentRow[]>`
     select ${rowColumns(sql)} from (
-      select p.* from ${ownersOf(sql, { application: null, test: null })}
+      select p.* from ${ownersOf(sql, { application: null, test })}
       cross join lateral (${matching}) as p
       where ${inScope(applications, sql`o.slug`)}
       order by p.created_at desc, p.id desc limit ${limit}
@@ -86,19 +87,19 @@ export const createSearchQueries = (sql: Queries) => {
       ),
 
     /** @param part of an id, after its kind: 25 characters at most */
-    byIdPrefix: (part: string, { applications, limit }: SearchScope) => sql<PaymentRow[]>`
+    byIdPrefix: (part: string, { applications, test, limit }: SearchScope) => sql<PaymentRow[]>`
       select ${rowColumns(sql)} from (
         select p.* from payments p
         where p.id >= ${`PAY_${part.padEnd(26, '0')}`} and p.id <= ${`PAY_${part.padEnd(26, 'Z')}`}
-          and ${inScope(applications, sql`p.application`)}
+          and p.test = ${test} and ${inScope(applications, sql`p.application`)}
         order by p.id limit ${limit}
       ) as p ${joinOwnDelivery(sql)}
       order by p.created_at desc, p.id desc`,
 
     /** Payments among the newest whose ids end so. */
-    byIdSuffix: (suffix: string, { applications, limit }: SearchScope) => sql<PaymentRow[]>`
+    byIdSuffix: (suffix: string, { applications, test, limit }: SearchScope) => sql<PaymentRow[]>`
         select ${rowColumns(sql)} from (
-          select p.id from ${ownersOf(sql, { application: null, test: null })}
+          select p.id from ${ownersOf(sql, { application: null, test })}
           cross join lateral (
             select p.id from payments p where ${own} ${newest}
               limit ${shareOf(applications)}) as p
@@ -110,33 +111,35 @@ export const createSearchQueries = (sql: Queries) => {
     /** Refunds whose ids begin so, or with this reference at their gateway. */
     refunds: (
       { idPrefix, reference }: { idPrefix: string | null; reference: string },
-      { applications, limit }: SearchScope,
+      { applications, test, limit }: SearchScope,
     ) => sql<FoundRefund[]>`
       (select ${refundColumns} from refunds r
         where ${idPrefix === null ? sql`false` : sql`r.id >= ${`REFUND_${idPrefix.padEnd(26, '0')}`} and r.id <= ${`REFUND_${idPrefix.padEnd(26, 'Z')}`}`}
-          and ${inScope(applications, sql`r.application`)}
+          and r.test = ${test} and ${inScope(applications, sql`r.application`)}
         order by r.id limit ${limit})
       union
       (select ${refundColumns} from refunds r
-        where r.gateway_reference = ${reference} and ${inScope(applications, sql`r.application`)} limit ${limit})`,
+        where r.gateway_reference = ${reference} and r.test = ${test} and ${inScope(applications, sql`r.application`)} limit ${limit})`,
 
     /** Refunds among the newest whose ids end so. */
-    refundsBySuffix: (suffix: string, { applications, limit }: SearchScope) => sql<FoundRefund[]>`
+    refundsBySuffix: (suffix: string, { applications, test, limit }: SearchScope) => sql<
+      FoundRefund[]
+    >`
       select ${refundColumns} from (
         select r.* from refunds r order by r.created_at desc, r.id desc limit ${newestSearched}
       ) as r
-      where right(r.id, ${suffix.length}::int) = ${suffix} and ${inScope(applications, sql`r.application`)}
+      where right(r.id, ${suffix.length}::int) = ${suffix} and r.test = ${test} and ${inScope(applications, sql`r.application`)}
       limit ${limit}`,
 
     /** Events whose ids begin so. @param prefix hexadecimal digits and hyphens of a UUID */
-    events: (prefix: string, { applications, limit }: SearchScope) => {
+    events: (prefix: string, { applications, test, limit }: SearchScope) => {
       const [first, last] = ['0', 'f'].map(
         (digit) =>
           `${prefix}${'00000000-0000-0000-0000-000000000000'.replaceAll('0', digit).slice(prefix.length)}`,
       );
       return sql<{ id: string; kind: string; application: string }[]>`
         select e.id, e.kind, e.application from events e
-        where e.id between ${first ?? ''}::uuid and ${last ?? ''}::uuid and ${inScope(applications, sql`e.application`)}
+        where e.id between ${first ?? ''}::uuid and ${last ?? ''}::uuid and e.test = ${test} and ${inScope(applications, sql`e.application`)}
         order by e.id limit ${limit}`;
     },
   };

@@ -93,7 +93,8 @@ Ready after ${((Date.now() - startedAt) / 1000).toFixed(1)} s.
   API           ${connection.api_base_url}/api/v1
   API docs      ${connection.api_base_url}/api/v1/docs
   Console       ${consoleLink}
-                once and within 15 minutes; npm run admin -- console login prints another link
+                once and within 15 minutes; npm run admin -- console login prints another link;
+                the shop's payments are tests: choose Test in its head
   Temporal UI   ${formatTemporalUi(connection)}
   Logs          ${dataDir}/logs
 

@@ -51,7 +51,7 @@ const daysCommand: CommandSpec = {
       from: textOf(options.from) ?? dateOf(Date.parse(to) - 31 * dayMs),
       to,
     };
-    const days = await operations.accounts.listDays(range, null);
+    const days = await operations.accounts.listDays(range, { application: null, test: null });
     const rows = days.map(({ gateway, day, method, comparedAt, closedAt, movements, open }) => ({
       gateway,
       day,
@@ -103,6 +103,7 @@ const differencesCommand: CommandSpec = {
       gateway: textOf(options['gateway']),
       day: textOf(options['day']),
       application: textOf(options.application),
+      test: null,
       state: accountDifferenceStates.find((state) => state === options['state']) ?? null,
     };
     const found = await list((max) => operations.accounts.listDifferences(filter, max));
@@ -197,6 +198,7 @@ const movementsCommand: CommandSpec = {
       to: String(options['to']),
       gateway: textOf(options['gateway']),
       application: textOf(options.application),
+      test: null,
     });
     for (const { gateway, lastClosedDay } of open)
       io.note(

@@ -12,6 +12,7 @@ import { ownPath } from './begun-login.ts';
 import { cellsOf, escapeControls, notice, timeIn, type Html } from './html.ts';
 import { layout, sections } from './layout.ts';
 import { refuseStranger } from './owner.ts';
+import { modeOfThing } from './mode.ts';
 import { confirmLoginPage } from './pages/login.ts';
 import { isZone } from './pages/settings.ts';
 import type {
@@ -124,6 +125,8 @@ interface State {
   route?: string;
   session?: ConsoleSession | undefined;
   csrf?: string;
+  /** The mode of the thing that the page is about. */
+  thing?: boolean | undefined;
 }
 
 /** Prevents DNS rebinding: a foreign host name may resolve to our address, and its pages would read ours. */
@@ -200,6 +203,7 @@ const respond = async (deps: Deps, route: Route, ctx: Context): Promise<ConsoleR
     secret,
     begunLogin: readSecret(ctx, cookieNames(deps).begunLogin),
     zone,
+    test: readTest(ctx),
     formatTime,
     cells: cellsOf(formatTime, zone),
   };
@@ -219,6 +223,7 @@ const respond = async (deps: Deps, route: Route, ctx: Context): Promise<ConsoleR
   };
   const stranger = await refuseStranger(route, personRequest);
   if (stranger) return stranger === 'not found' ? notFound() : stranger;
+  if (!route.isPolled) state.thing = await modeOfThing(deps, route, personRequest);
   const refusal = refuseByRole(route, session);
   if (refusal === 'stale') {
     const address = route.keepsForm ? deps.drafts.keep(session.name, ctx.url, form) : ctx.url;
@@ -296,6 +301,9 @@ const readZone = (ctx: Context): string => {
   return isZone(zone) ? zone : 'UTC';
 };
 
+/** Live, unless the person has chosen tests. */
+const readTest = (ctx: Context): boolean => ctx.cookies.get('console-mode') === 'test';
+
 /** Derived from the secret, so that it needs no place of its own and ends with the session. */
 const csrfOf = (secret: string): string =>
   createHash('sha256').update(`csrf:${secret}`).digest('base64url');
@@ -369,7 +377,7 @@ const send = async (
   ctx: Context,
   response: ConsoleResponse,
 ): Promise<void> => {
-  const { session, csrf = '', isRestored = false }: State = ctx.state;
+  const { session, csrf = '', isRestored = false, thing }: State = ctx.state;
   if (response.kind !== 'part' && response.kind !== 'file') setCookies(ctx, deps, response);
   if (response.kind === 'redirect') {
     ctx.status = 303;
@@ -400,11 +408,16 @@ const send = async (
   const message = session && readMessage(ctx);
   if (message !== undefined) setCookies(ctx, deps, { message: null });
   const texts = { title, tab, content, searched, message, isRestored };
-  const shown = { ...texts, path, address, session, csrf, zone };
+  const mode = { test: readTest(ctx), thing };
+  const shown = { ...texts, ...mode, path, address, session, csrf, zone };
   ctx.body = String(await layout({ ...shown, assets: assets.urls }));
 };
 
-const setCookies = (ctx: Context, deps: Deps, { session, begunLogin, zone, message }: Cookies) => {
+const setCookies = (
+  ctx: Context,
+  deps: Deps,
+  { session, begunLogin, zone, mode, message }: Cookies,
+) => {
   const names = cookieNames(deps);
   const secure = deps.baseUrl.startsWith('https:') ? '; Secure' : '';
   const set = (name: string, value: string, maxAge: number) =>
@@ -417,6 +430,7 @@ const setCookies = (ctx: Context, deps: Deps, { session, begunLogin, zone, messa
   else if (session !== undefined) set(names.session, session, 24 * 3600);
   if (begunLogin !== undefined) set(names.begunLogin, begunLogin, 600);
   if (zone !== undefined) set('console-zone', zone, 365 * 24 * 3600);
+  if (mode !== undefined) set('console-mode', mode, 365 * 24 * 3600);
   if (message === null) set(messageCookie, '', 0);
   else if (message !== undefined)
     set(

@@ -5,12 +5,16 @@ import { Refusal } from '../operations/change.ts';
 import { type DeliveryFilter, deliveryStates } from '../../postgres/delivery-filter.ts';
 import { replayable, type ReplayFilter } from '../../postgres/replays.ts';
 import { choose, pageSize, readFilter } from './filters.ts';
+import { modeIn, modeName } from './mode.ts';
 import type { ConsoleRequest } from './request.ts';
 
-type Asked = Pick<ConsoleRequest, 'query' | 'zone'>;
+type Asked = Pick<ConsoleRequest, 'query' | 'zone' | 'test'>;
+
+/** A filter of one mode. */
+type ListedFilter = DeliveryFilter & { test: boolean };
 
 /** Reads the filter of a list of deliveries from its address. It ignores what makes no sense. */
-export const readDeliveryFilter = (request: Asked, now: Date): DeliveryFilter => {
+export const readDeliveryFilter = (request: Asked, now: Date): ListedFilter => {
   const { query } = request;
   const { application, test, from, to } = readFilter(request, now);
   return {
@@ -25,13 +29,13 @@ export const readDeliveryFilter = (request: Asked, now: Date): DeliveryFilter =>
   };
 };
 
-/** The same filter in an address, without a selection. */
+/** The same filter in an address, with its mode and without a selection. */
 export const writeDeliveryFilter = (filter: DeliveryFilter): URLSearchParams => {
   const { application, test, kind, delivery, errorClass, from, to } = filter;
   const texts = {
     status: delivery,
     application,
-    mode: test === null ? null : test ? 'test' : 'live',
+    mode: test === null ? null : modeName(test),
     kind,
     error: errorClass,
     from: from && from.toISOString(),
@@ -42,12 +46,17 @@ export const writeDeliveryFilter = (filter: DeliveryFilter): URLSearchParams => 
   );
 };
 
+const unclear = () =>
+  new Refusal('The address does not say what to replay. Begin at the list of deliveries.');
+
 /**
  * Reads what a replay takes: all that match, or those of them that a person has selected. It refuses an address that
  * says anything else than the filter as the list writes it.
  */
 export const readReplayFilter = (query: URLSearchParams): ReplayFilter => {
-  const filter = readDeliveryFilter({ query, zone: 'UTC' }, new Date(0));
+  const test = modeIn(query);
+  if (test === undefined) throw unclear();
+  const filter = readDeliveryFilter({ query, zone: 'UTC', test }, new Date(0));
   const written = writeDeliveryFilter(filter);
   for (const [name, text] of query)
     if (name !== 'scope' && name !== 'event' && written.get(name) !== text)
@@ -58,7 +67,7 @@ export const readReplayFilter = (query: URLSearchParams): ReplayFilter => {
   const [scope, ...others] = query.getAll('scope');
   const { to } = filter;
   if (!delivery || !to || others.length > 0 || (scope !== 'all' && scope !== 'selected'))
-    throw new Refusal('The address does not say what to replay. Begin at the list of deliveries.');
+    throw unclear();
   if (scope === 'all') return { ...filter, delivery, to };
   const eventIds = query.getAll('event');
   if (eventIds.length === 0) throw new Refusal('Select a delivery first.');

@@ -42,7 +42,8 @@ export const readPosition = (query: URLSearchParams): ListPosition | null => {
 
 const slug = /^[a-z0-9-]{1,50}$/;
 
-type FilterRequest = Pick<ConsoleRequest, 'query' | 'zone'>;
+type TimeRequest = Pick<ConsoleRequest, 'query' | 'zone'>;
+type FilterRequest = TimeRequest & Pick<ConsoleRequest, 'test'>;
 
 const instant = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
 
@@ -55,26 +56,25 @@ const readInstant = (text: string | null): Date | null => {
  * Exact times are instants, or those of a clock in the zone that the address names, so that a link shows everybody
  * the same.
  */
-const readTimes = ({ query, zone: own }: FilterRequest): { from: Date | null; to: Date | null } => {
+const readTimes = ({ query, zone: own }: TimeRequest): { from: Date | null; to: Date | null } => {
   const named = query.get('zone') ?? '';
   const zone = isZone(named) ? named : own;
   const read = (text: string | null) => readInstant(text) ?? fromClockTime(zone, text);
   return { from: read(query.get('from')), to: read(query.get('to')) };
 };
 
-/** Reads what every list can filter by from its address. It ignores a value that makes no sense. */
+/** Reads what every list can filter by: the mode of the person, the rest from the address. It ignores a value that makes no sense. */
 export const readFilter = (
   request: FilterRequest,
   now: Date,
-): Pick<PaymentFilter, 'application' | 'test' | 'from' | 'to'> => {
-  const { query } = request;
+): Pick<PaymentFilter, 'application' | 'from' | 'to'> & { test: boolean } => {
+  const { query, test } = request;
   const { from, to } = readTimes(request);
   const application = query.get('application') ?? '';
-  const mode = choose(query, 'mode', ['live', 'test']);
   const period = choose(query, 'period', periods);
   return {
     application: slug.test(application) ? application : null,
-    test: mode === null ? null : mode === 'test',
+    test,
     from: from ?? (period === null || to ? null : new Date(now.getTime() - hours[period] * hourMs)),
     to,
   };
@@ -135,16 +135,8 @@ const timeField = (label: string, name: string, zone: string, at: Date | null): 
     />
   </label>`;
 
-/** The times and the mode, which every list can have. */
-export const timeFilters = (request: FilterRequest): Html =>
-  html`${select('Mode', 'mode', {
-    choices: ['live', 'test'],
-    chosen: request.query.get('mode'),
-    any: 'live and test',
-  })}
-  ${periodFilters(request)}`;
-
-export const periodFilters = (request: FilterRequest): Html => {
+/** The times, which every list can have. */
+export const periodFilters = (request: TimeRequest): Html => {
   const { query, zone } = request;
   const { from, to } = readTimes(request);
   const hasTimes = from !== null || to !== null;
@@ -167,7 +159,7 @@ export const periodFilters = (request: FilterRequest): Html => {
  * keeps a pasted secret out of the address.
  */
 export const listFilters = (
-  request: FilterRequest & Pick<ConsoleRequest, 'csrf'>,
+  request: TimeRequest & Pick<ConsoleRequest, 'csrf'>,
   {
     own,
     applications,
@@ -182,7 +174,7 @@ export const listFilters = (
       chosen: request.query.get('application'),
       any: 'all',
     })}
-    ${timeFilters(request)}
+    ${periodFilters(request)}
     <button>Filter</button>
   </form>`;
 

@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import { type ConsoleSession, describeRights } from '../../postgres/console-logins.ts';
 import type { AssetUrls } from './assets.ts';
 import { escapeControls, notice, type Html } from './html.ts';
+import { modeBar, modeSwitch } from './mode.ts';
 
 export interface Layout {
   title: Html | string;
@@ -17,6 +18,10 @@ export interface Layout {
   session: ConsoleSession | undefined;
   csrf: string;
   zone: string;
+  /** Whether the person looks at tests. */
+  test: boolean;
+  /** Whether the page is about a test; undefined: about nothing that has a mode. */
+  thing: boolean | undefined;
   /** The words about the last change. */
   message: string | undefined;
   /** The form on it was sent before a login, and nothing was done. */
@@ -138,8 +143,9 @@ export const layout = (page: Layout): Html => {
         <a class="skip" href="#content">Skip to the content</a>
         <header>
           <a class="brand" href="/"><img src="${assets.icon}" alt="Overview" width="22" height="22" /> <span>Payments console</span></a>
-          ${session ? html`${searchBox(page)}${personMenu({ ...page, session })}` : ''}
+          ${session ? html`${searchBox(page)}${modeSwitch(page)}${personMenu({ ...page, session })}` : ''}
         </header>
+        ${session ? modeBar(page.test, page.thing) : ''}
         ${session ? navigation(path, session) : ''}
         <main id="content" tabindex="-1">
           <p id="stale" class="notice bad" role="alert" data-zone="${page.zone}" hidden></p>

@@ -14,9 +14,9 @@ const orderMax = 40;
 
 /** Reads the filter of the list of payments from its address. It ignores a value that makes no sense. */
 export const readPaymentFilter = (
-  request: Pick<ConsoleRequest, 'query' | 'zone'>,
+  request: Pick<ConsoleRequest, 'query' | 'zone' | 'test'>,
   now: Date,
-): PaymentFilter => {
+): PaymentFilter & { test: boolean } => {
   const { query } = request;
   const gateway = query.get('gateway') ?? '';
   const { currency, amountFrom, amountTo } = readAmounts(query);

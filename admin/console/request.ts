@@ -81,6 +81,8 @@ export interface ConsoleRequest {
   /** The secret of the login that the browser began last, valid or not. */
   begunLogin: string | undefined;
   zone: string;
+  /** Whether the person looks at tests. A page shows only what is of this mode. */
+  test: boolean;
   cells: Cells;
   formatTime: FormatTime;
 }
@@ -97,6 +99,7 @@ export interface Cookies {
   session?: string | null;
   begunLogin?: string;
   zone?: string;
+  mode?: 'live' | 'test';
   /** The next page shows it once. */
   message?: string | null | undefined;
 }

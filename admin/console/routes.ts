@@ -1,4 +1,5 @@
 import { actionRoutes } from './actions.ts';
+import { modeRoutes } from './mode.ts';
 import { accountActions, accountRoutes } from './pages/account.ts';
 import { accountDifferenceActions } from './pages/account-differences.ts';
 import { accountsRoutes } from './pages/accounts.ts';
@@ -62,6 +63,7 @@ export const createRoutes = (deps: Deps): Route[] => {
     ...accountRoutes(deps),
     ...searchRoutes(deps),
     ...settingsRoutes(),
+    ...modeRoutes,
     ...viewRoutes(deps),
     ...actionRoutes([
       ...paymentActions,

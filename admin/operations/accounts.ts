@@ -7,6 +7,7 @@ import {
   type ComparedDay,
   createAccountDays,
   type DifferenceFilter,
+  type DifferenceOwner,
 } from '../../postgres/account-days.ts';
 import type { AccountDay } from '../../contract/movement.ts';
 import { dayMs, hourMs, isoTime } from '../../contract/time.ts';
@@ -15,6 +16,7 @@ import { createGateways } from '../../postgres/gateways.ts';
 import {
   createMovements,
   type ExportedMovement,
+  type ExportFilter,
   type MovementSum,
 } from '../../postgres/movements.ts';
 import { NotFound, Refusal } from './change.ts';
@@ -76,16 +78,13 @@ export const createAccountOperations = ({
   };
 
   return {
-    /** @param application whose differences count; null: those of every one */
-    async listDays(range: DayRange, application: string | null): Promise<ComparedDay[]> {
-      await checkNames({ ...range, application });
-      return days.list(range, application);
+    /** @param owner whose differences count */
+    async listDays(range: DayRange, owner: DifferenceOwner): Promise<ComparedDay[]> {
+      await checkNames({ ...range, ...owner });
+      return days.list(range, owner);
     },
 
-    sum: (
-      range: DayRange & { gateway: string },
-      application: string | null,
-    ): Promise<MovementSum[]> => movements.sum(range, application),
+    sum: (filter: ExportFilter): Promise<MovementSum[]> => movements.sum(filter),
 
     async listDifferences(filter: DifferenceFilter, limit: number): Promise<AccountDifference[]> {
       await checkNames(filter);
@@ -140,7 +139,7 @@ export const createAccountOperations = ({
     },
 
     /** The lines of a CSV file with the movements of some days, and the gateways whose days are not all closed. */
-    async exportMovements(range: DayRange & { application: string | null }): Promise<{
+    async exportMovements(range: DayRange & DifferenceOwner): Promise<{
       lines: AsyncGenerator<string>;
       open: { gateway: string; lastClosedDay: string | null }[];
     }> {

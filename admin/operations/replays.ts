@@ -64,8 +64,10 @@ export const createReplayOperations = ({
     get: find,
     listResults: (id: string, page: { after: number; limit: number }): Promise<ReplayResult[]> =>
       replays.listResults(id, page),
-    list: (limit: number): Promise<Replay[]> => replays.list(limit),
-    listRunning: (limit: number): Promise<Replay[]> => replays.listRunning(limit),
+    list: (limit: number, test: boolean | null = null): Promise<Replay[]> =>
+      replays.list(limit, test),
+    listRunning: (limit: number, test: boolean): Promise<Replay[]> =>
+      replays.listRunning(limit, test),
 
     /**
      * Begins the next round of an event's delivery that is over, or makes the next attempt of a failing one now. Two

@@ -64,14 +64,14 @@ export const createTokenOperations = ({
     });
   },
 
-  /** @param after the id of the token behind which the list begins */
+  /** @param part.after the id of the token behind which the list begins */
   async list(
     application: string,
     limit: number,
-    after: string | null = null,
+    part: { after?: string | null; mode?: TokenSummary['mode'] | null } = {},
   ): Promise<TokenSummary[]> {
     await findApplication(sql, application);
-    return createAdminTokens(sql).list(application, limit, after);
+    return createAdminTokens(sql).list(application, limit, part);
   },
 
   async get(application: string, id: string): Promise<TokenSummary> {

@@ -7,7 +7,8 @@ import { isQueryCanceled } from '../../../postgres/driver/error-codes.ts';
 import type { MovementSum } from '../../../postgres/movements.ts';
 import { addDays, isDay, lastBegunDay, nameOfMonth } from '../calendar.ts';
 import { choose, pageOf, pageSize, readFilter, select } from '../filters.ts';
-import { coded, type Cell, type Html, link, marked, modeTag, notice } from '../html.ts';
+import { coded, type Html, link, marked, notice } from '../html.ts';
+import { fileName } from '../mode.ts';
 import { visibleApplications } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
@@ -26,13 +27,10 @@ export const amountOf = (amount: number, currency: string): Html =>
   html`<span class="amount">${formatMoney({ amount, currency })}</span>`;
 
 /** A fee may belong to no payment, and so to no application. */
-export const applicationOf = (application: string | null, test: boolean): Cell =>
-  html`${
-    application === null
-      ? html`<span class="soft">none</span>`
-      : link(`/applications/${application}`, application)
-  }
-  ${modeTag(test)}`;
+export const applicationOf = (application: string | null): Html =>
+  application === null
+    ? html`<span class="soft">none</span>`
+    : link(`/applications/${application}`, application);
 
 /** Instead of sums that take too long. */
 export const tooMany = html`<p class="empty">
@@ -43,8 +41,8 @@ const daySums = ({ cells }: PersonRequest, sums: readonly MovementSum[] | undefi
   if (sums === undefined) return tooMany;
   const table = cells.table({
     caption: 'Sums of the day',
-    rows: sums.map(({ application, test, kind, currency, count, amount }) => ({
-      Application: applicationOf(application, test),
+    rows: sums.map(({ application, kind, currency, count, amount }) => ({
+      Application: applicationOf(application),
       Kind: coded('movement', kind),
       Movements: count.toLocaleString('en'),
       Amount: amountOf(amount, currency),
@@ -66,7 +64,7 @@ const dayState = (compared: ComparedDay | undefined): Html => {
     : marked('good', 'closed');
 };
 
-/** The facts of a day. Its hash and its size are those of all applications. */
+/** The facts of a day. Its hash and its size are those of all applications and of both modes. */
 const dayFacts = (
   compared: ComparedDay | undefined,
   timeZone: string,
@@ -105,17 +103,18 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
     const { query, operations, session, csrf } = request;
     const { accounts } = operations;
     const { gateway, day, timeZone } = await findDay(request);
-    const { application } = readFilter(request, now());
+    const { application, test } = readFilter(request, now());
+    const owner = { application, test };
     const state = choose(query, 'state', accountDifferenceStates);
     const after = readAfter(query);
     const range = { gateway, from: day, to: day };
     const [[compared], sums, found, applications] = await Promise.all([
-      accounts.listDays(range, application),
-      accounts.sum(range, application).catch((error: unknown) => {
+      accounts.listDays(range, owner),
+      accounts.sum({ ...range, ...owner }).catch((error: unknown) => {
         if (isQueryCanceled(error)) return undefined;
         throw error;
       }),
-      accounts.listDifferences({ gateway, day, state, application, after }, pageSize + 1),
+      accounts.listDifferences({ gateway, day, state, ...owner, after }, pageSize + 1),
       visibleApplications(request),
     ]);
     const { rows, last } = pageOf(found);
@@ -176,10 +175,10 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
 
   const fileOfDay = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { gateway, day } = await findDay(request);
-    const { application } = readFilter(request, now());
-    const filter = { gateway, application, from: day, to: day };
+    const { application, test } = readFilter(request, now());
+    const filter = { gateway, application, test, from: day, to: day };
     const { lines } = await request.operations.accounts.exportMovements(filter);
-    return { kind: 'file', name: `movements-${gateway}-${day}.csv`, lines };
+    return { kind: 'file', name: fileName(`movements-${gateway}-${day}`, test), lines };
   };
 
   const path = '/accounts/:gateway/:day';

@@ -7,6 +7,7 @@ import { labelOf } from '../../operations/labels.ts';
 import type { AccountDifference } from '../../../postgres/account-days.ts';
 import type { Action, Question } from '../actions.ts';
 import { action, type Cell, cut, type Html, idLink, marked, type Row, time } from '../html.ts';
+import { modeName } from '../mode.ts';
 import type { ConsoleOperations, Owner, PersonRequest, Route } from '../request.ts';
 import { redirect } from '../request.ts';
 
@@ -27,15 +28,16 @@ const sideOf = (
   }`;
 
 /** A payment that is unknown here has an id without a page; its workflow may run all the same. */
-const paymentOf = ({ paymentId, kind, workflowRuns }: AccountDifference): Cell => {
+const paymentOf = ({ paymentId, refundId, hasPayment, workflowRuns }: AccountDifference): Cell => {
   if (paymentId === null) return null;
-  const id =
-    kind === 'captured_unknown'
-      ? html`<span class="id nowrap">${paymentId}</span>`
-      : idLink(`/payments/${paymentId}`, paymentId);
-  if (workflowRuns === null) return id;
-  const words = workflowRuns ? 'its workflow runs' : 'its workflow does not run';
-  return html`${id}<br /><span class="soft">${words}</span>`;
+  const words = workflowRuns === null ? null : workflowRuns ? 'runs' : 'does not run';
+  return html`${
+    hasPayment
+      ? idLink(`/payments/${paymentId}`, paymentId)
+      : html`<span class="id nowrap">${paymentId}</span>`
+  }${refundId && html`<br />${idLink(`/refunds/${refundId}`, refundId)}`}${
+    words && html`<br /><span class="soft">its workflow ${words}</span>`
+  }`;
 };
 
 const isMendable = (difference: AccountDifference): boolean =>
@@ -55,9 +57,9 @@ const actionsOf = (
   return buttons.length === 0 ? null : html`<div class="buttons">${buttons}</div>`;
 };
 
-/** The movement or the gateway's entry, unless the payment says it already. */
-const subjectOf = ({ subject, paymentId }: AccountDifference): Html =>
-  paymentId !== null && subject.includes(paymentId)
+/** The movement or the gateway's entry, unless the payment or the refund says it already. */
+const subjectOf = ({ subject, paymentId, refundId }: AccountDifference): Html =>
+  [paymentId, refundId].some((id) => id !== null && subject.includes(id))
     ? html``
     : html`<br /><span class="soft">${cut(subject)}</span>`;
 
@@ -151,10 +153,16 @@ export const accountDifferenceRoutes: readonly Route[] = [
     path: '/accounts/differences/:number',
     role: 'viewer',
     owner: ofDifference,
-    handle: async ({ params, operations, session }) => {
-      const { id, gateway, day, application } = await find(params, operations);
+    handle: async ({ params, operations, session, test }) => {
+      const difference = await find(params, operations);
+      const { id, gateway, day, application } = difference;
       const own = session.applications === null ? '' : `&application=${application}`;
-      return redirect(`/accounts/${gateway}/${day}?after=${id - 1}${own}`);
+      return redirect(
+        `/accounts/${gateway}/${day}?after=${id - 1}${own}`,
+        difference.test === test
+          ? undefined
+          : `This difference is of ${modeName(difference.test)} payments: the switch in the head shows them.`,
+      );
     },
   },
 ];

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { AccountDifference } from '../../../postgres/account-days.ts';
+import type { ComparedDay, DifferenceOwner } from '../../../postgres/account-days.ts';
 import { isQueryCanceled } from '../../../postgres/driver/error-codes.ts';
 import type { ListedGateway } from '../../../postgres/gateways.ts';
 import type { MovementSum } from '../../../postgres/movements.ts';
@@ -12,13 +12,13 @@ import {
   readMonth,
 } from '../calendar.ts';
 import { pageOf, pageSize, readFilter, select } from '../filters.ts';
-import { type Html, link, modeTag } from '../html.ts';
+import { type Html, link, notice } from '../html.ts';
+import { fileName } from '../mode.ts';
 import { visibleApplications } from '../owner.ts';
 import type { ConsoleOperations, ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { accountDayRoutes, addressOf, amountOf, applicationOf, tooMany } from './account-day.ts';
 import { accountDifferenceRoutes, differenceTable } from './account-differences.ts';
-import { modeOf, testOf } from './attention.ts';
 
 type GatewaySum = MovementSum & { gateway: string };
 
@@ -29,13 +29,13 @@ type GatewaySum = MovementSum & { gateway: string };
 const sumMonth = async (
   { accounts }: Pick<ConsoleOperations, 'accounts'>,
   gateways: readonly ListedGateway[],
-  { month, application }: { month: string; application: string | null },
+  { month, ...owner }: DifferenceOwner & { month: string },
 ): Promise<GatewaySum[] | undefined> => {
   const sums: GatewaySum[] = [];
   try {
     for (const { slug: gateway } of gateways) {
       const range = { gateway, from: `${month}-01`, to: lastDayOf(month) };
-      const found = await accounts.sum(range, application);
+      const found = await accounts.sum({ ...range, ...owner });
       sums.push(...found.map((sum) => ({ ...sum, gateway })));
     }
   } catch (error) {
@@ -50,8 +50,8 @@ const total = (sums: readonly { amount: number }[]): number =>
 
 const monthSums = ({ cells }: PersonRequest, sums: readonly GatewaySum[] | undefined): Html => {
   if (sums === undefined) return tooMany;
-  const groups = Object.groupBy(sums, ({ gateway, application, test, currency }) =>
-    JSON.stringify([application, test, gateway, currency]),
+  const groups = Object.groupBy(sums, ({ gateway, application, currency }) =>
+    JSON.stringify([application, gateway, currency]),
   );
   const table = cells.table({
     caption: 'Sums of the month',
@@ -61,9 +61,9 @@ const monthSums = ({ cells }: PersonRequest, sums: readonly GatewaySum[] | undef
         const group = groups[key] ?? [];
         const [first] = group;
         if (!first) return [];
-        const { application, test, gateway, currency } = first;
+        const { application, gateway, currency } = first;
         return {
-          Application: applicationOf(application, test),
+          Application: applicationOf(application),
           Gateway: gateway,
           Movements: group.reduce((sum, { count }) => sum + count, 0).toLocaleString('en'),
           In: amountOf(total(group.filter(({ amount }) => amount > 0)), currency),
@@ -76,19 +76,28 @@ const monthSums = ({ cells }: PersonRequest, sums: readonly GatewaySum[] | undef
   return html`<div class="sums">${table}</div>`;
 };
 
-/** The oldest open differences, of the gateways of one mode or of all. One more than a page has. */
-const listOpen = async (
-  { accounts }: Pick<ConsoleOperations, 'accounts'>,
-  gateways: readonly ListedGateway[] | null,
-  application: string | null,
-): Promise<AccountDifference[]> => {
-  const filter = { day: null, state: 'open', application } as const;
-  const found = await Promise.all(
-    (gateways?.map(({ slug }) => slug) ?? [null]).map((gateway) =>
-      accounts.listDifferences({ ...filter, gateway }, pageSize + 1),
-    ),
-  );
-  return found.flat().sort((one, other) => one.id - other.id);
+/** Why the file of the month is not final. */
+const openDays = (
+  days: readonly ComparedDay[],
+  gateways: readonly ListedGateway[],
+  month: string,
+): Html => {
+  const open = gateways.flatMap(({ slug }) => {
+    const last = days.findLast(({ gateway, closedAt }) => gateway === slug && closedAt !== null);
+    return last?.day === lastDayOf(month) ? [] : [{ slug, last }];
+  });
+  return open.length === 0
+    ? html``
+    : notice(
+        'info',
+        html`The file of the month may get more movements:
+          ${open
+            .map(
+              ({ slug, last }) =>
+                `${slug} is ${last ? `closed up to ${last.day}` : 'not closed on any day'}`,
+            )
+            .join(', ')}.`,
+      );
 };
 
 const legend = html`<p class="soft">
@@ -105,30 +114,29 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { operations, session, formatTime } = request;
     const { accounts } = operations;
-    const { application } = readFilter(request, now());
-    const [mode, test] = [modeOf(request), testOf(request)];
+    const { application, test } = readFilter(request, now());
+    const owner = { application, test };
     const shown = month(request);
     const thisMonth = formatTime(now()).slice(0, 7);
     const range = { from: `${shown}-01`, to: lastDayOf(shown), gateway: null };
     const [all, applications, days] = await Promise.all([
       operations.gateways.list(),
       visibleApplications(request),
-      accounts.listDays(range, application),
+      accounts.listDays(range, owner),
     ]);
-    const ofMode = all.filter(({ kind }) => test === null || (kind === 'sandbox') === test);
     const [sums, open] = await Promise.all([
-      sumMonth(operations, ofMode, { month: shown, application }),
-      listOpen(operations, test === null ? null : ofMode, application),
+      sumMonth(operations, all, { month: shown, ...owner }),
+      accounts.listDifferences({ gateway: null, day: null, state: 'open', ...owner }, pageSize + 1),
     ]);
-    // An application has nothing to do with the other gateways.
-    const isUsed = ({ slug }: ListedGateway): boolean =>
-      application === null ||
+    // An application has nothing to do with the other gateways. A sandbox may have live payments.
+    const isUsed = ({ slug, kind }: ListedGateway): boolean =>
+      (application === null && (kind === 'sandbox') === test) ||
       sums === undefined ||
       sums.some(({ gateway }) => gateway === slug) ||
       days.some((day) => day.gateway === slug && day.open > 0);
-    const gateways = ofMode.filter(isUsed);
+    const gateways = all.filter(isUsed);
     const at = (path: string, more: Record<string, string | null> = {}) =>
-      addressOf(path, { application, mode, ...more });
+      addressOf(path, { application, ...more });
     const ofDay = (gateway: string, day: string) =>
       addressOf(`/accounts/${gateway}/${day}`, { application });
     const { rows: differences, last } = pageOf(open);
@@ -136,7 +144,6 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
       `Accounts, ${nameOfMonth(shown)}`,
       html`<form class="filters" method="get">
           <input type="hidden" name="month" value="${shown}" />
-          ${select('Mode', 'mode', { choices: ['live', 'test'], chosen: mode, any: 'live and test' })}
           ${select('Application', 'application', { choices: applications, chosen: application, any: 'all' })}
           <button>Filter</button>
         </form>
@@ -159,6 +166,7 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
                 )
           }
         </p>
+        ${session.role === 'viewer' ? '' : openDays(days, gateways, shown)}
         ${
           gateways.length === 0
             ? html`<p class="empty">There is nothing to compare in this month.</p>`
@@ -166,7 +174,7 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
                 ${gateways.map(
                   ({ slug, kind }) =>
                     html`<section>
-                      <h2>${slug} ${modeTag(kind === 'sandbox')}</h2>
+                      <h2>${slug} ${kind === 'sandbox' && slug !== 'sandbox' ? html`<span class="tag">sandbox</span>` : ''}</h2>
                       ${calendar({
                         month: shown,
                         label: `Days of ${slug}`,
@@ -191,11 +199,17 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
   };
 
   const fileOfMonth = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const { application } = readFilter(request, now());
+    const { application, test } = readFilter(request, now());
     const wanted = month(request);
-    const filter = { gateway: null, application, from: `${wanted}-01`, to: lastDayOf(wanted) };
+    const filter = {
+      gateway: null,
+      application,
+      test,
+      from: `${wanted}-01`,
+      to: lastDayOf(wanted),
+    };
     const { lines } = await request.operations.accounts.exportMovements(filter);
-    return { kind: 'file', name: `movements-${wanted}.csv`, lines };
+    return { kind: 'file', name: fileName(`movements-${wanted}`, test), lines };
   };
 
   return [

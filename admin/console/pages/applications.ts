@@ -10,6 +10,7 @@ import { pageLinks } from '../filters.ts';
 import type { Row } from '../html.ts';
 import { action, changeable, codedState, link } from '../html.ts';
 import { ofSlug } from '../owner.ts';
+import { modeName } from '../mode.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { limitsText } from './refund-rules.ts';
@@ -83,12 +84,13 @@ export const applicationRoutes = (deps: Deps): Route[] => {
   };
 
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const { session, operations, cells, params, query } = request;
+    const { session, operations, cells, params, query, test } = request;
+    const mode = modeName(test);
     const slug = params.slug;
     const application = await operations.applications.get(slug);
     const [receiver, tokens, secrets, reserved, limits] = await Promise.all([
       receiverPart(deps, slug, request),
-      operations.tokens.list(slug, tokensMax + 1, readTokenId(query)),
+      operations.tokens.list(slug, tokensMax + 1, { after: readTokenId(query), mode }),
       operations.secrets.list(slug),
       operations.refunds.sumReserved(slug, 'any'),
       operations.refunds.limitsOf(slug),
@@ -161,7 +163,7 @@ export const applicationRoutes = (deps: Deps): Route[] => {
       ${cells.table({
         caption: 'Tokens',
         rows: tokens.slice(0, tokensMax).map(tokenRow),
-        ifEmpty: 'The application has no token, so it cannot call the API.',
+        ifEmpty: `The application has no ${mode} token.`,
       })}
       ${pageLinks(at, query, tokens.length > tokensMax ? (tokens[tokensMax - 1]?.id ?? null) : null)}
       <div class="actions">${isAdmin ? action(`${at}/tokens/issue`, 'Issue a token') : ''}</div>

@@ -6,31 +6,11 @@ import {
   countedMax,
 } from '../../../postgres/attention.ts';
 import { labelOf } from '../../operations/labels.ts';
-import { choose, pageSize, select } from '../filters.ts';
+import { pageSize } from '../filters.ts';
 import { link, type FormatTime, type Html } from '../html.ts';
-import type { ConsoleRequest, ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { paymentTable } from './payments.ts';
-
-/** The mode that an address asks for. */
-export const modeOf = ({ query }: Pick<ConsoleRequest, 'query'>): 'live' | 'test' | null =>
-  choose(query, 'mode', ['live', 'test']);
-
-/** The same as Postgres has it. Null: live and test. */
-export const testOf = (request: Pick<ConsoleRequest, 'query'>): boolean | null => {
-  const mode = modeOf(request);
-  return mode === null ? null : mode === 'test';
-};
-
-export const modeFilter = (request: ConsoleRequest): Html =>
-  html`<form class="filters" method="get">
-    ${select('Mode', 'mode', {
-      choices: ['live', 'test'],
-      chosen: modeOf(request),
-      any: 'live and test',
-    })}
-    <button>Filter</button>
-  </form>`;
 
 const many = (count: number): string =>
   count >= countedMax ? `${countedMax.toLocaleString('en')} or more` : count.toLocaleString('en');
@@ -43,25 +23,21 @@ interface Line {
   href: string;
 }
 
-const linesOf = (
-  found: Attention,
-  mode: 'live' | 'test' | null,
-  formatTime: FormatTime,
-): Line[] => {
+const linesOf = (found: Attention, formatTime: FormatTime): Line[] => {
   const address = (path: string, query: Record<string, string>) =>
-    `${path}?${String(new URLSearchParams({ ...query, ...(mode && { mode }) }))}`;
+    `${path}?${String(new URLSearchParams(query))}`;
   const lines: Line[] = [
     {
       mark: '▲',
       count: found.moneyToCheck,
       what: 'the gateway may hold money of a payment that is not paid',
-      href: address('/attention/money', {}),
+      href: '/attention/money',
     },
     {
       mark: '▲',
       count: found.ordersWaiting,
       what: 'payments wait for another one that holds their order',
-      href: address('/attention/orders', {}),
+      href: '/attention/orders',
     },
     {
       mark: '▲',
@@ -79,7 +55,7 @@ const linesOf = (
       mark: '▲',
       count: found.accountDifferences,
       what: 'differences from the books of gateways',
-      href: address('/accounts', {}),
+      href: '/accounts',
     },
     ...found.undelivered.map(({ state, application, errorClass, count }): Line => ({
       mark: '▲',
@@ -104,7 +80,7 @@ const linesOf = (
       mark: '○',
       count: found.overdue,
       what: 'payments are open for too long after their deadline',
-      href: address('/attention/overdue', {}),
+      href: '/attention/overdue',
     },
   ];
   return lines.filter(({ count }) => count > 0);
@@ -113,9 +89,9 @@ const linesOf = (
 /** A line for all that waits for a person, with its count and its list. */
 export const attentionPart = (
   found: Attention,
-  { mode, formatTime }: { mode: 'live' | 'test' | null; formatTime: FormatTime },
+  { formatTime }: Pick<PersonRequest, 'formatTime'>,
 ): Html => {
-  const lines = linesOf(found, mode, formatTime);
+  const lines = linesOf(found, formatTime);
   if (lines.length === 0) return html`<p class="empty">Nothing waits for a person.</p>`;
   return html`<ul class="attention">
     ${lines.map(
@@ -141,17 +117,13 @@ const texts: Record<AttentionKind, string> = {
 
 export const attentionRoutes = ({ attention }: Deps): Route[] => {
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const mode = modeOf(request);
-    const found = await attention.get(testOf(request));
-    return page(
-      'Needs attention',
-      html`${modeFilter(request)} ${attentionPart(found, { mode, formatTime: request.formatTime })}`,
-    );
+    const found = await attention.get(request.test);
+    return page('Needs attention', attentionPart(found, request));
   };
 
   const list = (kind: AttentionKind) => async (request: PersonRequest) => {
     const gateway = request.query.get('gateway');
-    const rows = await attention.list(kind, { test: testOf(request), gateway }, pageSize);
+    const rows = await attention.list(kind, { test: request.test, gateway }, pageSize);
     return page(
       labelOf('attention', kind),
       html`<p>${texts[kind]}</p>

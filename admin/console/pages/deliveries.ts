@@ -16,7 +16,7 @@ import {
   select,
 } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
-import { coded, cut, deliveryState, idLink, link, modeTag, notice } from '../html.ts';
+import { coded, cut, deliveryState, idLink, link, notice } from '../html.ts';
 import { visibleApplications } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
@@ -58,8 +58,7 @@ export const eventsOfPayment = (events: readonly EventSummary[], request: Person
 export const deliveryRow = (row: DeliveryRow, request: PersonRequest): Row => ({
   Order: html`<a href="/payments/${row.paymentId}" title="${row.paymentId}">${cut(row.orderId)}</a>`,
   Event: html`<a href="/events/${row.eventId}">${eventName(row.kind)}</a>`,
-  Application: html`${link(`/applications/${row.application}`, row.application)}
-  ${modeTag(row.test)}`,
+  Application: link(`/applications/${row.application}`, row.application),
   Webhook: stateOf(row),
   Next: row.nextAttemptAt,
   Ended: row.createdAt,
@@ -108,7 +107,7 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
     const [found, applications, running] = await Promise.all([
       operations.events.list(filter, { after: readEventPosition(query), limit: pageSize + 1 }),
       visibleApplications(request),
-      isOfService ? operations.replays.listRunning(runningShown) : [],
+      isOfService ? operations.replays.listRunning(runningShown, request.test) : [],
     ]);
     const { rows, last } = pageOf(found);
     const own = html`${select('Webhook', 'status', { choices: deliveryStates, chosen: delivery, of: 'delivery' })}

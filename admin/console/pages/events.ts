@@ -10,7 +10,7 @@ import {
   nextPosition,
   readEventPosition,
   select,
-  timeFilters,
+  periodFilters,
 } from '../filters.ts';
 import { escapeControls, idLink, link, withCode } from '../html.ts';
 import { ofEvent, ofSlug } from '../owner.ts';
@@ -52,7 +52,7 @@ export const eventRoutes = (deps: Deps): Route[] => {
       html`<form class="filters" method="get">
         ${select('Event', 'kind', { choices: eventKinds, chosen: kind, any: 'all', of: 'event' })}
         ${select('Webhook', 'status', { choices: deliveryStates, chosen: status, any: 'all', of: 'delivery' })}
-        ${timeFilters(request)}
+        ${periodFilters(request)}
         <button>Filter</button>
       </form>
       ${cells.table({

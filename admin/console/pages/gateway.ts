@@ -11,7 +11,6 @@ import { hourIn, hoursUntil } from '../hours.ts';
 import { changeable, coded, type Html, idLink, link, marked, type Row, time } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
-import { testOf } from './attention.ts';
 import { gatewayActionsOf, gatewayCells } from './gateways.ts';
 import { conversions, percent } from './overview.ts';
 
@@ -55,7 +54,7 @@ const callsPart = (
     cells,
   )}
     <p class="soft">
-      The recorded calls, at most the newest ${callsMax.toLocaleString('en')} with each answer. Of repeated
+      The recorded calls of the account, live and test, at most the newest ${callsMax.toLocaleString('en')} with each answer. Of repeated
       inquiries about a payment the last one counts, and the first one without an answer.
     </p>`;
 };
@@ -116,7 +115,7 @@ export const gatewayPageRoutes = ({
     const [silentSince, lastError, counts] = await Promise.all([
       gatewayFigures.silentSince(slug),
       gatewayFigures.lastError(slug),
-      queries.countByGateway(testOf(request), since),
+      queries.countByGateway(request.test, since),
     ]);
     const [conversion] = conversions(counts.filter(({ gateway }) => gateway === slug));
     return {
@@ -151,7 +150,7 @@ export const gatewayPageRoutes = ({
     const [health, calls, days] = await Promise.all([
       healthFacts(slug, request, since),
       gatewayFigures.calls(slug, since),
-      operations.accounts.listDays(range, null),
+      operations.accounts.listDays(range, { application: null, test: request.test }),
     ]);
     const isAdmin = session.role === 'admin';
     const setting = (value: string, name: string) =>

@@ -1,8 +1,13 @@
 import { html } from 'hono/html';
 import { labelOf } from '../../operations/labels.ts';
 import type { Attention } from '../../../postgres/attention.ts';
-import type { BacklogMetrics } from '../../../postgres/backlog-metrics.ts';
-import { comparedMax, type GatewayCount, type HourCount } from '../../../postgres/console.ts';
+import {
+  comparedMax,
+  type GatewayCount,
+  type HourCount,
+  type Waiting,
+  waitingMax,
+} from '../../../postgres/console.ts';
 import type { FailureCount } from '../../../postgres/health.ts';
 import { singleFlight } from '../../../telemetry/single-flight.ts';
 import { chartPart } from '../chart.ts';
@@ -11,7 +16,8 @@ import type { Html } from '../html.ts';
 import { idLink, link, notice } from '../html.ts';
 import type { ConsoleRequest, ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
-import { attentionPart, modeFilter, modeOf, testOf } from './attention.ts';
+import { modeIn, modeName } from '../mode.ts';
+import { attentionPart } from './attention.ts';
 import { dayMs } from '../../../contract/time.ts';
 
 const failuresShown = 20;
@@ -23,7 +29,7 @@ interface Figures {
   counts: HourCount[];
   gateways: GatewayCount[];
   failures: FailureCount[];
-  backlog: BacklogMetrics;
+  waiting: Waiting;
   attention: Attention;
   oldest: { id: string; createdAt: Date } | undefined;
   /** Undefined: Temporal does not answer. */
@@ -32,21 +38,21 @@ interface Figures {
 
 const readFigures = async (
   deps: Deps,
-  test: boolean | null,
+  test: boolean,
   readSweeper: () => Promise<Date | null | undefined>,
 ): Promise<Figures> => {
   const at = deps.now();
   const [firstHour = at] = hoursUntil(at);
-  const [counts, gateways, failures, backlog, attention, oldest, sweeper] = await Promise.all([
+  const [counts, gateways, failures, waiting, attention, oldest, sweeper] = await Promise.all([
     deps.queries.countByHour(test, firstHour),
     deps.queries.countByGateway(test, firstHour),
     deps.health.failures(test, { since: new Date(at.getTime() - dayMs), until: at }, failuresShown),
-    deps.backlog.measure(),
+    deps.queries.waiting(test),
     deps.attention.get(test),
     deps.queries.oldestOpen(test),
     readSweeper(),
   ]);
-  return { at, counts, gateways, failures, backlog, attention, oldest, sweeper };
+  return { at, counts, gateways, failures, waiting, attention, oldest, sweeper };
 };
 
 const total = (counts: readonly Pick<HourCount, 'count'>[]): number =>
@@ -91,8 +97,7 @@ const seconds = (count: number): string => {
 const card = (name: string, value: Html | string, detail: Html | string = ''): Html =>
   html`<li>${name}<strong>${value}</strong><span class="soft">${detail}</span></li>`;
 
-/** Counts stop at 10,000. */
-const most = (count: number): string => (count === 10_000 ? '10,000+' : String(count));
+const most = (count: number): string => (count === waitingMax ? '10,000+' : String(count));
 
 const sweeperCard = ({ sweeper, at }: Figures): Html => {
   if (sweeper === undefined) return card('Background checks', '?', 'Temporal does not answer');
@@ -104,7 +109,9 @@ const sweeperCard = ({ sweeper, at }: Figures): Html => {
 const quarterNames = ['24 to 18 h ago', '18 to 12 h', '12 to 6 h', 'The last 6 h'];
 
 const cards = (figures: Figures): Html => {
-  const { backlog, oldest, counts, at } = figures;
+  const { waiting, oldest, counts, at } = figures;
+  const { notStarted, notStartedSince, overdueSince } = waiting;
+  const ageOf = (since: Date) => seconds((at.getTime() - since.getTime()) / 1000);
   const ended = counts.filter((each) => partOf(each) !== 2);
   return html`<ul class="cards">
     ${card('Payments in 24 hours', String(total(counts)))}
@@ -115,24 +122,20 @@ const cards = (figures: Figures): Html => {
     )}
     ${card(
       'Oldest open payment',
-      oldest ? seconds((at.getTime() - oldest.createdAt.getTime()) / 1000) : '–',
+      oldest ? ageOf(oldest.createdAt) : '–',
       oldest ? idLink(`/payments/${oldest.id}`, oldest.id) : 'none is open',
     )}
     ${card(
       'Payments not started yet',
-      most(backlog.outboxSize),
-      backlog.outboxSize === 0 ? '' : `the oldest for ${seconds(backlog.outboxAgeSeconds)}`,
+      most(notStarted),
+      notStartedSince ? `the oldest for ${ageOf(notStartedSince)}` : '',
     )}
-    ${card(
-      'Longest overdue webhook',
-      backlog.deliveryOverdueSeconds < 1 ? 'none' : seconds(backlog.deliveryOverdueSeconds),
-      'of live payments',
-    )}
+    ${card('Longest overdue webhook', overdueSince ? ageOf(overdueSince) : 'none')}
     ${sweeperCard(figures)}
   </ul>`;
 };
 
-const figuresPart = (figures: Figures, request: ConsoleRequest): Html => {
+const figuresPart = (figures: Figures, request: ConsoleRequest, test: boolean): Html => {
   const { cells, zone, formatTime } = request;
   const bars = hourly(figures, zone);
   return html`${
@@ -143,8 +146,13 @@ const figuresPart = (figures: Figures, request: ConsoleRequest): Html => {
         )
       : ''
   }
+    ${
+      total(figures.counts) === 0 && !test
+        ? html`<p class="soft">No live payment was created in the last 24 hours. The switch in the head shows tests.</p>`
+        : ''
+    }
     <h2>Needs attention</h2>
-    ${attentionPart(figures.attention, { mode: modeOf(request), formatTime })}
+    ${attentionPart(figures.attention, request)}
     ${cards(figures)}
     <h2>Payments by hour</h2>
     ${chartPart(
@@ -176,7 +184,7 @@ const figuresPart = (figures: Figures, request: ConsoleRequest): Html => {
       rows: figures.failures.map(({ gateway, failureCode, quarters }) => ({
         Gateway: gateway,
         Reason: link(
-          `/payments?gateway=${gateway}&failure=${failureCode}&mode=${modeOf(request) ?? ''}&period=24+hours`,
+          `/payments?gateway=${gateway}&failure=${failureCode}&period=24+hours`,
           labelOf('failure', failureCode),
         ),
         ...Object.fromEntries(quarterNames.map((name, quarter) => [name, quarters[quarter]])),
@@ -192,8 +200,8 @@ const figuresPart = (figures: Figures, request: ConsoleRequest): Html => {
 /** Several tabs share one reading. */
 const createReader = (deps: Deps) => {
   const readSweeper = singleFlight(deps.readLastHeartbeat, { limitMs: heartbeatTimeoutMs });
-  const kept = new Map<boolean | null, { readAt: number; figures: Promise<Figures> }>();
-  return (test: boolean | null): Promise<Figures> => {
+  const kept = new Map<boolean, { readAt: number; figures: Promise<Figures> }>();
+  return (test: boolean): Promise<Figures> => {
     const known = kept.get(test);
     const readAt = performance.now();
     if (known && readAt - known.readAt < keptMs) return known.figures;
@@ -206,25 +214,25 @@ const createReader = (deps: Deps) => {
 
 export const overviewRoutes = (deps: Deps): Route[] => {
   const read = createReader(deps);
-  const figuresOf = async (request: ConsoleRequest): Promise<Html> =>
-    figuresPart(await read(testOf(request)), request);
+  const figuresOf = async (request: ConsoleRequest, test: boolean): Promise<Html> =>
+    figuresPart(await read(test), request, test);
 
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const [own] = request.session.applications ?? [];
     if (own !== undefined) return redirect(`/applications/${own}`);
-    const mode = modeOf(request);
+    const { test } = request;
     return page(
       'Overview',
-      html`${modeFilter(request)}
-        <div hx-get="/overview?mode=${mode ?? ''}" hx-trigger="every 15s" hx-swap="innerMorph">
-          ${await figuresOf(request)}
-        </div>`,
+      html`<div hx-get="/overview?mode=${modeName(test)}" hx-trigger="every 15s" hx-swap="innerMorph">
+        ${await figuresOf(request, test)}
+      </div>`,
     );
   };
 
+  /** In the mode of the page that asks, also if the person has changed it in another tab. */
   const refresh = async (request: ConsoleRequest): Promise<ConsoleResponse> => ({
     kind: 'part',
-    content: await figuresOf(request),
+    content: await figuresOf(request, modeIn(request.query) ?? request.test),
   });
 
   return [

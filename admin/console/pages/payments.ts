@@ -17,10 +17,11 @@ import {
   select,
 } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
-import { coded, codedState, cut, deliveryState, link, modeTag, shortId } from '../html.ts';
+import { coded, codedState, cut, deliveryState, link, shortId } from '../html.ts';
 import { failureCodes, readPaymentFilter, textFilters } from '../payment-filter.ts';
 import { amountNotice, readAmounts } from '../money.ts';
 import { visibleApplications } from '../owner.ts';
+import { fileName } from '../mode.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
 import { saveView } from './views.ts';
@@ -38,8 +39,7 @@ const rowOf = (payment: PaymentRow): Row => ({
       : html` <span class="soft">${coded('failure', payment.failureCode)}</span>`
   }`,
   Order: cut(payment.orderId),
-  Application: html`${link(`/applications/${payment.application}`, payment.application)}
-  ${modeTag(payment.test)}`,
+  Application: link(`/applications/${payment.application}`, payment.application),
   Gateway: payment.gateway,
   Webhook: payment.delivery === null ? null : deliveryState(payment.delivery, null),
   Created: payment.createdAt,
@@ -163,7 +163,7 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
         after = found.next;
       }
     };
-    return { kind: 'file', name: 'payments.csv', lines: lines() };
+    return { kind: 'file', name: fileName('payments', wanted.test), lines: lines() };
   };
 
   return [

@@ -21,11 +21,11 @@ const percent = ({ accepted, attempts }: Pick<ReceiverFigures, 'accepted' | 'att
 export const receiverPart = async (
   { health, now }: Pick<Deps, 'health' | 'now'>,
   application: string,
-  { cells, zone }: PersonRequest,
+  { cells, zone, test }: PersonRequest,
 ): Promise<Html> => {
   const at = now();
   const [firstHour = at, ...others] = hoursUntil(at);
-  const found = await health.receiver(application, firstHour);
+  const found = await health.receiver(application, test, firstHour);
   const whole = found.find(({ hour }) => hour === null);
   if (!whole || whole.attempts === 0)
     return html`<p class="empty">No event of the last 24 hours was sent.</p>`;

@@ -15,7 +15,7 @@ import {
   select,
 } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
-import { cut, link, modeTag, notice, shortId } from '../html.ts';
+import { cut, link, notice, shortId } from '../html.ts';
 import { visibleApplications } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
@@ -101,8 +101,7 @@ export const refundRoutes = (deps: Deps): Route[] => {
           rows: rows.map((refund) => ({
             ...ownCells(refund),
             Order: html`<a href="/payments/${refund.paymentId}" title="${refund.paymentId}">${cut(refund.orderId)}</a>`,
-            Application: html`${link(`/applications/${refund.application}`, refund.application)}
-            ${modeTag(refund.test)}`,
+            Application: link(`/applications/${refund.application}`, refund.application),
             ...otherCells(refund, request),
           })),
           ifEmpty: 'No refund matches this filter.',

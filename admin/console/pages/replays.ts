@@ -14,6 +14,7 @@ import { choose, select } from '../filters.ts';
 import type { FormatTime, Html, Row } from '../html.ts';
 import { action, coded, codedState, idLink, link } from '../html.ts';
 import { live, pollRoute, type Live } from '../live.ts';
+import { modeName } from '../mode.ts';
 import type { ConsoleResponse, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
 
@@ -28,7 +29,7 @@ const doneOf = ({ begun, refused }: Replay): number => begun + refused;
 
 const describeOwner = ({ application, test }: Pick<ReplayFilter, 'application' | 'test'>): Html =>
   html`${application === null ? 'all' : link(`/applications/${application}`, application)}${
-    test === null ? '' : test ? ' (test)' : ' (live)'
+    test === null ? '' : ` (${modeName(test)})`
   }`;
 
 const count = (many: number): string => many.toLocaleString('en');
@@ -42,8 +43,11 @@ const describeTimes = ({ from, to }: Pick<ReplayFilter, 'from' | 'to'>, format: 
   from === null ? `until ${format(to)}` : `${format(from)} – ${format(to)}`;
 
 /** The list with the same filter. */
-const listOf = (filter: ReplayFilter): string =>
-  `/deliveries?${String(writeDeliveryFilter(filter))}`;
+const listOf = (filter: ReplayFilter): string => {
+  const query = writeDeliveryFilter(filter);
+  query.delete('mode');
+  return `/deliveries?${String(query)}`;
+};
 
 const rateOf = ({ perSecond }: Replay): number => perSecond ?? limits.replaysPerSecond;
 
@@ -98,8 +102,8 @@ const resultColumns: readonly (readonly [
 const resultRow = (result: ReplayResult): string =>
   csvLine(resultColumns.map(([, valueOf]) => valueOf(result)));
 
-const list = async ({ cells, operations }: PersonRequest): Promise<ConsoleResponse> => {
-  const found = await operations.replays.list(listMax);
+const list = async ({ cells, operations, test }: PersonRequest): Promise<ConsoleResponse> => {
+  const found = await operations.replays.list(listMax, test);
   return page(
     'Replays',
     html`<p class="soft">The last ${listMax}, with those that applications began by themselves.</p>
@@ -151,8 +155,12 @@ const current = async (request: PersonRequest): Promise<Live> => {
       </p>
       <p class="links">
         ${doneOf(replay) === 0 ? '' : link(`${at}/result`, 'Result as CSV')}
-        ${link(listOf(replay), `Deliveries that are still ${labelOf('delivery', replay.delivery)}`)}
-        ${link('/deliveries?status=pending', 'Deliveries that are pending')}
+        ${
+          replay.test === null || replay.test === request.test
+            ? html`${link(listOf(replay), `Deliveries that are still ${labelOf('delivery', replay.delivery)}`)}
+              ${link('/deliveries?status=pending', 'Deliveries that are pending')}`
+            : ''
+        }
         ${link(`/audit?subject=${subject}`, 'Audit')} ${link('/deliveries/replays', 'All replays')}
       </p>`,
     { address: isRunning ? `${at}/state` : null, seconds: 2 },

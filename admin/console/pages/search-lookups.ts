@@ -70,9 +70,10 @@ const names = async (request: PersonRequest) => {
 
 /** Everything under exactly this text. */
 const exact = async ({ queries }: Deps, text: string, request: PersonRequest): Promise<Found[]> => {
-  const { applications } = request.session;
+  const { session, test } = request;
+  const { applications } = session;
   const [payments, named] = await Promise.all([
-    queries.findByText(text, applications, foundMax),
+    queries.findByText(text, { applications, test }, foundMax),
     names(request),
   ]);
   const kinds = ['order', 'gateway reference', 'tracking code'].map((kind) => ({
@@ -89,7 +90,8 @@ const similar = async (
   request: PersonRequest,
 ): Promise<Found[]> => {
   const { text, card, money, idPrefix, idSuffix, eventPrefix, isCardNumber } = meaning;
-  const scope = { applications: request.session.applications, limit: foundMax };
+  const { session, test } = request;
+  const scope = { applications: session.applications, test, limit: foundMax };
   const tried: (Promise<Found> | false)[] = [
     !isCardNumber &&
       lookUp('beginning of the order', async () => ({

@@ -8,17 +8,9 @@ import {
 } from '../../../contract/ids.ts';
 import { formatMoney } from '../../../contract/money.ts';
 import { newestSearched, type FoundRefund } from '../../../postgres/search.ts';
-import {
-  codedState,
-  cut,
-  escapeControls,
-  link,
-  modeTag,
-  notice,
-  shortId,
-  type Html,
-} from '../html.ts';
+import { codedState, cut, escapeControls, link, notice, shortId, type Html } from '../html.ts';
 import { isVisible } from '../owner.ts';
+import { modeName } from '../mode.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
 import { readSearch, type SearchMeaning } from '../search-text.ts';
@@ -60,7 +52,7 @@ const refundTable = ({ cells }: PersonRequest, refunds: readonly FoundRefund[]):
       Amount: html`<span class="amount">${formatMoney(refund)}</span>`,
       Status: codedState('refundStatus', refund.status),
       Order: html`<a href="/payments/${refund.paymentId}">${cut(refund.orderId)}</a>`,
-      Application: html`${link(`/applications/${refund.application}`, refund.application)} ${modeTag(refund.test)}`,
+      Application: link(`/applications/${refund.application}`, refund.application),
       Created: refund.createdAt,
     })),
     ifEmpty: '',
@@ -106,6 +98,7 @@ const resultPage = (
         ${problemPart(meaning)}
         <p>The search has tried:</p>
         <ul>${kinds.map((by) => html`<li>${by}</li>`)}</ul>
+        <p>It has looked at ${modeName(request.test)} things alone, but for a whole id. The switch in the head chooses the other mode.</p>
         <p class="soft">The end of an id is looked for in the newest ${newestSearched.toLocaleString('en')} payments and refunds.
           ${link('/payments', 'The list of payments')} has filters by time, status and gateway.</p>`,
       status: 404,

@@ -229,7 +229,7 @@ const plantAll = async () => {
 };
 
 const differences = async (of = day, account = gateway) => {
-  const filter = { gateway: account, day: of, state: null, application: null };
+  const filter = { gateway: account, day: of, state: null, application: null, test: null };
   return createAccountDays(records.sql).listDifferences(filter, 1_000);
 };
 const kindsOf = (found: { kind: string; state: string }[], state = 'open') =>
@@ -317,7 +317,7 @@ describe('a day of an account in another time zone', () => {
     const days = createAccountDays(records.sql);
     const closed = async () => {
       const range = { gateway, from: '2026-11-19', to: '2026-11-21' };
-      const all = await days.list(range, null);
+      const all = await days.list(range, { application: null, test: null });
       return all.map((each) => [each.day, each.closedAt !== null, each.movements]);
     };
     // The 20th was compared, and the account's first day was not.

@@ -121,7 +121,7 @@ const anAccount = async () => {
       await run(() => finishDay({ ...account, hasList: true }));
       const moved = await sql<{ kind: string; amount: number }[]>`
         select kind, sum(amount)::int as amount from movements where gateway = ${gateway} group by kind`;
-      const filter = { gateway, day, state: 'open' as const, application: null };
+      const filter = { gateway, day, state: 'open' as const, application: null, test: null };
       const found = await createAccountDays(sql).listDifferences(filter, 100);
       return {
         booked: Object.fromEntries(moved.map(({ kind, amount }) => [kind, amount])),

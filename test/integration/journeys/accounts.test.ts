@@ -81,7 +81,7 @@ it('finds every movement of the sandbox in the book of the sandbox', async () =>
   await refundBecomes(journey, String(json['refund_id']), 'succeeded');
   await compare('sandbox');
   const own = await operations.accounts.listDifferences(
-    { gateway: 'sandbox', day: today(), state: 'open', application },
+    { gateway: 'sandbox', day: today(), state: 'open', application, test: null },
     10,
   );
   expect(own).toEqual([]);

@@ -245,11 +245,11 @@ describe('each process under its own database role', () => {
     await admin.accounts.compare(account);
     await client.workflow.getHandle(accountDayWorkflowId(account)).result();
 
-    const filter = { ...account, state: null, application: null };
+    const filter = { ...account, state: null, application: null, test: null };
     const [difference] = await admin.accounts.listDifferences(filter, 10);
     expect(difference).toMatchObject({ kind: 'captured_unknown', theirAmount: 990 });
     await admin.accounts.explain(difference?.id ?? 0, 'of the shop before');
-    const range = { gateway: 'stripe', application: null, from: day, to: day };
+    const range = { gateway: 'stripe', application: null, test: null, from: day, to: day };
     const { lines, open } = await admin.accounts.exportMovements(range);
     expect(open).toEqual([]);
     let csv = '';

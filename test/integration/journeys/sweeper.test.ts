@@ -230,7 +230,7 @@ const compareBySchedule = async () => {
 };
 const closedDays = async (gateway: string) => {
   const range = { gateway, from: '2026-01-01', to: '9999-12-31' };
-  const all = await createAccountDays(service.sql).list(range, null);
+  const all = await createAccountDays(service.sql).list(range, { application: null, test: null });
   return all.filter(({ closedAt }) => closedAt !== null);
 };
 const closes = (gateway: string, days: number) =>

@@ -23,7 +23,10 @@ export const accountStatements = (
   const comparison = createAccountComparison(db);
   const entries = createGatewayEntries(db);
   const movements = createMovements(db);
-  const days = { gateway: 'sandbox', from: accountDay.day, to: accountDay.day };
+  const days = {
+    ...({ gateway: 'sandbox', application: null, test: null } as const),
+    ...{ from: accountDay.day, to: accountDay.day },
+  };
   const everyOne = { ...owner, ...everyMovement };
   const page = { after: null, limit: 21 };
   const entry = {
@@ -36,9 +39,9 @@ export const accountStatements = (
     'movements.ts': {
       methods: movements,
       calls: {
-        sum: () => movements.sum(days, null),
+        sum: () => movements.sum({ ...days, test: false }),
         async export() {
-          const all = { ...days, application: owner.application };
+          const all = { ...days, ...owner };
           for await (const _ of movements.export(all)) return;
         },
         list: () => movements.list(everyOne, page),

@@ -9,7 +9,7 @@ export const searchStatements = (
 ): Record<string, Statements> => {
   const search = createSearchQueries(db);
   const of = (applications: string[] | null) => {
-    const scope = { applications, limit: 20 };
+    const scope = { applications, test: applications !== null, limit: 20 };
     return {
       byOrderPrefix: () => search.byOrderPrefix('order-7', scope),
       byCard: () => search.byCard('1234', scope),

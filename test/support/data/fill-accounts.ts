@@ -10,6 +10,7 @@ interface KnownPayment {
   application: string;
   status: string;
   gateway: string;
+  test: boolean;
 }
 
 /**
@@ -65,7 +66,9 @@ export const fillAccounts = async (
     }),
   )}`;
   const find = (application: string, status: string): string =>
-    payments.find((each) => each.application === application && each.status === status)?.id ?? '';
+    payments.find(
+      (each) => each.application === application && each.status === status && !each.test,
+    )?.id ?? '';
   const at = new Date(`${dayOf(2)}T14:30:00Z`);
   const add = async (difference: Record<string, unknown>): Promise<number> => {
     const [row] = await sql<{ id: number }[]>`

@@ -115,7 +115,7 @@ export const fillConsole = async (sql: Sql) => {
       duration_ms: 80,
     })),
   )}`;
-  const [first, second] = ended.filter((_, n) => isExhausted(n));
+  const [first, second] = ended.filter(({ test }, n) => isExhausted(n) && !test);
   const [open, live] = rows.filter(({ status }) => status === 'pending');
   if (!first || !second || !open || !live) throw new Error('Some states are missing');
   await sql`
@@ -134,7 +134,7 @@ export const fillConsole = async (sql: Sql) => {
     update attempts set error = ${hostileText('error')}, response_body = ${hostileText('answer')}
     where event_id = ${eventId(second.id)}`;
   const paid = rows.filter(({ status, gateway }) => status === 'paid' && gateway === 'sandbox');
-  const failing = ended.filter(({ status }) => status === 'paid').slice(-3);
+  const failing = ended.filter(({ status, test }) => status === 'paid' && !test).slice(-3);
   await sql`
     update deliveries set status = 'pending', error_class = 'timeout', next_attempt_at = now() + interval '1 hour'
     where payment_id = any(${failing.map(({ id }) => id)})`;

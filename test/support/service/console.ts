@@ -75,7 +75,7 @@ export const call = async (
   };
 };
 
-/** Logs an operator in at the console process of this port. */
+/** Logs an operator in at the console process of this port, who looks at tests. */
 export const logInOperator = async (port: number, sql: Queries) => {
   const code = await createConsoleLoginQueries(sql).issueLink('ada', {
     role: 'operator',
@@ -83,7 +83,8 @@ export const logInOperator = async (port: number, sql: Queries) => {
   });
   const { headers } = await call(port, `/login/${code}`, { method: 'POST', form: {} });
   const [cookie = ''] = headers['set-cookie']?.[0]?.split(';') ?? [];
-  const get = (path: string, options: Call = {}) => call(port, path, { cookie, ...options });
+  const get = (path: string, options: Call = {}) =>
+    call(port, path, { cookie: `${cookie}; console-mode=test`, ...options });
   const csrf = /name="csrf" value="([\w-]+)"/.exec((await get('/settings')).text)?.[1] ?? '';
   return { get, csrf, cookie };
 };

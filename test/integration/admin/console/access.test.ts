@@ -361,7 +361,7 @@ describe('a text of others', () => {
     await console.sql`
       insert into applications (slug, default_gateway, callback_urls) values ('texts', 'toy', '{https://a.example}')`;
     const { token } = await operationsOn(console.sql).tokens.issue(
-      { application: 'texts', mode: 'test', name: hostile.replace('\u009b', ''), expiresAt: null },
+      { application: 'texts', mode: 'live', name: hostile.replace('\u009b', ''), expiresAt: null },
       null,
     );
     const fields = [{ path: `metadata.${hostile}`, rule: 'unknown', message: `not ${hostile}` }];

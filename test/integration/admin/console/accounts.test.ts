@@ -16,6 +16,8 @@ const admin = await console.logIn('admin', 'accountant');
 const viewer = await console.logIn('viewer');
 const shop = await console.logIn('operator', 'of-shop', ['shop']);
 
+const inTest = { ...viewer, cookie: `${viewer.cookie}; console-mode=test` };
+
 const read = async (path: string, person = viewer) => {
   const { status, text } = await console.call(path, person);
   expect(status, path).toBe(200);
@@ -83,9 +85,16 @@ describe('the calendar', () => {
   );
 
   it('keeps to the gateways of a mode, with their differences', async () => {
-    const [live, test] = [await read('/accounts?mode=live'), await read('/accounts?mode=test')];
-    expect(live).toContain('Days of zarinpal');
-    expect(live).not.toContain('Days of sandbox');
+    await sql`
+      insert into gateways (slug, driver, kind)
+      values ('quiet-live', 'zarinpal', 'live'), ('quiet-sandbox', 'sandbox', 'sandbox')`;
+    const [live, test] = [await read('/accounts'), await read('/accounts', inTest)];
+    expect(live).toContain('Days of quiet-live');
+    expect(live).not.toContain('Days of quiet-sandbox');
+    expect(test).toContain('Days of quiet-sandbox');
+    expect(test).not.toContain('Days of quiet-live');
+    // A live token may use a sandbox.
+    expect(live).toContain('Days of sandbox');
     expect(live).toContain('another amount at the gateway');
     expect(test).not.toContain('another amount at the gateway');
     expect(test).toContain('captured at the gateway, unknown here');
@@ -93,7 +102,7 @@ describe('the calendar', () => {
 
   it('says that there are too many movements when their sums take too long', async () => {
     const held = await holdLock(sql, (tx) => tx`lock table movements`);
-    const asked = read('/accounts?mode=live');
+    const asked = read('/accounts');
     await held.blocked('the sum of a month', { by: 'tests-console' });
     await sql`
       select pg_cancel_backend(pid) from pg_stat_activity
@@ -164,6 +173,28 @@ describe('the page of a day', () => {
     await sql`delete from account_differences where day = ${day}`;
   });
 
+  it('says whose midnight it means', async () => {
+    await sql`update gateways set time_zone = 'Asia/Tehran' where slug = 'zarinpal'`;
+    expect(await read(pageOf(filled.greenDay))).toContain('Asia/Tehran');
+  });
+
+  it('leads to the payment and the refund of a difference, and to none that is not here', async () => {
+    const [refund] = await sql<{ id: string; paymentId: string }[]>`
+      select id, payment_id as "paymentId" from refunds limit 1`;
+    const { id = '', paymentId = '' } = refund ?? {};
+    const [day, away] = ['2020-04-01', 'PAY_00000000000000000000000000'];
+    await sql`
+      insert into account_differences (gateway, day, kind, subject, payment_id, refund_id)
+      values ('zarinpal', ${day}, 'amount_differs', ${`refund:${id}`}, ${paymentId}, ${id}),
+        ('zarinpal', ${day}, 'kind_unknown', 'txn_1', ${away}, null)`;
+    const text = await read(pageOf(day));
+    expect(text).toContain(`href="/payments/${paymentId}"`);
+    expect(text).toContain(`href="/refunds/${id}"`);
+    expect(text).toContain(away);
+    expect(text).not.toContain(`href="/payments/${away}"`);
+    await sql`delete from account_differences where day = ${day}`;
+  });
+
   it('has a worker compare the day again, which leaves no record', async () => {
     const { status, headers } = await post(`${pageOf(filled.youngDay)}/compare`, admin);
     expect([status, headers.location]).toEqual([303, pageOf(filled.youngDay)]);
@@ -201,9 +232,11 @@ describe('a person of an application', () => {
 
   it('sees no gateway that its application has nothing to do with', async () => {
     await sql`insert into gateways (slug, driver, kind) values ('of-others', 'sandbox', 'sandbox')`;
-    expect(await read('/accounts')).toContain('Days of of-others');
+    expect(await read('/accounts', inTest)).toContain('Days of of-others');
     const path = `${monthOf(filled.openDay)}&application=shop`;
-    expect(await read(path, shop)).not.toContain('of-others');
+    const tester = { ...shop, cookie: `${shop.cookie}; console-mode=test` };
+    for (const person of [shop, tester])
+      expect(await read(path, person)).not.toContain('of-others');
     expect(await read(path, shop)).toContain('Days of zarinpal');
   });
 
@@ -263,6 +296,17 @@ describe('a difference', () => {
   });
 });
 
+describe('the month', () => {
+  it('says to who may download its file which gateways have days that are not closed', async () => {
+    const words = `zarinpal is closed up to ${addDays(filled.youngDay, -1)}`;
+    expect(await read(monthOf(filled.youngDay), admin)).toContain(words);
+    expect(await read(monthOf(filled.youngDay))).not.toContain(words);
+    expect(await read('/accounts?month=2020-02', admin)).toContain(
+      'zarinpal is not closed on any day',
+    );
+  });
+});
+
 describe('the movements as CSV', () => {
   const download = async (path: string, person = admin) => {
     const { status, headers, text } = await console.call(path, person);
@@ -291,7 +335,7 @@ describe('the movements as CSV', () => {
   it('are those of a month of all gateways', async () => {
     const month = filled.greenDay.slice(0, 7);
     const [row] = await sql<{ count: number }[]>`
-      select count(*)::int from movements where to_char(day, 'YYYY-MM') = ${month}`;
+      select count(*)::int from movements where to_char(day, 'YYYY-MM') = ${month} and not test`;
     const file = await download(`/accounts/file?month=${month}`);
     expect([file.name, file.applications.length]).toEqual([`movements-${month}.csv`, row?.count]);
   });

@@ -111,7 +111,7 @@ describe('an action', () => {
     ],
     ['/applications/shop/test-webhook', {}, 'webhook.test', 'application:shop'],
     [
-      '/deliveries/replay?scope=all&status=exhausted&to=2999-01-01T00:00:00.000Z',
+      '/deliveries/replay?mode=live&scope=all&status=exhausted&to=2999-01-01T00:00:00.000Z',
       {},
       'delivery.replay_many',
       'replay:REPLAY',
@@ -260,6 +260,7 @@ describe('an action', () => {
       '/audit/filter',
       '/payments/:id/refund',
       '/settings',
+      '/mode',
       '/reconcile',
       '/reconcile/stop',
       '/accounts/:gateway/:day/compare',
@@ -375,7 +376,7 @@ describe('the search box', () => {
     const [row] = await console.sql<Record<string, string>[]>`
       select p.id, e.id::text as event, p.order_id, p.gateway_reference, p.tracking_code
       from payments p join events e on e.payment_id = p.id
-      where p.status = 'paid' and p.id <> ${ids.hostile} limit 1`;
+      where p.status = 'paid' and not p.test and p.id <> ${ids.hostile} limit 1`;
     const { id, event, ...others } = row ?? {};
     expect((await search(event ?? '')).headers.location).toBe(`/events/${event}`);
     for (const text of [id, `LATE_${id}`, ` ${id} `, ...Object.values(others)]) {
@@ -393,7 +394,7 @@ describe('the search box', () => {
   it('lists several payments of one order', async () => {
     await console.sql`
       update payments set order_id = 'twice' where id in (
-        select id from payments where id not in (${ids.hostile}, ${ids.exhausted}) limit 3)`;
+        select id from payments where id not in (${ids.hostile}, ${ids.exhausted}) and not test limit 3)`;
     const { status, headers } = await search('twice');
     expect([status, headers.location]).toEqual([303, '/search?text=twice']);
     const { cookie } = await console.logIn('viewer');

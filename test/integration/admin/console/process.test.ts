@@ -69,7 +69,7 @@ const exhaust = async (many: number): Promise<string[]> => {
   return ids;
 };
 const beginReplay = async (query: string, rate: string) => {
-  const path = `/deliveries/replay?${query}&to=${new Date().toISOString()}`;
+  const path = `/deliveries/replay?mode=test&${query}&to=${new Date().toISOString()}`;
   const formId = /name="form_id" value="([\w-]+)"/.exec((await get(path)).text)?.[1] ?? '';
   const form = { csrf, form_id: formId, rate, reason: 'the receiver is back' };
   const { headers } = await get(path, { method: 'POST', form });
@@ -183,7 +183,7 @@ it('sends a test webhook through a worker, and shows what the receiver answered'
 
 it('shows the age of the sweeper, and says when Temporal is unavailable', async () => {
   await until('the sweeper reports', async () => {
-    const { text } = await get(`/overview?mode=live`);
+    const { text } = await get('/overview');
     return /last report \d+ s ago/.test(text);
   });
   await service.engine.stop();
@@ -194,7 +194,7 @@ it('shows the age of the sweeper, and says when Temporal is unavailable', async 
   });
   expect(text).toContain('Payments by hour');
   const form = { csrf, form_id: 'away', reason: 'no Temporal' };
-  const path = `/deliveries/replay?scope=all&status=delivered&to=${new Date().toISOString()}`;
+  const path = `/deliveries/replay?mode=test&scope=all&status=delivered&to=${new Date().toISOString()}`;
   const refused = await get(path, { method: 'POST', form });
   expect([refused.status, refused.text.includes('Temporal is unavailable')]).toEqual([409, true]);
   await service.engine.start();

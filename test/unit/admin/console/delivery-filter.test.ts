@@ -6,7 +6,7 @@ import {
 } from '../../../../admin/console/delivery-filter.ts';
 import { type DeliveryFilter, everyDelivery } from '../../../../postgres/delivery-filter.ts';
 
-const whole: DeliveryFilter = {
+const whole: DeliveryFilter & { test: boolean } = {
   application: 'shop',
   test: false,
   kind: 'payment.failed',
@@ -19,11 +19,13 @@ const whole: DeliveryFilter = {
 const parts = Object.keys(everyDelivery) as (keyof DeliveryFilter)[];
 
 describe('a filter in an address', () => {
-  it.each([...parts.map((name) => ({ ...everyDelivery, [name]: whole[name] })), whole])(
+  it.each([...parts.map((name) => ({ ...everyDelivery, test: true, [name]: whole[name] })), whole])(
     'is read as it was written: %j',
     (filter) => {
       const query = writeDeliveryFilter(filter);
-      expect(readDeliveryFilter({ query, zone: 'Asia/Tehran' }, new Date())).toEqual(filter);
+      expect(
+        readDeliveryFilter({ query, zone: 'Asia/Tehran', test: filter.test }, new Date()),
+      ).toEqual(filter);
     },
   );
 });
@@ -60,6 +62,7 @@ describe('what a replay takes', () => {
     { ...whole, delivery: 'pending' as const },
     { ...whole, delivery: null },
     { ...whole, to: null },
+    { ...whole, test: null },
   ])('is refused for %j', (filter) => {
     const query = writeDeliveryFilter(filter);
     query.set('scope', 'all');

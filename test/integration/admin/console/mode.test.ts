@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest';
+import { createRoutes } from '../../../../admin/console/routes.ts';
+import { eventId, newPaymentId, newReplayId, refundId } from '../../../../contract/ids.ts';
+import { createReplays } from '../../../../postgres/replays.ts';
+import { everyDelivery } from '../../../../postgres/delivery-filter.ts';
+import { fillConsole } from '../../../support/data/fill-console.ts';
+import { forFile } from '../../../support/for-file.ts';
+import { call, startConsole } from '../../../support/service/console.ts';
+import { operationsOn } from '../../../support/service/admin-operations.ts';
+
+const now = new Date();
+const console = await forFile(startConsole({ temporal: {}, now: () => now }));
+const ids = await fillConsole(console.sql);
+const { sql } = console;
+const admin = await console.logIn('admin');
+
+const today = now.toISOString().slice(0, 10);
+
+/** One of everything that is live or a test, in each state that waits for somebody. */
+const addAll = async (test: boolean) => {
+  const [one, two, three] = [newPaymentId(), newPaymentId(), newPaymentId()];
+  const at = new Date(now.getTime() - 60_000);
+  // A live token may use a sandbox, too.
+  const gateway = 'sandbox';
+  const shared = { application: 'shop', test, currency: 'EUR' };
+  const payment = {
+    ...shared,
+    ...{ amount: 7_777, gateway, callback_url: 'https://shop.example/return', metadata: '{}' },
+    ...{ expires_at: new Date(Date.now() - 7_200_000), created_at: at, updated_at: at },
+    checkout_at: at,
+    ...{ paid_at: null, failure_code: null, tracking_code: null },
+  };
+  await sql`insert into payments ${sql([
+    { ...payment, id: one, order_id: 'same', status: 'paid', paid_at: at, tracking_code: 'same' },
+    { ...payment, id: two, order_id: 'same', status: 'failed', failure_code: 'insufficient_funds' },
+    { ...payment, id: three, order_id: 'same', status: 'pending' },
+  ])}`;
+  await sql`insert into late_payments (payment_id, found_at, result, resolved_at) values (${two}, now(), 'by_hand', now())`;
+  await sql`insert into workflow_outbox (payment_id, created_at) values (${three}, now() - interval '9 days')`;
+  await sql`
+    insert into gateway_exchanges (payment_id, gateway, at, operation, result, duration_ms)
+    values (${three}, 'sandbox', now(), 'verify', 'no_answer', 9)`;
+  const event = { subject: one, payment_id: one, application: 'shop', test, kind: 'payment.paid' };
+  await sql`insert into events ${sql({ ...event, id: eventId(one), body: Buffer.from('{}'), created_at: at })}`;
+  const delivery = {
+    application: 'shop',
+    test,
+    payment_id: one,
+    order_id: 'same',
+    kind: 'payment.paid',
+  };
+  await sql`insert into deliveries ${sql({
+    ...delivery,
+    ...{ event_id: eventId(one), created_at: at, recorded_at: at },
+    ...{ status: 'pending', error_class: 'tls', next_attempt_at: new Date(Date.now() - 8_640_000) },
+  })}`;
+  await sql`insert into attempts ${sql({
+    ...{ event_id: eventId(one), number: 1, round: 1, trigger: 'schedule', scheduled_at: at },
+    ...{ started_at: at, completed_at: at, duration_ms: 9_999, error_class: 'tls', error: 'tls' },
+    ...{ response_status: null, response_body: null, response_truncated: false },
+  })}`;
+  await sql`insert into refunds ${sql({
+    ...{ id: refundId([one]), payment_id: one, ...shared, order_id: 'same', status: 'pending' },
+    ...{ stage: 'by_hand', amount: 77, method: 'refund', requested_by: 'application' },
+    ...{ metadata: '{}', times_told: 1, created_at: at, updated_at: at },
+  })}`;
+  await sql`
+    insert into account_differences (gateway, day, kind, subject, payment_id, application)
+    values (${gateway}, ${today}, 'amount_differs', ${`payment:${one}`}, ${one}, 'shop')`;
+  const replay = { ...everyDelivery, ...{ application: 'shop', test }, to: new Date() };
+  const id = newReplayId();
+  await sql`update replays set status = 'done', ended_at = now() where status = 'running'`;
+  await createReplays(sql).insertOfOperator({
+    ...{ ...replay, id, delivery: 'exhausted', matched: 7, perSecond: 1 },
+  });
+  const mode = test ? 'test' : 'live';
+  await operationsOn(sql).tokens.issue(
+    { application: 'shop', mode, name: `more ${mode}`, expiresAt: null },
+    'more',
+  );
+  return { payment: one, refund: refundId([one]), event: eventId(one), replay: id };
+};
+
+/** Every page, with an address of each. A page of one thing is of another one than those that are added. */
+const pages = createRoutes(console.deps)
+  .filter(({ method, role }) => method === 'GET' && role !== 'anyone')
+  // They have the changes of everybody, and the calls to an account of both modes.
+  .filter(({ path }) => path !== '/audit' && path !== '/gateways/:slug')
+  .map(({ path }) => ({
+    path,
+    address: `${path}${path === '/search' ? '?text=same' : ''}`
+      .replace(':slug', 'shop')
+      .replace(':gateway', 'sandbox')
+      .replace(':day', today)
+      .replace('/payments/:id', `/payments/${ids.paid}`)
+      .replace('/refunds/:id', `/refunds/${ids.byHand[0]}`)
+      .replace(':event', eventId(ids.exhausted))
+      .replace(/:\w+/g, 'none'),
+  }));
+
+/** What the pages say, but ages. Each reading is by a process of its own, because one keeps figures for some seconds. */
+const readAll = async (mode: 'live' | 'test') => {
+  const host = 'other.localhost';
+  const port = await console.serveAt(`http://${host}`);
+  const read = async ({ path, address }: (typeof pages)[number]) => {
+    const cookie = `${admin.cookie}; console-mode=${mode}`;
+    const { text } = await call(port, address, { cookie, headers: { host } });
+    const said = text
+      .replaceAll(/name="form_id" value="[^"]+"/g, '')
+      .replaceAll(/\d+ (?:s|min|h|days)\b/g, 'some time');
+    return [path, said] as const;
+  };
+  return new Map(await Promise.all(pages.map(read)));
+};
+
+/** The pages that say something of payments, and must say what is added to their own mode. */
+const affected = [
+  '/',
+  '/overview',
+  '/attention',
+  ...['/attention/money', '/attention/silent', '/attention/overdue'],
+  ...['/payments', '/payments/file', '/refunds'],
+  ...['/accounts', '/accounts/file', '/accounts/:gateway/:day', '/accounts/:gateway/:day/file'],
+  ...['/deliveries', '/deliveries/replays'],
+  ...['/applications/:slug', '/applications/:slug/events'],
+  '/search',
+];
+
+describe.each(['live', 'test'] as const)('%s', (mode) => {
+  it('is all that a page shows: nothing of the other mode changes it', async () => {
+    const before = await readAll(mode);
+    await addAll(mode !== 'test');
+    const after = await readAll(mode);
+    for (const [path, said] of before) expect(after.get(path), path).toBe(said);
+  });
+
+  it('is shown by each page that is about payments', async () => {
+    const before = await readAll(mode);
+    await addAll(mode === 'test');
+    const after = await readAll(mode);
+    const changed = [...before].filter(([path, said]) => after.get(path) !== said);
+    expect(changed.map(([path]) => path)).toEqual(expect.arrayContaining(affected));
+  });
+});
+
+it('is live until the person chooses, and then what was chosen', async () => {
+  const bar = 'Test mode: no real money.';
+  const { cookie, csrf } = admin;
+  expect((await console.call('/payments', { cookie })).text).not.toContain(bar);
+  const form = { csrf, mode: 'test', back: '/payments?status=paid&after=1.PAY_1' };
+  const { status, headers } = await console.call('/mode', { method: 'POST', cookie, form });
+  expect([status, headers.location]).toEqual([303, '/payments?status=paid']);
+  const [chosen = ''] = headers['set-cookie'] ?? [];
+  expect(chosen).toMatch(/^console-mode=test; Path=\/; HttpOnly; SameSite=Lax; Max-Age=31536000$/);
+  const both = `${cookie}; ${chosen.split(';')[0]}`;
+  for (const path of ['/payments', '/deliveries', '/audit', '/settings'])
+    expect((await console.call(path, { cookie: both })).text, path).toContain(bar);
+  const elsewhere = { csrf, mode: 'live', back: 'https://elsewhere.example/' };
+  const back = await console.call('/mode', { method: 'POST', cookie: both, form: elsewhere });
+  expect(back.headers.location).toBe('/');
+  expect(back.headers['set-cookie']?.[0]).toContain('console-mode=live');
+  const forged = { ...form, csrf: 'forged' };
+  expect((await console.call('/mode', { method: 'POST', cookie, form: forged })).status).toBe(403);
+});
+
+it.each([
+  [false, 'This is live: real money.'],
+  [true, 'This is a test: no real money.'],
+])(
+  'one thing of the other mode has its page, which says its mode (test: %s)',
+  async (test, words) => {
+    const added = await addAll(test);
+    const cookie = `${admin.cookie}; console-mode=${test ? 'live' : 'test'}`;
+    const [difference] = await sql<{ id: number }[]>`
+    select id from account_differences where payment_id = ${added.payment}`;
+    for (const path of [
+      `/payments/${added.payment}`,
+      `/payments/${added.payment}/refund`,
+      `/refunds/${added.refund}`,
+      `/refunds/${added.refund}/failed`,
+      `/events/${added.event}`,
+      `/events/${added.event}/replay`,
+      `/deliveries/replays/${added.replay}`,
+      `/accounts/differences/${difference?.id}/explain`,
+      `/deliveries/replay?scope=selected&event=${added.event}&status=failing&mode=${test ? 'test' : 'live'}&to=${new Date().toISOString()}`,
+    ]) {
+      const { status, text } = await console.call(path, { cookie });
+      expect([status, text.includes(words)], path).toEqual([200, true]);
+    }
+  },
+);
+
+it('a file is of the mode that was chosen, and its name says if it is of tests', async () => {
+  const paths = ['/payments/file', '/accounts/file', `/accounts/sandbox/${today}/file`];
+  for (const mode of ['live', 'test'])
+    for (const path of paths) {
+      const cookie = `${admin.cookie}; console-mode=${mode}`;
+      const { headers, text } = await console.call(path, { cookie });
+      const [heading = '', ...rows] = text.trimEnd().split('\r\n');
+      const names = heading.split(',');
+      const column = names.indexOf(path === '/payments/file' ? 'mode' : 'test');
+      const own = path === '/payments/file' ? mode : mode === 'test' ? 'yes' : 'no';
+      expect(new Set(rows.map((row) => row.split(',')[column])), path).toEqual(new Set([own]));
+      expect(headers['content-disposition']?.includes('-test.csv'), path).toBe(mode === 'test');
+    }
+});
