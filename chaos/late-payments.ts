@@ -4,7 +4,7 @@ import type { ReportedStatus } from './journal.ts';
 import { type CreatedPayment, isTerminal } from './scenarios.ts';
 
 export interface LateEvidence {
-  /** Where the service says that the money went; `found` while that is open. */
+  /** The place where the service says that the money went; `found` while that is open. */
   recorded?: string | undefined;
   /** The statuses that the payer and the application saw. */
   statuses: readonly ReportedStatus[];

@@ -6,7 +6,7 @@ import type { Random } from './random.ts';
 export interface Scenario {
   /** The name of the payment in the run, and its idempotency key. */
   order: string;
-  /** What is paid for: the same for several payments, of which at most one may be paid. */
+  /** The purchase: the same for several payments, of which at most one may be paid. */
   orderId: string;
   /** The application asks for it so much later. */
   afterMs: number;

@@ -58,7 +58,7 @@ export interface DifferenceFilter {
   after?: number;
 }
 
-/** Whose differences a page shows. Null: any. */
+/** The days whose differences a page shows. Null: any. */
 export type DifferenceOwner = Pick<DifferenceFilter, 'application' | 'test'>;
 
 /** The condition for differences `f` of one mode. Without a payment, those of a sandbox are tests. */

@@ -17,7 +17,7 @@ export interface GatewayCount {
   count: number;
 }
 
-/** What belongs to live or to tests, and has a page of its own. */
+/** A thing that belongs to live or to tests, and has a page of its own. */
 export type ThingKind = 'payment' | 'refund' | 'event' | 'replay' | 'difference';
 
 /** The work that no process has done yet. Null: there is none. */

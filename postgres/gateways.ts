@@ -93,14 +93,14 @@ export const createGateways = (sql: Queries) => ({
       from gateways order by slug`;
   },
 
-  /** Those of the slugs that exist, in their order. */
+  /** The gateways of the slugs that exist, in their order. */
   async listNamed(slugs: readonly string[]): Promise<Gateway[]> {
     return sql<Gateway[]>`
       select slug, driver, kind, enabled from gateways where slug = any (${[...slugs]}::text[])
       order by array_position(${[...slugs]}::text[], slug)`;
   },
 
-  /** Those that take new payments. */
+  /** The gateways that take new payments. */
   async listUsable({ sandboxOnly }: { sandboxOnly: boolean }): Promise<UsableGateway[]> {
     return sql<UsableGateway[]>`
       select slug, driver, kind, has_refund_credentials as "hasRefundCredentials",

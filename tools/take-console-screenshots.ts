@@ -104,7 +104,7 @@ try {
     await page.getByRole('button', { name: 'Compare' }).click();
     await page.getByText('open payment without a workflow').first().waitFor();
     for (const [name, path] of Object.entries(wanted)) {
-      // Of the narrow ones the documentation shows the payment.
+      // The documentation shows the narrow payment.
       if (!takesAll && width === 390 && name !== 'payment') continue;
       await page.goto(`${server.baseUrl}${path}`);
       const suffix = takesAll ? `-${width}-${colorScheme}` : width === 390 ? '-phone' : '';

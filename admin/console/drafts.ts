@@ -5,7 +5,7 @@ const keptMs = 30 * 60_000;
 const draftsMax = 500;
 const idPattern = /^[\w-]{43}$/;
 
-/** What belongs to one sending, and fields whose text may be a secret. */
+/** Names that belong to one sending, and fields whose text may be a secret. */
 const neverKept = new Set(['csrf', 'form_id', 'back', 'confirm', 'response', 'url', 'credentials']);
 
 interface Draft {

@@ -19,7 +19,7 @@ export interface NewGateway {
 
 export interface GatewayDetails {
   gateway: ListedGateway;
-  /** What its driver takes; null for a driver that this version does not have. */
+  /** The payments that its driver takes; null for a driver that this version does not have. */
   bounds: PaymentBounds | null;
 }
 

@@ -20,7 +20,7 @@ const refuseKnown = async (
     throw new Refusal(`There is a person "${name}" already. For another role, remove them first.`);
 };
 
-/** What an admin of the console may do about people. */
+/** The changes of people that an admin of the console may make. */
 export const createInvitations = ({ change, consoleUrl }: Pick<Deps, 'change' | 'consoleUrl'>) => ({
   /**
    * Lets a new person in, who is no admin.

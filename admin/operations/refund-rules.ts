@@ -35,7 +35,7 @@ export const createRefundRules = ({
     return { approvals, requests };
   },
 
-  /** What an application may refund in a day, in minor units. */
+  /** The sum that an application may refund in a day, in minor units. */
   async limitsOf(slug: string): Promise<{ currency: string; perDay: number }[]> {
     await findApplication(sql, slug);
     return createAdminRefunds(sql).listLimits(slug);

@@ -57,7 +57,7 @@ const membersOf = (schema: Schema, around = ''): Member[] => {
   });
 };
 
-/** What the page says of a schema. */
+/** The words of the page about a schema. */
 export const schemaRows = (schema: Schema) => ({
   facts: [...[typeOf(schema)].filter(Boolean), ...boundsOf(schema)],
   text: schema.description ?? '',

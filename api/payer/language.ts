@@ -19,6 +19,12 @@ export interface Visit {
 
 /** The parameter of the links to other languages. */
 const parameter = 'lang';
+/** The parameter of the page that waits: its end, in ms since 1970. No gateway has one of this name. */
+export const waitsUntil = 'waits_until';
+
+/** The query without what a gateway or anybody else has added: no page shows that, because it may be a card number. */
+export const ownParameters = (search: URLSearchParams): URLSearchParams =>
+  new URLSearchParams([...search].filter(([name]) => name === parameter || name === waitsUntil));
 
 /** The first language of an Accept-Language that the pages have (RFC 9110, 12.5.4). */
 const acceptedLanguage = (header: string | undefined): Language | undefined =>
@@ -42,7 +48,7 @@ export const visitOf = (request: BrowserRequest, payment?: ShownPayment): Visit 
     languageOf(payment?.locale) ??
     'en',
   searchIn(language) {
-    const query = request.search();
+    const query = ownParameters(request.search());
     query.set(parameter, language);
     return `?${String(query)}`;
   },

@@ -109,7 +109,7 @@ const paidTo = ({ language, payment }: Visit): Html | '' =>
       </p>`
     : '';
 
-/** What the payer pays for, and how much. */
+/** The purchase of the payer, and its amount. */
 export const paymentParts = ({ language, payment }: Visit): Html | '' =>
   payment
     ? html`${payment.test ? html`<p class="soft">${speak(language)('test_payment')}</p>` : ''}

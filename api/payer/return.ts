@@ -12,7 +12,7 @@ import type { Verify } from '../payments/verifier.ts';
 import { redirectToCallback } from './callback.ts';
 import type { GatewayBudget } from './gateway-budget.ts';
 import type { SearchLate } from './late-payments.ts';
-import { type ShownPayment, visitOf } from './language.ts';
+import { ownParameters, type ShownPayment, visitOf, waitsUntil } from './language.ts';
 import { unknownPaymentPage, waitPage } from './pages.ts';
 import { orWaitingPage } from './waiting.ts';
 
@@ -65,8 +65,6 @@ const waitMaxMs = 10_000;
 /** Left for the start of a late-payment search when the gateway has used up the wait. */
 const lateStartMinMs = 1_000;
 
-/** The parameter of the page that waits: its end, in ms since 1970. No gateway has one of this name. */
-const waitsUntil = 'waits_until';
 const reloadSeconds = 1;
 const showPage = (request: ReturnRequest, payment?: ShownPayment) =>
   waitPage(visitOf(request, payment), 'asking', reloadSeconds);
@@ -74,7 +72,7 @@ const showPage = (request: ReturnRequest, payment?: ShownPayment) =>
 export const returnHandler =
   (deps: Deps): Handler<'payer', typeof returnFromGatewayRoute> =>
   async (request) => {
-    const search = request.search();
+    const search = ownParameters(request.search());
     const ends = Number(search.get(waitsUntil) ?? 0);
     const latest = Date.now() + waitMaxMs;
     // Anybody can write a time. One that this service has not set has no meaning.

@@ -126,7 +126,7 @@ const choiceOf = (
 ): Choice => {
   const isTwice = members.has('gateway') && members.has('gateways');
   if (members.has('gateways')) {
-    // What is wrong with the list itself is reported with the rest of the body.
+    // A fault of the list itself is reported with the rest of the body.
     const { data } = NamedGateways.safeParse(value);
     return { slugs: data?.gateways ?? [], path: 'gateways', isTwice };
   }
@@ -135,7 +135,7 @@ const choiceOf = (
   return { slugs, path: 'gateway', isTwice };
 };
 
-/** Those that exist, in their order. Authentication has read the application's own. */
+/** The gateways that exist, in their order. Authentication has read the application's own. */
 const findGateways = async (
   gateways: Pick<Gateways, 'listNamed'>,
   slugs: readonly string[],

@@ -54,7 +54,7 @@ export const text = ({ form }: PersonRequest, name: string): string => {
   return holdsSecret(typed) ? '' : typed;
 };
 
-/** What was typed, or else what is set now. */
+/** The typed value, or else the value that is set now. */
 export const typedOr = (request: PersonRequest, name: string, now: string): string =>
   request.form.has(name) ? text(request, name) : now;
 

@@ -20,7 +20,7 @@ const rulesPath = '/refunds/rules';
 const amountOf = (amount: number | null, currency: string, none: string): string =>
   amount === null ? none : formatMoney({ amount, currency });
 
-/** What an application may give back in a day. */
+/** The sum that an application may give back in a day. */
 export const limitsText = (limits: readonly { currency: string; perDay: number }[]): string =>
   limits.length === 0
     ? 'no limit'

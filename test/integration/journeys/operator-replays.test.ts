@@ -98,7 +98,7 @@ describe('replaying an exhausted delivery', () => {
       ...Array<string>(6).fill('schedule'),
       ...Array<string>(7).fill('admin'),
     ]);
-    expect(timeline.map(({ what }) => what)).toContain('attempt 13 (admin)');
+    expect(timeline.map(({ what }) => what)).toContain('attempt 13 (by an admin)');
     await service.client.workflow.getHandle(id).result();
   });
 

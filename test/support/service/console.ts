@@ -193,7 +193,7 @@ export const startConsole = async ({
       const answer = await call(port, path, { method: 'POST', cookie, form });
       return { question, answer, form };
     },
-    /** What a person has changed. */
+    /** The changes of a person. */
     auditOf: (actor: string) => postgres.sql`
       select action, subject, via, reason from audit_log
       where actor = ${actor} and action <> 'console.login' order by id`,

@@ -111,7 +111,7 @@ const pagesIn = async (language: Language): Promise<string[]> => {
 
 const inOneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
 
-/** What a payer sees or hears of a page: its texts, and the labels for screen readers. */
+/** Everything that a payer sees or hears of a page: its texts, and the labels for screen readers. */
 const sentencesOf = (page: string): string[] => {
   const visible = page.replaceAll(/<(style|script)>[^]*?<\/\1>|<\/?bdi[^>]*>/g, '');
   const labels = [...visible.matchAll(/ (?:aria-label|alt|title|placeholder)="([^"]*)"/g)];
