@@ -70,7 +70,7 @@ export const createSearchQueries = (sql: Queries) => {
         scope,
         sql`select p.* from payments p
           where ${own} and p.card_pan_masked is not null and right(p.card_pan_masked, 4) = ${lastDigits}
-          ${newest} limit ${scope.limit}`,
+          order by p.created_at desc limit ${scope.limit}`,
       ),
 
     /** The index has those that have ended. The lookup reads the newest 1,000 of each open state. */
@@ -79,7 +79,8 @@ export const createSearchQueries = (sql: Queries) => {
         scope,
         sql`(select p.* from payments p
             where ${own} and p.status in ('paid', 'failed', 'cancelled', 'expired')
-              and p.currency = ${currency} and p.amount = ${amount} ${newest} limit ${scope.limit})
+              and p.currency = ${currency} and p.amount = ${amount}
+            order by p.created_at desc limit ${scope.limit})
           union all
           (select p.* from (values ('pending'), ('processing')) as s (status) cross join lateral (
               select p.* from payments p where ${own} and p.status = s.status ${newest} limit 1000) as p

@@ -177,9 +177,9 @@ create index payments__list_by_order_and_status
   on payments (application, test, order_id, status, created_at desc, id desc);
 
 -- What a person has of a payment: the end of a card's number, or an amount. An open payment is in neither.
-create index payments__card on payments (application, test, right(card_pan_masked, 4), created_at desc, id desc)
+create index payments__card on payments (application, test, right(card_pan_masked, 4), created_at desc)
   where card_pan_masked is not null;
-create index payments__amount on payments (application, test, currency, amount, created_at desc, id desc)
+create index payments__amount on payments (application, test, currency, amount, created_at desc)
   where status in ('paid', 'failed', 'cancelled', 'expired');
 
 -- One payment holds an order. The second of two claims at once waits here, and is refused.

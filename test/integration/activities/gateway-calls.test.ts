@@ -130,9 +130,9 @@ it('shows exchanges to admins in the timeline without card numbers', async () =>
   await verifyPayment({ id, returned: false });
   const { timeline } = await operationsOn(records.sql).payments.get(id);
   const shown = timeline.flatMap(({ what, details }) =>
-    what === 'gateway: verify' ? [details?.replace(/, \d+ ms$/, '')] : [],
+    what === 'the gateway was asked to confirm' ? [details?.replace(/, \d+ ms$/, '')] : [],
   );
-  expect(shown).toEqual(['waiting', 'failed · -51 · Card 424242******4242 was declined']);
+  expect(shown).toEqual(['nobody has paid yet', 'failed · -51 · Card 424242******4242 was declined']);
 });
 
 describe('the inquiries of the sweeper', () => {
@@ -171,8 +171,8 @@ describe('the inquiries of the sweeper', () => {
     const { timeline } = await operationsOn(records.sql).payments.get(ids[2]!); // There are ten.
     expect(timeline).toContainEqual(
       expect.objectContaining({
-        what: 'gateway: inquire',
-        details: expect.stringMatching(/^processing/),
+        what: 'the gateway was asked',
+        details: expect.stringMatching(/^money on its way/),
       }),
     );
   });

@@ -30,7 +30,7 @@ describe('openPayment', () => {
     const { id, amount, currency, description, expiresAt } = payment;
     const returnUrl = `${publicBaseUrl}/api/v1/payments/${id}/return`;
     expect(asked.map((each) => each.payment)).toEqual([
-      { id, amount, currency, description, expiresAt, returnUrl },
+      { id, amount, currency, description, displayName: null, expiresAt, returnUrl },
     ]);
     expect(await records.paymentOutcomes.get(id)).toMatchObject({
       status: 'pending',

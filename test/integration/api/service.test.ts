@@ -315,7 +315,7 @@ describe('an unexpected error, as if a release went out before its migration', (
       const { status, text, headers } = await send();
       expect(status, name).toBe(500);
       expect(text).toMatch(/^<!doctype html>/);
-      expect(text).toContain('The service has failed to handle the request.');
+      expect(text).toContain('This says nothing about your payment.');
       expect(text).not.toMatch(/relation|does not exist|payments\.ts/);
       const requestId = headers.get('x-request-id');
       expect(text).toContain(requestId);
