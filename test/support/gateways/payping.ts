@@ -152,7 +152,7 @@ export const payping: ProviderFixture<Payping> = {
     verifyReturns('does not verify another amount', paidAs({ amount: 2_000 }), {
       state: 'failed',
       failureCode: 'amount_mismatch',
-      message: '2000 IRT',
+      message: '20,000 IRR',
     }),
     bothReturn(
       'returns another amount that was verified before',

@@ -102,7 +102,7 @@ export const zibal: ProviderFixture<Zibal> = {
     verifyReturns('does not verify another amount', paidAs({ amount: 2_000 }), {
       state: 'failed',
       failureCode: 'amount_mismatch',
-      message: '2000 IRR',
+      message: '2,000 IRR',
     }),
     bothReturn(
       'returns another amount that was verified before',
