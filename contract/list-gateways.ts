@@ -15,7 +15,7 @@ export const ListGateways = z.object({
     .transform(Number)
     .optional()
     .meta({
-      override: asInteger({ maximum: amountBounds.max }),
+      override: asInteger({ maximum: amountBounds.max, format: 'int64' }),
       description: 'Those that take this amount, in minor units, in one of the listed currencies.',
     }),
 });

@@ -111,7 +111,7 @@ export const count = (max: number) => {
 
 /** Documents a text that is parsed to a number as an integer. */
 export const asInteger =
-  (numbers: { maximum: number; default?: number }) =>
+  (numbers: { maximum: number; default?: number; format?: 'int64' }) =>
   ({ jsonSchema }: { jsonSchema: object }) => {
     Object.assign(jsonSchema, { type: 'integer', minimum: 1, ...numbers });
     Reflect.deleteProperty(jsonSchema, 'pattern');

@@ -132,7 +132,10 @@ it('shows exchanges to admins in the timeline without card numbers', async () =>
   const shown = timeline.flatMap(({ what, details }) =>
     what === 'the gateway was asked to confirm' ? [details?.replace(/, \d+ ms$/, '')] : [],
   );
-  expect(shown).toEqual(['nobody has paid yet', 'failed · -51 · Card 424242******4242 was declined']);
+  expect(shown).toEqual([
+    'nobody has paid yet',
+    'failed · -51 · Card 424242******4242 was declined',
+  ]);
 });
 
 describe('the inquiries of the sweeper', () => {

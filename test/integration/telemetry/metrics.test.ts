@@ -306,7 +306,11 @@ const checkedByAbsence = [
 ];
 
 /** Checked in test/integration/api/gateways/notifications.test.ts and postgres/backlog-metrics.test.ts. */
-const checkedElsewhere = ['payments_notifications_total', 'payments_account_days_due', 'payments_gateways_silent'];
+const checkedElsewhere = [
+  'payments_notifications_total',
+  'payments_account_days_due',
+  'payments_gateways_silent',
+];
 
 describe('the metric', () => {
   it.each(Object.entries(checks))('the metric %s changes', async (_name, check) => {

@@ -21,7 +21,10 @@ const send = (to: string, person: { cookie: string; csrf: string }, fields: obje
   });
 /** Where the page of the login leads back to. */
 const backIn = (text: string): string =>
-  decodeURIComponent(/name="back" value="([^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&');
+  decodeURIComponent(/<main.*?name="back" value="([^"]+)"/s.exec(text)?.[1] ?? '').replaceAll(
+    '&amp;',
+    '&',
+  );
 const callbacks = async () => {
   const [row] = await console.sql`select callback_urls from applications where slug = 'shop'`;
   return row?.['callback_urls'] as string[];
