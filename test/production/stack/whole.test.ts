@@ -51,7 +51,7 @@ const logIn = async (banner: string) => {
   const { status, headers } = await call(Number(port), path, { method: 'POST', form: {} });
   expect([status, headers.location]).toEqual([303, '/']);
   const [cookie = ''] = headers['set-cookie']?.[0]?.split(';') ?? [];
-  const { text } = await call(Number(port), '/', { cookie });
+  const { text } = await call(Number(port), '/', { cookie: `${cookie}; console-mode=test` });
   expect(text).toContain('Payments in 24 hours<strong>1</strong>');
 };
 
