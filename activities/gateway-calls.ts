@@ -1,5 +1,6 @@
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import type { RecordedAccount } from '../contract/gateway-account.ts';
+import { returnUrl } from '../contract/payment-fields.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
 import { GatewayUnavailable } from '../gateways/errors.ts';
@@ -130,7 +131,7 @@ export const toGateway = (
   description: payment.description,
   displayName: payment.displayName ?? null,
   expiresAt: payment.expiresAt,
-  returnUrl: `${publicBaseUrl}/api/v1/payments/${payment.id}/return`,
+  returnUrl: returnUrl(payment.id, publicBaseUrl),
 });
 
 /** An opened payment as its gateway needs it. */

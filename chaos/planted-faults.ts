@@ -1,5 +1,14 @@
 import type { Sql } from '../postgres/driver/sql.ts';
 
+const onEachUpdate = (table: 'applications' | 'payments', name: string, change: string): string => `
+    create function ${name}() returns trigger language plpgsql as $$
+    begin
+      ${change}
+      return new;
+    end $$;
+    create trigger ${name} before update on ${table}
+      for each row execute function ${name}();`;
+
 /**
  * Faults that a run must find. Triggers in the database plant them, so that they need no change of the
  * service and do not depend on its source.
@@ -13,33 +22,18 @@ const faults = {
     end $$;
     create trigger lose_event before insert on events for each row execute function lose_event();`,
   /** One payment in ten shows another tracking code than its event and its gateway. */
-  'wrong-receipt': `
-    create function change_receipt() returns trigger language plpgsql as $$
-    begin
-      if new.tracking_code is not null and random() < 0.1 then new.tracking_code := 'wrong'; end if;
-      return new;
-    end $$;
-    create trigger change_receipt before update on payments
-      for each row execute function change_receipt();`,
+  'wrong-receipt': onEachUpdate(
+    'payments',
+    'change_receipt',
+    "if new.tracking_code is not null and random() < 0.1 then new.tracking_code := 'wrong'; end if;",
+  ),
   /** No payment claims its order, and no index holds it. */
   'order-unclaimed': `
     drop index payments__order;
-    create function forget_claim() returns trigger language plpgsql as $$
-    begin
-      new.order_claimed_at := null;
-      return new;
-    end $$;
-    create trigger forget_claim before update on payments
-      for each row execute function forget_claim();`,
+    ${onEachUpdate('payments', 'forget_claim', 'new.order_claimed_at := null;')}`,
   /** The service does not know that orders are paid once. */
   'order-paid-twice': `
-    create function forget_option() returns trigger language plpgsql as $$
-    begin
-      new.orders_paid_once := false;
-      return new;
-    end $$;
-    create trigger forget_option before update on applications
-      for each row execute function forget_option();
+    ${onEachUpdate('applications', 'forget_option', 'new.orders_paid_once := false;')}
     update applications set orders_paid_once = true;`,
 } as const;
 

@@ -63,7 +63,7 @@ export const CreatePayment = requestObject({
       uniqueItems: true,
       description:
         'Slugs of gateways that may take the payment, instead of `gateway`. They are asked in this order until one opens the ' +
-        'payment, which stays there. Those that are disabled or do not take its amount, currency or time are left out; ' +
+        'payment, which stays there. Gateways that are disabled or do not take its amount, currency or time are left out; ' +
         'if none is left, the create is rejected with the reasons of each. All are live, or all are sandboxes (rule ' +
         "`kind`). By default the application's list.",
     }),

@@ -30,6 +30,10 @@ interface CheckoutFields {
 const checkoutUrl = ({ id, status }: CheckoutFields, publicBaseUrl: string): string | null =>
   isTerminal(status) ? null : `${publicBaseUrl}/api/v1/payments/${id}/checkout`;
 
+/** The gateway sends the payer here. */
+export const returnUrl = (id: string, publicBaseUrl: string): string =>
+  `${publicBaseUrl}/api/v1/payments/${id}/return`;
+
 export interface RefundSums {
   status: Status;
   amount: number;

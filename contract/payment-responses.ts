@@ -77,7 +77,7 @@ const paymentSchemas = {
     .meta({ description: 'The sum that refunds hold which have not ended, in minor units.' }),
   refundable: z.int().min(0).meta({
     description:
-      'The sum that can still be refunded, in minor units; 0 unless the payment is paid and the account at its gateway still gives money back. What the gateway cannot give back, as a rest below its least amount, is not in it.',
+      'The sum that can still be refunded, in minor units; 0 unless the payment is paid and the account at its gateway still gives money back. It leaves out money that the gateway cannot give back, as a rest below its least amount.',
   }),
   refundable_until: time(
     'When the account at the gateway stops giving money back; null if the payment is not paid, or without a limit.',

@@ -47,6 +47,15 @@ export const fromWire = ({ currencies }: Currencies, { amount, currency }: Money
   return shift < 0 ? amount / 10 ** -shift : amount * 10 ** shift;
 };
 
+/** Why a gateway does not take an amount of a currency that it takes. */
+export const amountProblem = (
+  { min, max, step }: Pick<CurrencyTerms, 'min' | 'max' | 'step'>,
+  amount: number,
+): 'bounds' | 'step' | undefined => {
+  if (amount < min || amount > max) return 'bounds';
+  return amount % step === 0 ? undefined : 'step';
+};
+
 /**
  * The `fields` of VALIDATION_FAILED for a payment that the gateway does not take.
  * @param name of the gateway, where there are several
@@ -65,12 +74,12 @@ export const findProblems = (
     const more = codes.length > 5 ? ` and ${codes.length - 5} more` : '';
     const taken = codes.slice(0, 5).join(', ') + more;
     add('currency', 'currency', `is not taken by ${name}, which takes ${taken}`);
-  } else if (amount < terms.min || amount > terms.max) {
+  } else {
+    const problem = amountProblem(terms, amount);
     const range = `from ${terms.min} to ${terms.max} ${currency}`;
-    add('amount', 'bounds', `must be ${range} minor units at ${name}`);
-  } else if (amount % terms.step !== 0) {
-    const step = `${terms.step} ${currency}`;
-    add('amount', 'step', `must be a multiple of ${step} minor units at ${name}`);
+    const step = `a multiple of ${terms.step} ${currency}`;
+    if (problem)
+      add('amount', problem, `must be ${problem === 'step' ? step : range} minor units at ${name}`);
   }
   const { min, max } = expirySeconds;
   if (expiresInSeconds < min || expiresInSeconds > max)

@@ -1,3 +1,4 @@
+import { amountProblem } from './amount.ts';
 import { findDriver } from './registry.ts';
 
 /** The payments that a gateway takes and the refunds that it makes, for applications. */
@@ -40,7 +41,6 @@ export const takenOf = (
   currencies: currencies.filter(
     (each) =>
       (currency === undefined || each.currency === currency) &&
-      (amount === undefined ||
-        (amount >= each.min && amount <= each.max && amount % each.step === 0)),
+      (amount === undefined || amountProblem(each, amount) === undefined),
   ),
 });

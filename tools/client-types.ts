@@ -177,14 +177,18 @@ export const clientTypes = async (): Promise<string> => {
   const { schemas } = document.components;
   const isError = ([name]: [string, unknown]) => name.startsWith('Error_');
   const errors = Object.entries(schemas).filter(isError);
-  const bodies = Object.entries(nameCurrencies(schemas)).filter((each) => !isError(each));
+  const bodies = Object.entries(schemas).filter((each) => !isError(each));
   const filters = Object.entries(queries).map(([operationId, name]): [string, JsonObject] => {
     const operation = operations.find((each) => each.operationId === operationId);
     if (!operation?.parameters) throw new Error(`The document has no query of ${operationId}`);
     return [name, querySchema(operation.parameters)];
   });
-  const details = ['ErrorDetails', errorDetails(errors.map(([, schema]) => schema))];
-  const defs = prepare(Object.fromEntries([...bodies, details, ...filters])) as JsonObject;
+  const details: [string, JsonObject] = [
+    'ErrorDetails',
+    errorDetails(errors.map(([, schema]) => schema)),
+  ];
+  const named = nameCurrencies(Object.fromEntries([...bodies, details, ...filters]));
+  const defs = prepare(named) as JsonObject;
   for (const name of [...requests, ...Object.values(queries)]) {
     const schema = defs[name];
     if (!isObject(schema)) throw new Error(`The document has no schema ${name}`);

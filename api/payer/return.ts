@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../contract/limits.ts';
+import { returnUrl } from '../../contract/payment-fields.ts';
 import type { Status } from '../../contract/status.ts';
 import { isTerminal } from '../../contract/status.ts';
 import { parseReturn } from '../../gateways/registry.ts';
@@ -75,13 +76,13 @@ export const returnHandler =
     const search = ownParameters(request.search());
     const ends = Number(search.get(waitsUntil) ?? 0);
     const latest = Date.now() + waitMaxMs;
-    // Anybody can write a time. One that this service has not set has no meaning.
+    // Anybody can write a time. A time later than any that this service sets has no meaning.
     if (ends > 0 && ends <= latest)
       return orWaitingPage(request, readAgain(deps, request, ends), () => showPage(request));
     return orWaitingPage(request, comeBack(deps, request, latest), async () => {
       search.set(waitsUntil, String(latest));
-      const location = `${deps.publicBaseUrl}/api/v1/payments/${request.params['payment_id']}/return?${String(search)}`;
-      return { status: 303, headers: { location } };
+      const address = returnUrl(request.params['payment_id'] ?? '', deps.publicBaseUrl);
+      return { status: 303, headers: { location: `${address}?${String(search)}` } };
     });
   };
 

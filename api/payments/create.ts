@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CreatePayment } from '../../contract/create-payment.ts';
 import { limits } from '../../contract/limits.ts';
+import { returnUrl } from '../../contract/payment-fields.ts';
 import { PaymentResponse } from '../../contract/payment-responses.ts';
 import { presentPayment } from '../../contract/payment.ts';
 import { IdempotencyKey, Traceparent } from '../../contract/request-fields.ts';
@@ -124,7 +125,7 @@ export const createPaymentHandler = (
     const location = `${publicBaseUrl}/api/v1/payments/${payment.id}`;
     const response = { status: 201, location, body: presentPayment(payment, publicBaseUrl) };
     const traceparent = parseTraceparent(request.header('traceparent')) ?? null;
-    const planned = plan && { ...plan, returnUrl: `${location}/return` };
+    const planned = plan && { ...plan, returnUrl: returnUrl(payment.id, publicBaseUrl) };
     const options = { traceparent, plan: planned, isPaidOnce, candidates };
     const record = keyed ? { route: keyScope, keptFor, ...keyed, ...response } : null;
     // Two tries: a taken key may expire before its stored response is read.

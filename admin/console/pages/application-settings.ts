@@ -4,6 +4,8 @@ import { parseWholeNumber } from '../../../contract/whole-number.ts';
 import { Refusal } from '../../operations/change.ts';
 import type { Action } from '../actions.ts';
 import { select } from '../filters.ts';
+import type { Html } from '../html.ts';
+import type { PersonRequest } from '../request.ts';
 import {
   applicationAction,
   callbacksField,
@@ -102,6 +104,12 @@ const changeCallbackUrls = applicationAction({
   },
 });
 
+const fallbacksField = (request: PersonRequest, now: readonly string[]): Html =>
+  html`<label>
+    Fallback gateways, one in a line, in the order of asking; empty: none
+    <textarea name="fallbacks" rows="4" maxlength="300" autocomplete="off" autocapitalize="off" spellcheck="false">${typedOr(request, 'fallbacks', now.join('\n'))}</textarea>
+  </label>`;
+
 const changeGateway = applicationAction({
   path: 'gateway',
   role: 'admin',
@@ -122,19 +130,7 @@ const changeGateway = applicationAction({
         choices: gateways.map((gateway) => gateway.slug),
         chosen,
       })}
-        <label>
-          Fallback gateways, one a line, in the order of asking; may be empty
-          <textarea
-            name="fallbacks"
-            rows="4"
-            maxlength="300"
-            autocomplete="off"
-            autocapitalize="off"
-            spellcheck="false"
-          >
-${typedOr(request, 'fallbacks', fallbackGateways.join('\n'))}</textarea
-          >
-        </label>`,
+        ${fallbacksField(request, fallbackGateways)}`,
     };
   },
   execute: async (slug, request, reason) => {
@@ -157,10 +153,7 @@ const changeFallbacks = applicationAction({
         'They are asked in this order while the gateways before them do not open a payment, and the money goes to the one that opens it. All gateways of an application are live, or all are sandboxes.',
       button: 'Change',
       done: `The fallback gateways of ${slug} were changed.`,
-      fields: html`<label>
-        Fallback gateways, one in a line; empty: none
-        <textarea name="fallbacks" rows="4" maxlength="300" spellcheck="false">${typedOr(request, 'fallbacks', fallbackGateways.join('\n'))}</textarea>
-      </label>`,
+      fields: fallbacksField(request, fallbackGateways),
     };
   },
   execute: async (slug, request, reason) => {
