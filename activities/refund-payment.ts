@@ -42,7 +42,7 @@ export interface RefundResult {
   events: string[];
   /** The refund has not ended: the gateway is asked again after this time. */
   againInMs?: number;
-  /** Where the refund is, for who looks at the workflow. */
+  /** The stage of the refund, in words for who looks at the workflow. */
   says?: string;
 }
 

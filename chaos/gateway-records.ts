@@ -89,7 +89,7 @@ const unopened: Verdict = {
   reason: 'it could not be opened',
 };
 
-/** Whatever its payer did. Another check asks whether somebody else has paid the order. */
+/** Its payer may have done anything. Another check asks whether somebody else has paid the order. */
 const lost: Verdict = {
   statuses: ['failed'],
   failureCode: 'order_already_paid',

@@ -62,7 +62,7 @@ export interface ScenarioOptions {
   perOrder?: number;
 }
 
-/** Of an order with several payments most are paid, and some come when one may be paid already. */
+/** Most payments of an order with several are paid, and some come when one may be paid already. */
 const severalPay = 0.6;
 const severalLater = 0.3;
 const laterMs = 15_000;

@@ -17,7 +17,7 @@ interface Draft {
 }
 
 /**
- * Forms that were sent when a login had ended or was too old. Nothing was done with them. After the login the person
+ * Forms that were sent when a login had ended or was too old. They had no effect. After the login the person
  * finds the fields filled again, and presses the button or does not. They are in the memory of this process alone, and
  * only for people who had logged in, so nobody else can fill it.
  */

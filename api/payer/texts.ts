@@ -8,7 +8,7 @@ export type Html = ReturnType<typeof html>;
 
 export type TextName = keyof typeof json | `failure_${FailureCode}`;
 
-/** Every sentence of the payer's pages. One that lacks a language does not compile. */
+/** Every sentence of the payer's pages. A sentence that lacks a language does not compile. */
 export const texts: Readonly<Record<TextName, Readonly<Record<Language, string>>>> = json;
 
 /** Finds the texts of one language, and fills their places like `{name}`. */

@@ -171,7 +171,7 @@ const confirmRule: Action = {
       facts: await requestFacts(wanted, request),
       done: 'The rule was changed.',
       back: rulesPath,
-      // What was seen is what is confirmed.
+      // The admin confirms the amount that this page shows.
       fields: html`<input type="hidden" name="seen" value="${wanted.amount ?? 'none'}" />`,
     };
   },
