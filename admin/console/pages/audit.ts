@@ -65,7 +65,7 @@ const addressOf = (kind: string, name: string): string | null => {
   if (kind === 'application') return `/applications/${path}`;
   if (kind === 'replay') return `/deliveries/replays/${path}`;
   if (kind === 'account_difference') return `/accounts/differences/${path}`;
-  if (kind === 'gateway') return '/gateways';
+  if (kind === 'gateway') return `/gateways/${path}`;
   return kind === 'person' || kind === 'console' ? '/people' : null;
 };
 
