@@ -126,6 +126,7 @@ const replays: Record<string, (event: StoredEvent) => Promise<unknown>> = {
     const query = new URLSearchParams({
       scope: 'selected',
       status: 'delivered',
+      mode: 'test',
       to: wholeDay().to,
       event: id,
     });
