@@ -147,11 +147,15 @@ try {
   // The first page must not wait for the disk to write the payments.
   await filler.unsafe('checkpoint');
   await filler.end();
-  const { cookie, csrf } = await server.logIn('admin');
+  const { cookie: session, csrf } = await server.logIn('admin');
+  // The payments are tests.
+  const cookie = `${session}; console-mode=test`;
   const [exhausted] = await server.sql<{ id: string }[]>`
     select payment_id as id from deliveries where status = 'exhausted' limit 1`;
   const [open] = await server.sql<{ id: string }[]>`
     select id from payments where status = 'pending' limit 1`;
+  const [refund] = await server.sql<{ id: string; payment_id: string }[]>`
+    select id, payment_id from refunds where status = 'succeeded' limit 1`;
   const [token] = await server.sql<{ id: string }[]>`
     select left(encode(hash, 'hex'), 16) as id from tokens where application = 'big'
     order by created_at desc, hash offset 500 limit 1`;
@@ -165,12 +169,12 @@ try {
   const dayAgo = new Date(Date.now() - 86_400_000).toISOString();
   const paths = [
     '/',
-    '/?mode=live',
-    '/?mode=test',
+    '/overview',
+    '/attention',
     '/payments',
     '/payments?status=failed',
     '/payments?status=processing',
-    '/payments?status=paid&application=big&mode=test&period=24+hours',
+    '/payments?status=paid&application=big&period=24+hours',
     '/payments?application=small-1',
     `/payments?after=${middle}.PAY_`,
     `/payments?status=expired&after=${middle}.PAY_`,
@@ -197,12 +201,22 @@ try {
     '/applications/big/events',
     '/applications/big/events?kind=payment.paid&status=delivered',
     `/events/${event?.id}`,
+    '/refunds',
+    '/refunds?status=pending',
+    '/refunds?status=succeeded&application=big',
+    `/refunds/${refund?.id}`,
+    `/payments/${refund?.payment_id}`,
+    '/accounts',
+    '/accounts?gateway=sandbox',
     '/reconcile',
     '/applications',
     '/applications/big',
     `/applications/big?after=${token?.id}`,
     '/create-application',
+    '/applications/big/requests',
     '/gateways',
+    '/gateways/sandbox',
+    '/gateways/rare',
     '/audit',
     '/audit?actor=nobody',
     '/audit?action=nothing',
@@ -211,10 +225,15 @@ try {
     '/settings',
   ];
   for (const path of paths) await measurePage(path, () => server.call(path, { cookie }));
-  for (const text of ['order-7', 'R500', 'nothing'])
+  const numbers = ['4242', '9999', '12.50 EUR', '7.77 EUR', '000005'];
+  const ids = [`…${refund?.id.slice(-8)}`, `${event?.id.slice(0, 8)}`];
+  for (const text of ['order-7', 'order-', 'R500', 'nothing', 'ada', ...numbers, ...ids]) {
     await measurePage(`search for ${text}`, () =>
       server.call('/search', { method: 'POST', cookie, form: { csrf, text } }),
     );
+    const found = `/search?${String(new URLSearchParams({ text }))}`;
+    await measurePage(found, () => server.call(found, { cookie }));
+  }
   const tabs = {
     'ten tabs of the overview': Array.from({ length: 10 }, () => ['/overview', 15] as const),
     'ten tabs: five of the overview, four of open payments, one of a replay': [

@@ -20,11 +20,12 @@ export const fill = async (
     'set session_replication_role = replica',
     `insert into payments (id, application, test, order_id, status, amount, currency, gateway,
       callback_url, metadata, expires_at, created_at, updated_at, gateway_reference, checkout_at,
-      paid_at, failure_code, cancelled_by)
+      paid_at, failure_code, cancelled_by, card_pan_masked)
     select id, '${application}', true, 'order-' || n % 1000, status, 1250, 'EUR', 'sandbox',
       'http://127.0.0.1:9/return', '{}', at + interval '30 minutes', at, at, 'R' || n,
       case when n % 3 > 0 then at end, case when status = 'paid' then at end,
-      case when status = 'failed' then 'unknown' end, case when status = 'cancelled' then 'payer' end
+      case when status = 'failed' then 'unknown' end, case when status = 'cancelled' then 'payer' end,
+      case when status = 'paid' then '603799******' || lpad((n % 5000)::text, 4, '0') end
     from (select n, ${id} as id, ${status} as status, ${at} as at from ${numbers}) as all_of_them`,
     `insert into events (id, subject, payment_id, application, test, kind, body, created_at)
     select md5(id)::uuid, id, id, application, test, 'payment.' || status, '{}', created_at from payments
