@@ -69,7 +69,10 @@ export const beginTry = ({
         return { status, body: parseJson(text) };
       } catch (error) {
         if (error instanceof GatewayUnavailable) throw error;
-        if (signal.aborted) throw unavailable('no response in time');
+        if (signal.aborted) {
+          const limitMs = tryDeadline.aborted ? tryMs : callMs;
+          throw unavailable(`no response within ${limitMs / 1_000} s`);
+        }
         if (error instanceof errors.HTTPParserError) throw unavailable('the response is not HTTP');
         // The code only: the message may hold an address.
         const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;

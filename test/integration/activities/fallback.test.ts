@@ -208,6 +208,9 @@ describe('a gateway that opens nothing', () => {
     for (let times = 0; times < 3; times += 1) expect(await next()).toEqual([one, two]);
     expect(await silentUntil(one)).toEqual({ seconds: 30, silences: 1 });
     expect(await next()).toEqual([two]);
+    const otherWorker = aWorker(scripts);
+    await otherWorker.open(await aPaymentFor([one, two]));
+    expect(otherWorker.asked()).toEqual([two]);
     await endPause(one);
     expect(await next()).toEqual([one, two]);
     expect(await silentUntil(one)).toEqual({ seconds: 60, silences: 2 });

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { GatewayAdapter, GatewayStatus, OpenResult } from '../../../gateways/gateway.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
+import { createGateways } from '../../../postgres/gateways.ts';
 import { countedSql } from '../../support/data/counted-sql.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
+import { aPayment } from '../../support/data/payments.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { confirmed, inTurn, silence, withGateway } from '../../support/service/scripted-gateway.ts';
 import { sweeperTasksOn } from '../../support/service/scripted-sweep.ts';
@@ -55,6 +57,21 @@ it('stores the exchanges in the statement that stores their result', async () =>
     from payments p join gateway_exchanges x on x.payment_id = p.id
     where p.id = ${id} order by x.id desc limit 1`;
   expect(same).toEqual({ same: true });
+});
+
+it('reads the other gateways of a payment in one statement, and only if the first opens nothing', async () => {
+  const account = { driver: 'zarinpal', kind: 'live', credentials: null } as const;
+  await createGateways(records.sql).insert({ slug: 'next', ...account });
+  for (const [script, cost] of [
+    [inTurn(opened('first')), 2],
+    [inTurn<OpenResult>(silence, opened('second')), 3],
+  ] as const) {
+    const payment = aPayment({ gateway: 'sandbox' });
+    await records.payments.insert(payment, null, { candidates: ['sandbox', 'next'] });
+    const { openPayment, statements } = counted({ open: script });
+    expect(await openPayment({ id: payment.id, afterDeadline: false })).toEqual({ stage: 'open' });
+    expect(statements()).toBe(cost);
+  }
 });
 
 it('stores all exchanges of a deadline', async () => {

@@ -1,6 +1,10 @@
 import { beforeAll, expect, it } from 'vitest';
 import { createApplications } from '../../../postgres/applications.ts';
+import { createConsoleQueries } from '../../../postgres/console.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
+import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
+import { accountDayWorkflowId } from '../../../temporal/messages.ts';
+import { operationsOn } from '../../support/service/admin-operations.ts';
 import { refund, refundBecomes } from '../../support/service/refunds.ts';
 import { startService } from '../../support/service/service.ts';
 import { addStripe, noticeOf } from '../../support/service/stripe-account.ts';
@@ -21,6 +25,13 @@ beforeAll(async () => {
   });
 });
 
+/** Three failures in a row would change the order of asking. */
+const firstWorks = () => journey.atGateway({ gateway: 'first' });
+const queries = createConsoleQueries(service.sql);
+const operations = operationsOn(service.sql, {
+  temporal: async () => createTemporalAdmin(service.client),
+});
+
 const recordOf = async (id: string) => {
   const [row] = await service.sql<{ gateway: string; reference: string }[]>`
     select gateway, gateway_reference as reference from payments where id = ${id}`;
@@ -37,7 +48,7 @@ const list = async (query = '') => {
   );
 };
 
-it('a payment whose first gateway is down is opened, paid and given back at the second', async () => {
+it('a payment whose first gateway is down is opened, paid, given back and compared at the second', async () => {
   first.fail('cut', /sessions/);
   const id = await journey.atGateway();
   const { gateway, reference } = await recordOf(id);
@@ -52,16 +63,65 @@ it('a payment whose first gateway is down is opened, paid and given back at the 
 
   const { json } = await refund(journey, id);
   await refundBecomes(journey, String(json['refund_id']), 'succeeded');
-  const movements = await service.sql`
-    select kind, gateway from movements where payment_id = ${id} order by id`;
-  expect(movements).toEqual([
+  const movements = await service.sql<{ kind: string; gateway: string; day: string }[]>`
+    select kind, gateway, day::text from movements where payment_id = ${id} order by id`;
+  expect(movements).toMatchObject([
     { kind: 'payment', gateway: 'second' },
     { kind: 'refund', gateway: 'second' },
   ]);
   expect(first.book.size).toBe(0);
+  expect(await queries.countByGateway(true, new Date(0))).toEqual([
+    { gateway: 'second', status: 'paid', count: 1 },
+  ]);
+
+  for (const account of ['first', 'second'])
+    for (const day of new Set(movements.map((movement) => movement.day))) {
+      await operations.accounts.compare({ gateway: account, day });
+      const compared = accountDayWorkflowId({ gateway: account, day });
+      await service.client.workflow.getHandle(compared).result();
+    }
+  const [found] = await service.sql`
+    select (select array_agg(distinct gateway order by gateway) from account_days) as compared,
+      (select count(*)::int from gateway_entries where payment_id = ${id}) as entries,
+      (select count(*)::int from account_differences) as differences`;
+  expect(found).toEqual({ compared: ['first', 'second'], entries: 2, differences: 0 });
+});
+
+it.each([
+  ['answers nothing', 'slow'],
+  ['refuses', 'refuses'],
+  ['has an error', 'error'],
+  ['loses its answer', 'lost'],
+  ['answers after three seconds', 'late'],
+] as const)('every payer reaches one page while the first gateway %s', async (_, how) => {
+  await firstWorks();
+  const answer = how === 'late' ? first.hold(/sessions/) : undefined;
+  if (how === 'refuses')
+    first.refuse('/sessions', {
+      status: 403,
+      type: 'invalid_request_error',
+      code: 'api_key_expired',
+    });
+  else if (how !== 'late') first.fail(how, /sessions/);
+  const id = await journey.atGateway();
+  answer?.();
+  const { gateway, reference } = await recordOf(id);
+  expect([gateway, reference]).toEqual(['second', second.referenceOf(id)]);
+  for (let times = 0; times < 2; times += 1)
+    expect((await journey.checkout(id)).headers.get('location')).toContain(reference);
+  const asked = await service.sql`
+    select gateway, result, message from gateway_exchanges where payment_id = ${id} order by id`;
+  expect(asked).toMatchObject([
+    { gateway: 'first', result: how === 'refuses' ? 'refused' : 'no_answer' },
+    { gateway: 'second', result: 'opened' },
+  ]);
+  // One gateway alone has ten seconds.
+  if (how === 'slow' || how === 'late')
+    expect(asked[0]?.['message']).toContain('no response within 3 s');
 });
 
 it('an opening whose answer was lost sends nobody there: its page closes unpaid', async () => {
+  await firstWorks();
   first.fail('lost', /sessions/);
   const id = await journey.atGateway();
   const { gateway, reference } = await recordOf(id);
@@ -76,6 +136,7 @@ it('an opening whose answer was lost sends nobody there: its page closes unpaid'
 
 it('late money of a payment that the second opened goes back there', async () => {
   const { journey: shop } = await service.anApplication({ ordersPaidOnce: true });
+  await firstWorks();
   const send = async () => {
     first.fail('cut', /sessions/);
     const id = await shop.atGateway({ order_id: 'once', gateways: ['first', 'second'] });
