@@ -128,12 +128,12 @@ export const createApplication = ({ client, journal, apiUrl, token }: Deps) => {
 
     /** Undefined when it did not succeed within two minutes. */
     async create(scenario: Scenario): Promise<CreatedPayment | RefusedScenario | undefined> {
-      const { order, orderId, amount, currency, gateway, expiresInSeconds, behaviour } = scenario;
+      const { order, orderId, amount, currency, named, expiresInSeconds, behaviour } = scenario;
       const body = {
         order_id: orderId,
         amount,
         currency,
-        gateway: gateway.slug,
+        ...named,
         expires_in: expiresInSeconds,
         metadata: { order, behaviour },
       };
@@ -161,7 +161,13 @@ export const createApplication = ({ client, journal, apiUrl, token }: Deps) => {
         return { ...scenario, paidBy: error.details.payment_id };
       }
       const { payment_id: id, expires_at } = CreateResponse.parse(JSON.parse(response.text));
-      return { ...scenario, id, expiresAt: Date.parse(expires_at) };
+      return {
+        ...scenario,
+        id,
+        createdAt: Date.now(),
+        pages: new Set(),
+        expiresAt: Date.parse(expires_at),
+      };
     },
 
     async verifyUntilEnded(payment: CreatedPayment): Promise<void> {

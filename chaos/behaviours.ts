@@ -24,9 +24,17 @@ export const runPayer = async (
 ): Promise<void> => {
   if (payment.behaviour === 'never') return;
   await sleep(random.between(0, 500));
-  const reference = await actors.payers.checkout(payment);
+  const { payers } = actors;
+  const mayMove = payment.candidates.length > 1;
+  const [reference] = await Promise.all([
+    payers.checkout(payment),
+    // In another window.
+    ...(mayMove ? [payers.checkout(payment)] : []),
+  ]);
   if (reference === undefined) return;
   await sleep(random.between(100, 2_000));
+  // Goes back and comes again: it must be the same page.
+  if (mayMove) await payers.checkout(payment);
   await behaviours[payment.behaviour]({ ...actors, payment, reference, random });
 };
 

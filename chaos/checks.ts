@@ -1,5 +1,6 @@
 import { findDeliveryProblems } from './deliveries.ts';
 import type { Evidence, Violation } from './evidence.ts';
+import { findFallbackProblems } from './fallbacks.ts';
 import { findGatewayProblems } from './gateway-records.ts';
 import { findLateProblems } from './late-payments.ts';
 import { findOrderProblems } from './orders.ts';
@@ -53,6 +54,7 @@ const checkPayment = (
   return [
     ...findCreateProblems(payment, shown),
     ...findGatewayProblems(payment, shown),
+    ...findFallbackProblems(payment, records.gateways.get(payment.id)),
     ...findLateProblems(payment, shown, {
       disruptions,
       statuses,

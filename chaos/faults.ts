@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { faults } from '../test/fakes/server.ts';
 import type { Member } from '../tools/production/member.ts';
 import type { Kill, Outage } from './disruptions.ts';
-import type { Gateway } from './gateways.ts';
+import type { OpeningOutage } from './fallbacks.ts';
+import type { Gateway, OpeningFault } from './gateways.ts';
 import type { Link } from './link.ts';
 import type { Random } from './random.ts';
 
@@ -67,6 +68,33 @@ export const disturbLinks = async (
     breakNowAndThen(temporal, { random: random.branch('temporal'), signal }),
   ]);
   return { postgres: postgresOutages, temporal: temporalOutages };
+};
+
+/** The parts of the load in which the openings of a gateway with fallbacks fail. */
+const openingOutages = [
+  { from: 0.05, to: 0.35 },
+  { from: 0.6, to: 0.9 },
+];
+
+/** Lets a gateway hang for a while, come back, refuse for a while and come back, or refuse first. */
+export const failOpenings = async (
+  gateway: Gateway,
+  { loadMs, random, signal }: FaultOptions & { loadMs: number },
+): Promise<OpeningOutage[]> => {
+  const beganAt = Date.now();
+  const until = (share: number) => pause(beganAt + loadMs * share - Date.now(), signal);
+  const isHangFirst = random.chance(0.5);
+  const done: OpeningOutage[] = [];
+  for (const [index, { from, to }] of openingOutages.entries()) {
+    if (!(await until(from))) break;
+    const fault: OpeningFault = isHangFirst === (index === 0) ? 'hang' : 'refuse';
+    const since = Date.now();
+    gateway.failOpenings(fault);
+    await until(to);
+    gateway.failOpenings(undefined);
+    done.push({ gateway, fault, from: since, to: Date.now() });
+  }
+  return done;
 };
 
 const breakNowAndThen = async (link: Link, { random, signal }: FaultOptions): Promise<Outage[]> => {

@@ -153,8 +153,8 @@ const findRepeats = (reference: string, { charged, verified, reversed }: Entry):
   );
 
 /** The gateway must have been asked for our amount and currency. */
-const findRequestProblems = (
-  { gateway, amount, behaviour }: CreatedPayment,
+export const findRequestProblems = (
+  { gateway, amount, behaviour }: Pick<CreatedPayment, 'gateway' | 'amount' | 'behaviour'>,
   { reference, entry }: { reference: string; entry: Entry },
 ): string[] => {
   const expected = gateway.toGatewayAmount(amount);

@@ -1,7 +1,7 @@
 import type { FailureCode } from '../contract/failure-codes.ts';
 import { startPayping } from '../test/fakes/payping.ts';
 import type { newRefundBook } from '../test/fakes/refunds.ts';
-import type { Entry, Provider } from '../test/fakes/server.ts';
+import type { Entry, FakeResponse, Provider } from '../test/fakes/server.ts';
 import { entryIn } from '../test/fakes/server.ts';
 import { startStripe } from '../test/fakes/stripe.ts';
 import { startZarinpal } from '../test/fakes/zarinpal.ts';
@@ -31,6 +31,10 @@ interface Traits {
 }
 
 interface Account extends Traits {
+  /** By default the account's name. */
+  driver?: string;
+  /** Gateways that the application's payments at this one fall back to. The openings here fail for a while then. */
+  fallbacks?: readonly string[];
   start: () => Promise<Provider>;
   credentials: object;
   currency: string;
@@ -50,15 +54,18 @@ const rialAccount = {
   backIsCancel: false,
 } as const;
 
+const zarinpal: Account = {
+  ...rialAccount,
+  start: startZarinpal,
+  credentials: { merchantId: '0b8a7e1c-6c1d-4a53-9f5e-2f6a1c9d7e42' },
+  states: { open: 'IN_BANK', refused: 'FAILED', cancelled: 'FAILED' },
+  cancelStatuses: ['failed'],
+  failureCodes: { refused: 'payment_not_completed', cancelled: 'payment_not_completed' },
+};
+
 const accounts: Record<string, Account> = {
-  zarinpal: {
-    ...rialAccount,
-    start: startZarinpal,
-    credentials: { merchantId: '0b8a7e1c-6c1d-4a53-9f5e-2f6a1c9d7e42' },
-    states: { open: 'IN_BANK', refused: 'FAILED', cancelled: 'FAILED' },
-    cancelStatuses: ['failed'],
-    failureCodes: { refused: 'payment_not_completed', cancelled: 'payment_not_completed' },
-  },
+  zarinpal,
+  unsteady: { ...zarinpal, driver: 'zarinpal', fallbacks: ['zibal', 'payping'] },
   zibal: {
     ...rialAccount,
     start: startZibal,
@@ -99,6 +106,18 @@ const accounts: Record<string, Account> = {
   },
 };
 
+/** ZarinPal's openings, and its answer to a merchant id that it does not accept. */
+const opening = {
+  path: /\/payment\/request\.json$/,
+  refusal: {
+    status: 401,
+    body: { data: [], errors: { code: -11, message: 'The terminal is not active.' } },
+  } satisfies FakeResponse,
+};
+
+/** `hang`: the provider acts, and never answers. */
+export type OpeningFault = 'hang' | 'refuse';
+
 /** The decision of a payer on the gateway's page, and the time when the gateway learned it. */
 export interface Decision {
   at: number;
@@ -108,6 +127,9 @@ export interface Decision {
 /** A fake provider behind a link that can be disturbed, and the payer on its page. */
 export interface Gateway extends Traits {
   slug: string;
+  driver: string;
+  /** In the order of asking, behind this one. */
+  fallbacks: readonly string[];
   link: Link;
   provider: Provider;
   /** For the account's record. */
@@ -124,6 +146,10 @@ export interface Gateway extends Traits {
   refundsOf(reference: string): { refundId: string | null; amount: number }[];
   findDecision(reference: string): Decision | undefined;
   entriesFor(paymentId: string): [reference: string, entry: Entry][];
+  /** For a gateway with fallbacks: openings fail like this until it is undefined. */
+  failOpenings(fault: OpeningFault | undefined): void;
+  /** How often it was asked to open a payment in this time. */
+  countOpenings(during: { from: number; to: number }): number;
   stop(): Promise<void>;
 }
 
@@ -133,14 +159,15 @@ export const startGateways = (): Promise<Gateway[]> =>
 type RefundBook = ReturnType<typeof newRefundBook>;
 
 const startGateway = async (slug: string, account: Account): Promise<Gateway> => {
-  const { start, credentials, currency, amounts, states, ...traits } = account;
+  const { start, credentials, currency, amounts, states, ...others } = account;
+  const { driver = slug, fallbacks = [], ...traits } = others;
   const provider = await start();
   const link = await startLink(provider.url);
   const decisions = new Map<string, Decision>();
   const books: Provider & Partial<RefundBook> = provider;
   return {
     ...traits,
-    slug,
+    ...{ slug, driver, fallbacks },
     provider,
     link,
     credentials: { ...credentials, baseUrl: link.url },
@@ -166,6 +193,12 @@ const startGateway = async (slug: string, account: Account): Promise<Gateway> =>
     findDecision: (reference) => decisions.get(reference),
     entriesFor: (paymentId) =>
       [...provider.book].filter(([, entry]) => entry.paymentId === paymentId),
+    failOpenings(fault) {
+      provider.failAll(opening.path, fault === 'hang' ? 'slow' : fault && opening.refusal);
+    },
+    countOpenings: ({ from, to }) =>
+      provider.calls.filter(({ at, path }) => at >= from && at < to && opening.path.test(path))
+        .length,
     async stop() {
       await Promise.all([link.stop(), provider.stop()]);
     },

@@ -1,4 +1,5 @@
 import type { Client } from './client.ts';
+import { gatewayOf, referenceOf } from './fallbacks.ts';
 import type { Decision } from './gateways.ts';
 import type { Journal } from './journal.ts';
 import type { Notifications } from './notifications.ts';
@@ -30,8 +31,11 @@ export const createPayers = ({ client, journal, apiUrl, notifications }: Deps) =
         { name: 'checkout', order, until: expiresAt + patienceMs, expects: [302, 303] },
       );
       if (response?.status === 303) recordStatus(order, 'checkout', response.location);
-      const reference = response?.status === 302 ? response.location.split('/').at(-1) : undefined;
-      if (reference !== undefined) payment.reference = reference;
+      if (response?.status !== 302) return undefined;
+      payment.pages.add(response.location);
+      payment.gateway = gatewayOf(payment, response.location);
+      const reference = referenceOf(response.location);
+      payment.reference = reference;
       return reference;
     },
 

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { addSums, type MemorySums } from './memory.ts';
 import type { Recovery } from './disruptions.ts';
 import type { Report } from './run.ts';
+import { addConversions, type Conversion } from './fallbacks.ts';
 
 /** The part of a long run that one finished run adds. */
 export interface Piece {
@@ -13,6 +14,7 @@ export interface Piece {
   posts: number;
   statuses: Record<string, number>;
   responses: Record<string, number>;
+  conversion: Conversion;
   recoveries: Recovery[];
   memory: Record<string, MemorySums>;
 }
@@ -25,6 +27,7 @@ export const pieceOf = (report: Report, seed: string): Piece => ({
   posts: report.posts,
   statuses: Object.fromEntries(report.statuses),
   responses: Object.fromEntries(report.responses),
+  conversion: report.conversion,
   recoveries: [...report.recoveries],
   memory: Object.fromEntries(report.memory),
 });
@@ -48,6 +51,7 @@ export const addPieces = (pieces: readonly Piece[]) => ({
   posts: sum(pieces, ({ posts }) => posts),
   statuses: addCounts(pieces.map(({ statuses }) => statuses)),
   responses: addCounts(pieces.map(({ responses }) => responses)),
+  conversion: addConversions(pieces.map(({ conversion }) => conversion)),
   recoveries: addRecoveries(pieces.flatMap(({ recoveries }) => recoveries)),
   memory: addMemory(pieces.map(({ memory }) => memory)),
 });

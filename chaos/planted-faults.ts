@@ -1,13 +1,19 @@
 import type { Sql } from '../postgres/driver/sql.ts';
 
-const onEachUpdate = (table: 'applications' | 'payments', name: string, change: string): string => `
+const onEach = (
+  write: 'insert' | 'update',
+  { table, name, change }: { table: 'applications' | 'payments'; name: string; change: string },
+): string => `
     create function ${name}() returns trigger language plpgsql as $$
     begin
       ${change}
       return new;
     end $$;
-    create trigger ${name} before update on ${table}
+    create trigger ${name} before ${write} on ${table}
       for each row execute function ${name}();`;
+
+const onEachUpdate = (table: 'applications' | 'payments', name: string, change: string): string =>
+  onEach('update', { table, name, change });
 
 /**
  * Faults that a run must find. Triggers in the database plant them, so that they need no change of the
@@ -35,6 +41,18 @@ const faults = {
   'order-paid-twice': `
     ${onEachUpdate('applications', 'forget_option', 'new.orders_paid_once := false;')}
     update applications set orders_paid_once = true;`,
+  /** A payment that another gateway has opened stays at its first one. */
+  'gateway-unswitched': onEachUpdate(
+    'payments',
+    'forget_gateway',
+    'if old.gateway_reference is null then new.gateway := old.gateway; end if;',
+  ),
+  /** Only the first gateway is asked. */
+  'no-fallback': onEach('insert', {
+    table: 'payments',
+    name: 'forget_candidates',
+    change: 'new.candidates := null;',
+  }),
 } as const;
 
 export type PlantedFault = keyof typeof faults;

@@ -1,4 +1,5 @@
 import type { Recovery } from './disruptions.ts';
+import type { Conversion } from './fallbacks.ts';
 import { type MemorySums, trendOf } from './memory.ts';
 import { addPieces, type Piece, pieceOf } from './pieces.ts';
 import type { Report } from './run.ts';
@@ -30,11 +31,12 @@ export const formatLongReport = (pieces: readonly Piece[]): string =>
   ].join('\n');
 
 const formatTotals = (pieces: readonly Piece[]): string[] => {
-  const { created, statuses, posts, responses, recoveries, memory } = addPieces(pieces);
+  const { created, statuses, posts, responses, conversion, recoveries, memory } = addPieces(pieces);
   return [
     '',
     `${created} payments: ${formatCounts(statuses)}; ${posts} webhooks arrived`,
     `Responses: ${formatCounts(responses)}`,
+    formatConversion(conversion),
     ...recoveries.map(formatRecovery),
     ...[...memory].flatMap(formatMemory),
   ];
@@ -50,6 +52,10 @@ const formatCounts = (counts: ReadonlyMap<string, number>): string =>
     .toSorted(([one], [other]) => one.localeCompare(other))
     .map(([name, count]) => `${name} ${count}`)
     .join(', ');
+
+const formatConversion = ({ down, up, inVain }: Conversion): string =>
+  `Payments that were opened: ${down.opened} of ${down.wanted} while their first gateway was down, ${down.elsewhere} of ` +
+  `them by another one (the first was asked ${inVain} times), and ${up.opened} of ${up.wanted} of the others`;
 
 const formatRecovery = ({ role, kills, ready, nextEvent }: Recovery): string =>
   `kill -9 ${role}, ${kills} times: ready again after ${formatSpread(ready)}, the next event after ${formatSpread(nextEvent)}`;

@@ -13,7 +13,8 @@ import {
   type Kill,
 } from './disruptions.ts';
 import { startEnvironment } from './environment.ts';
-import { disturbGateways, disturbLinks, killAtRandom } from './faults.ts';
+import { type Conversion, findConversionProblems, measureConversion } from './fallbacks.ts';
+import { disturbGateways, disturbLinks, failOpenings, killAtRandom } from './faults.ts';
 import { type MemorySums, sumLives, watchMemory } from './memory.ts';
 import { watchOrders } from './orders.ts';
 import { plantFault, type PlantedFault } from './planted-faults.ts';
@@ -73,6 +74,7 @@ export interface Report {
   /** The responses that callers got, and how often. */
   responses: ReadonlyMap<string, number>;
   posts: number;
+  conversion: Conversion;
   /** From the last fault until everything was done. */
   drainedMs: number;
 }
@@ -110,6 +112,14 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
     // Not longer: after a third silence of the gateway a payment waits for four minutes.
     signal: loading,
   });
+  const failing = gateways
+    .filter(({ fallbacks }) => fallbacks.length > 0)
+    .map((gateway) =>
+      failOpenings(gateway, {
+        ...{ signal: loading, loadMs: plan.loadMs },
+        random: random.branch(`openings at ${gateway.slug}`),
+      }),
+    );
   const scenarios = drawScenarios({
     ...plan,
     ...{ gateways, perOrder: mostOfAnOrder, random: random.branch('payers') },
@@ -118,6 +128,7 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
   await notifications.waitForAll();
   faults.abort();
   const [kills, outages] = await Promise.all([killing, breaking, disturbing]);
+  const openingOutages = (await Promise.all(failing)).flat();
   const breaks = outages.postgres.length + outages.temporal.length;
   say(
     `${payments.length} payments created, ${kills.length} kills, ${breaks} broken links; waiting until everything is done …`,
@@ -132,10 +143,12 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
   const records = await readServiceRecords(payments, { sql, client, token, apiUrl });
   const posts = receiver.posts();
   const disruptions = findDisruptions(production.members, outages);
+  const conversion = measureConversion({ payments, records }, openingOutages);
   const answered = new Set([...payments, ...refused].map(({ order }) => order));
   const violations: Violation[] = [
     ...checkAll({ payments, refused, records, posts, disruptions, journal }),
     ...workflowProblems,
+    ...findConversionProblems(conversion).map((text) => ({ order: '', text })),
     ...scenarios
       .filter(({ order }) => !answered.has(order))
       .map(({ order }) => ({ order, text: 'it was not created within two minutes' })),
@@ -166,6 +179,7 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
     ),
     responses: journal.responses(),
     posts: posts.length,
+    conversion,
     drainedMs,
   };
 };

@@ -10,7 +10,12 @@ export interface Scenario {
   orderId: string;
   /** The application asks for it so much later. */
   afterMs: number;
+  /** The first of the candidates. Once its payer was sent to a page, the one whose page that is. */
   gateway: Gateway;
+  /** The gateways that may open the payment, in the order of asking. */
+  candidates: readonly Gateway[];
+  /** The fields of its create that say so. */
+  named: { gateway?: string; gateways?: readonly string[] };
   amount: number;
   currency: string;
   expiresInSeconds: number;
@@ -28,6 +33,10 @@ export interface RefusedScenario extends Scenario {
 /** A scenario whose payment the service has created. */
 export interface CreatedPayment extends Scenario {
   id: string;
+  /** When its application knew it. */
+  createdAt: number;
+  /** Every address at a gateway that its payer was sent to. */
+  pages: Set<string>;
   expiresAt: number;
   /** The gateway's name for it, once its payer was sent there. */
   reference?: string;
@@ -86,14 +95,17 @@ export const drawScenarios = ({
   const lots = Object.entries(weights).flatMap(([behaviour, weight]) =>
     Array.from({ length: weight }, () => behaviour as Behaviour),
   );
+  // Twice as many as at each of the others.
+  const drawn = [...gateways, ...gateways.filter(({ fallbacks }) => fallbacks.length > 0)];
   return drawOrders(payments, { random, perOrder }).map((names) => {
-    const gateway = random.pick(gateways);
+    const gateway = random.pick(drawn);
     const isOneOfSeveral = names.order !== names.orderId;
     const behaviour = isOneOfSeveral && random.chance(severalPay) ? 'pay' : random.pick(lots);
     return {
       ...names,
       afterMs: isOneOfSeveral && random.chance(severalLater) ? random.between(0, laterMs) : 0,
       gateway,
+      ...drawCandidates(gateway, { gateways, random }),
       behaviour,
       ...gateway.drawAmount(random),
       refund:
@@ -104,6 +116,20 @@ export const drawScenarios = ({
       expiresInSeconds: behaviour in quickBehaviours ? Math.round(random.between(60, 120)) : 60,
     };
   });
+};
+
+/** A payment at a gateway with fallbacks names two, or none, so that the application's count. */
+const drawCandidates = (
+  gateway: Gateway,
+  { gateways, random }: Pick<ScenarioOptions, 'gateways' | 'random'>,
+): Pick<Scenario, 'candidates' | 'named'> => {
+  const others = gateway.fallbacks.flatMap(
+    (slug) => gateways.find((each) => each.slug === slug) ?? [],
+  );
+  if (others.length === 0) return { candidates: [gateway], named: { gateway: gateway.slug } };
+  if (random.chance(0.5)) return { candidates: [gateway, ...others], named: {} };
+  const candidates = [gateway, random.pick(others)];
+  return { candidates, named: { gateways: candidates.map(({ slug }) => slug) } };
 };
 
 /** The names of the payments, and of the orders that they are for. */

@@ -22,6 +22,7 @@ const ShownPayment = z.object({
 });
 /** A payment as the API shows it, in the fields that its event has too. */
 export type ShownPayment = z.output<typeof ShownPayment>;
+const PaymentInApi = ShownPayment.extend({ gateway: z.string() });
 
 export interface AttemptRow {
   number: number;
@@ -32,6 +33,8 @@ export interface AttemptRow {
 /** The service's records of its payments at the end, by payment id. */
 export interface ServiceRecords {
   shown: Map<string, ShownPayment>;
+  /** Where the API says that the payment is. */
+  gateways: Map<string, string>;
   events: Map<string, { id: string; body: Buffer }[]>;
   attempts: Map<string, AttemptRow[]>;
   deliveries: Map<string, string>;
@@ -69,6 +72,7 @@ export const readServiceRecords = async (
   { sql, client, apiUrl, token }: RecordOptions,
 ): Promise<ServiceRecords> => {
   const shown = new Map<string, ShownPayment>();
+  const gateways = new Map<string, string>();
   const queue = payments.values();
   const lane = async () => {
     for (const { id, order } of queue) {
@@ -80,7 +84,10 @@ export const readServiceRecords = async (
         },
         { name: 'read', order, until: Date.now() + readTimeoutMs, expects: [200] },
       );
-      if (response) shown.set(id, ShownPayment.parse(JSON.parse(response.text)));
+      if (!response) continue;
+      const { gateway, ...payment } = PaymentInApi.parse(JSON.parse(response.text));
+      shown.set(id, payment);
+      gateways.set(id, gateway);
     }
   };
   await Promise.all(Array.from({ length: readsAtOnce }, lane));
@@ -109,6 +116,7 @@ export const readServiceRecords = async (
     refunds: Map.groupBy(refunds, ({ payment_id }) => payment_id),
     sums: new Map(sums.map(({ id, ...row }) => [id, row])),
     shown,
+    gateways,
     events: Map.groupBy(events, ({ payment_id }) => payment_id),
     attempts: Map.groupBy(attempts, ({ payment_id }) => payment_id),
     deliveries: new Map(deliveries.map(({ payment_id, status }) => [payment_id, status])),

@@ -23,7 +23,8 @@ export const setUp = async (
     receiver,
     ordersPaidOnce = false,
   }: {
-    gateways: readonly Pick<Gateway, 'slug' | 'credentials'>[];
+    gateways: readonly (Pick<Gateway, 'slug' | 'credentials'> &
+      Partial<Pick<Gateway, 'driver' | 'fallbacks'>>)[];
     receiver: Pick<Receiver, 'url' | 'trust'>;
     ordersPaidOnce?: boolean;
   },
@@ -34,17 +35,19 @@ export const setUp = async (
       secretBox: () => createSecretBox(keyRing),
       notificationBox: () => createSecretBox(notificationKeyRing, 'NOTIFICATIONS_KEY'),
     };
-    for (const { slug, credentials } of gateways)
+    for (const { slug, driver = slug, credentials } of gateways)
       await createGateways(sql).insert({
         slug,
-        driver: slug,
+        driver,
         kind: 'sandbox',
-        ...sealCredentials({ slug, driver: slug, credentials }, seals),
+        ...sealCredentials({ slug, driver, credentials }, seals),
       });
     const application = 'chaos';
+    const first = gateways.find(({ fallbacks = [] }) => fallbacks.length > 0) ?? gateways[0];
     await createApplications(sql).insert({
       slug: application,
-      defaultGateway: gateways[0]?.slug ?? '',
+      defaultGateway: first?.slug ?? '',
+      fallbackGateways: [...(first?.fallbacks ?? [])],
       callbackUrls: ['http://127.0.0.1:9/return'],
       webhookUrl: receiver.url,
       requestsPerMinute: 1_000_000,

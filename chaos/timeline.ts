@@ -14,14 +14,18 @@ export const formatTimeline = (
   payment: CreatedPayment,
   { journal, posts, kills }: TimelineSources,
 ): string[] => {
-  const { id, order, gateway } = payment;
-  const references = gateway.entriesFor(id).map(([reference]) => reference);
-  const calls = gateway.provider.calls.filter(({ path, text }) =>
-    [id, ...references].some((name) => path.includes(name) || text.includes(name)),
-  );
+  const { id, order, candidates } = payment;
+  const calls = candidates.flatMap((gateway) => {
+    const references = gateway.entriesFor(id).map(([reference]) => reference);
+    return gateway.provider.calls
+      .filter(({ path, text }) =>
+        [id, ...references].some((name) => path.includes(name) || text.includes(name)),
+      )
+      .map(({ at, method, path }) => ({ at, text: `${gateway.slug} got ${method} ${path}` }));
+  });
   const entries = [
     ...journal.notesFor(order),
-    ...calls.map(({ at, method, path }) => ({ at, text: `${gateway.slug} got ${method} ${path}` })),
+    ...calls,
     ...posts
       .filter(({ paymentId }) => paymentId === id)
       .map(({ at, number, status = 'nothing' }) => ({

@@ -68,6 +68,7 @@ export const startFakeProvider = async (
   const calls: Call[] = [];
   const held: { path: RegExp; released: Promise<void> }[] = [];
   const planned: { fault: Fault; path: RegExp; body: RegExp | undefined }[] = [];
+  let outage: { path: RegExp; by: Fault | FakeResponse } | undefined;
   const server = createServer((req, res) => {
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -84,9 +85,12 @@ export const startFakeProvider = async (
       const at = planned.findIndex(
         (plan) => plan.path.test(path) && (plan.body?.test(text) ?? true),
       );
-      const fault = at < 0 ? undefined : planned.splice(at, 1)[0]?.fault;
+      const by = outage?.path.test(path) ? outage.by : undefined;
+      const next = at < 0 ? undefined : planned.splice(at, 1)[0]?.fault;
+      const fault = typeof by === 'string' ? by : next;
       if (fault === 'cut') return void req.socket.destroy();
-      const response = handle(call) ?? { status: 404, body: { message: 'not found' } };
+      const own = typeof by === 'object' ? by : handle(call);
+      const response = own ?? { status: 404, body: { message: 'not found' } };
       if (fault === 'lost') return void req.socket.destroy();
       if (fault === 'slow') return undefined;
       const { status = 200, body } = fault ? applyFault(fault, response) : response;
@@ -109,6 +113,10 @@ export const startFakeProvider = async (
     /** The next call to this path, with this in its body, fails. */
     fail(fault: Fault, path = /./, body?: RegExp) {
       planned.push({ fault, path, body });
+    },
+    /** Every call to this path fails like this, or gets this response and has no effect, until `by` is undefined. */
+    failAll(path: RegExp, by: Fault | FakeResponse | undefined) {
+      outage = by === undefined ? undefined : { path, by };
     },
     /** The provider acts on the next call to this path at once, and answers after the release. @returns what releases it */
     hold(path: RegExp): () => void {
@@ -164,6 +172,7 @@ export interface Provider {
   url: string;
   calls: Call[];
   fail(fault: Fault, path?: RegExp, body?: RegExp): void;
+  failAll(path: RegExp, by: Fault | FakeResponse | undefined): void;
   stop(): Promise<void>;
   book: Map<string, Entry>;
   /** The payer pays. */

@@ -7,6 +7,7 @@ it.each(plantedFaults)('plants the fault %s in the current schema', async (fault
   onTestFinished(drop);
   await plantFault(sql, fault);
   const triggers = await sql`select from pg_trigger where not tgisinternal and tgenabled = 'O'
-    and tgname in ('lose_event', 'change_receipt', 'forget_claim', 'forget_option')`;
+    and tgname in ('lose_event', 'change_receipt', 'forget_claim', 'forget_option', 'forget_gateway',
+      'forget_candidates')`;
   expect(triggers).toHaveLength(1);
 });

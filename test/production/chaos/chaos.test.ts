@@ -38,5 +38,8 @@ it(
     expect(report.kills.length).toBeGreaterThanOrEqual(5);
     expect(report.statuses.get('paid')).toBeGreaterThan(20);
     expect(report.statuses.get('order_already_paid')).toBeGreaterThan(0);
+    const { down, up } = report.conversion;
+    expect(down.wanted).toBeGreaterThan(0);
+    expect(down.elsewhere + up.elsewhere).toBeGreaterThan(0);
   },
 );

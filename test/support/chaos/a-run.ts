@@ -26,7 +26,8 @@ export const aRun = async (
   inEvent: object = {},
   inApi: Partial<ShownPayment> = {},
 ) => {
-  const { payment, gateway, reference, entry } = await aVisit({ slug });
+  const { gateways, ...visit } = await aVisit({ slug });
+  const { payment, gateway, reference, entry } = visit;
   gateway.decide(reference, 'paid');
   if (!gateway.oneStep) entry.verified = 1;
   const { id, order, amount, currency, behaviour } = payment;
@@ -87,6 +88,7 @@ export const aRun = async (
     payments: [payment],
     records: {
       shown: new Map([[id, shown]]),
+      gateways: new Map([[id, gateway.slug]]),
       events: new Map([[id, [{ id: eventId, body }]]]),
       attempts: new Map([[id, attempts]]),
       deliveries: new Map([[id, 'delivered']]),
@@ -100,9 +102,8 @@ export const aRun = async (
     journal,
   } satisfies Evidence;
   const find = () => checkAll(evidence).map(({ text }) => text);
-  const visit = { payment, gateway, reference, entry };
   return {
-    ...{ ...visit, evidence, id, order, shown, post, attempts },
+    ...{ ...visit, gateways, evidence, id, order, shown, post, attempts },
     ...{ refund, refundPost, refunds, sums, find },
   };
 };

@@ -14,7 +14,7 @@ interface VisitOptions {
 export const aVisit = async ({ slug = 'zarinpal', behaviour = 'pay' }: VisitOptions = {}) => {
   const gateways = await startGateways();
   onTestFinished(async () => void (await Promise.all(gateways.map((each) => each.stop()))));
-  const gateway = gateways.find((each) => each.slug === slug)!; // One of the four.
+  const gateway = gateways.find((each) => each.slug === slug)!; // One of the five.
   const reference = 'reference';
   const payment: CreatedPayment = {
     id: 'PAY_1',
@@ -23,6 +23,10 @@ export const aVisit = async ({ slug = 'zarinpal', behaviour = 'pay' }: VisitOpti
     afterMs: 0,
     behaviour,
     gateway,
+    candidates: [gateway],
+    named: {},
+    createdAt: Date.now(),
+    pages: new Set(),
     amount: 50_000,
     reference,
     currency: slug === 'stripe' ? 'EUR' : 'IRR',
@@ -40,7 +44,7 @@ export const aVisit = async ({ slug = 'zarinpal', behaviour = 'pay' }: VisitOpti
     ...receipt,
   };
   gateway.provider.book.set(reference, entry);
-  return { gateway, payment, reference, entry };
+  return { gateways, gateway, payment, reference, entry };
 };
 
 const openStates: Record<string, string> = {

@@ -25,6 +25,7 @@ const start = async () => {
     calls: [],
     book: new Map(),
     fail() {},
+    failAll() {},
     move() {},
     back: () => ({ method: 'GET' as const, url: returnUrl }),
     stop: () => database.drop(),

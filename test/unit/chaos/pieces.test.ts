@@ -10,6 +10,11 @@ const aPiece = (seed: string, values: Partial<Piece> = {}): Piece => ({
   kills: 3,
   violations: [],
   posts: 110,
+  conversion: {
+    down: { wanted: 10, opened: 9, elsewhere: 8 },
+    up: { wanted: 80, opened: 80, elsewhere: 0 },
+    inVain: 4,
+  },
   statuses: { paid: 90, failed: 10 },
   responses: { 'create 201': 100 },
   recoveries: [{ role: 'api', kills: 3, ready: [100, 300], nextEvent: [50] }],
@@ -37,5 +42,6 @@ it('adds the pieces of a run, which go on after an interruption', () => {
   expect(recoveries).toEqual([{ role: 'api', kills: 5, ready: [100, 200, 300], nextEvent: [50] }]);
   const report = formatLongReport(pieces);
   expect(report).toContain('VIOLATION seed 7-2, order-3: it has 2 events');
+  expect(report).toContain('18 of 20 while their first gateway was down, 16 of them');
   expect(report).toMatch(/200 payments, 6 kills, 1 violations$/);
 });

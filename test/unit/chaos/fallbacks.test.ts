@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Conversion,
+  findConversionProblems,
+  measureConversion,
+} from '../../../chaos/fallbacks.ts';
+import { createRandom } from '../../../chaos/random.ts';
+import { drawScenarios } from '../../../chaos/scenarios.ts';
+import { newEntry } from '../../fakes/server.ts';
+import { aRun, type Run } from '../../support/chaos/a-run.ts';
+import { aVisit } from '../../support/chaos/support.ts';
+import { until } from '../../support/until.ts';
+
+/** A run whose payment was opened by the second of its gateways, the first having lost its answer. */
+const aSwitchedRun = async () => {
+  const run = await aRun('zibal');
+  const first = run.gateways.find(({ slug }) => slug === 'unsteady')!; // Started with all.
+  const { payment, gateway, reference, entry } = run;
+  payment.candidates = [first, gateway];
+  payment.pages.add(`${gateway.link.url}/start/${reference}`);
+  const lost = newEntry({ ...entry, state: 'IN_BANK' });
+  first.provider.book.set('lost', lost);
+  return { ...run, first, lost };
+};
+type SwitchedRun = Awaited<ReturnType<typeof aSwitchedRun>>;
+
+describe('a payment that several gateways may open', () => {
+  it('may have an opening at the first that nobody was sent to', async () => {
+    expect((await aSwitchedRun()).find()).toEqual([]);
+  });
+
+  it.each<[text: string | RegExp, lie: (run: SwitchedRun) => unknown]>([
+    [
+      /^its payer was sent to 2 pages: /,
+      ({ payment, first }) => payment.pages.add(`${first.link.url}/pg/StartPay/lost`),
+    ],
+    [
+      /^its payer was sent to http.*\/start\/reference, which zibal does not know$/,
+      ({ gateway, entry }) => {
+        gateway.provider.book.delete('reference');
+        gateway.provider.book.set('another', entry);
+      },
+    ],
+    [
+      'the API names unsteady, and its payer was sent to zibal',
+      ({ evidence, id }) => evidence.records.gateways.set(id, 'unsteady'),
+    ],
+    ...(['charged', 'verified', 'reversed'] as const).map(
+      (what): [string, (run: SwitchedRun) => unknown] => [
+        'lost at unsteady moved money, and the payer is at zibal',
+        ({ lost }) => (lost[what] = 1),
+      ],
+    ),
+    ['lost is about 1, and must be about 50000', ({ lost }) => (lost.amount = 1)],
+  ])('has one page and one gateway: %s', async (text, lie) => {
+    const run = await aSwitchedRun();
+    lie(run);
+    expect(run.find()).toContainEqual(
+      typeof text === 'string' ? text : expect.stringMatching(text),
+    );
+  });
+
+  it('is at any of them while its payer has no page', async () => {
+    const { evidence, id, payment, find } = await aSwitchedRun();
+    payment.pages.clear();
+    const named = (slug: string) => {
+      evidence.records.gateways.set(id, slug);
+      return find().filter((text) => text.startsWith('the API names')).length;
+    };
+    expect(['unsteady', 'zibal', 'payping'].map(named)).toEqual([0, 0, 1]);
+  });
+
+  it('names them itself, or leaves it to the application', async () => {
+    const { gateways } = await aVisit();
+    const options = { payments: 200, gateways, random: createRandom('7'), quick: true };
+    const drawn = drawScenarios(options).map(({ gateway, candidates, named }) => ({
+      first: gateway === candidates[0],
+      slugs: candidates.map(({ slug }) => slug).join(),
+      named: JSON.stringify(named),
+    }));
+    expect(drawn.every(({ first }) => first)).toBe(true);
+    const kinds = new Set(drawn.map(({ slugs, named }) => `${slugs} by ${named}`));
+    expect([...kinds].toSorted()).toEqual([
+      'payping by {"gateway":"payping"}',
+      'stripe by {"gateway":"stripe"}',
+      'unsteady,payping by {"gateways":["unsteady","payping"]}',
+      'unsteady,zibal by {"gateways":["unsteady","zibal"]}',
+      'unsteady,zibal,payping by {}',
+      'zarinpal by {"gateway":"zarinpal"}',
+      'zibal by {"gateway":"zibal"}',
+    ]);
+  });
+});
+
+it('a gateway opens nothing while it refuses, opens without an answer while it hangs, and comes back', async () => {
+  const { gateways } = await aVisit();
+  const unsteady = gateways.find(({ slug }) => slug === 'unsteady')!; // Started with all.
+  const ask = (signal: AbortSignal | null = null) =>
+    fetch(`${unsteady.provider.url}/pg/v4/payment/request.json`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        ...{ merchant_id: '0b8a7e1c-6c1d-4a53-9f5e-2f6a1c9d7e42', amount: 50_000, currency: 'IRR' },
+        ...{ description: 'x', callback_url: 'http://127.0.0.1:9', metadata: { order_id: 'PAY' } },
+      }),
+      signal,
+    });
+  const { book } = unsteady.provider;
+  const from = Date.now();
+  unsteady.failOpenings('refuse');
+  expect([(await ask()).status, (await ask()).status, book.size]).toEqual([401, 401, 0]);
+  unsteady.failOpenings('hang');
+  const leaving = new AbortController();
+  const asked = ask(leaving.signal).catch(() => 'no answer');
+  await until('it has opened', () => book.size === 1);
+  leaving.abort();
+  expect(await asked).toBe('no answer');
+  unsteady.failOpenings(undefined);
+  expect([(await ask()).status, book.size]).toEqual([200, 2]);
+  expect(unsteady.countOpenings({ from, to: Infinity })).toBe(4);
+  expect(unsteady.countOpenings({ from: 0, to: from })).toBe(0);
+});
+
+describe('conversion', () => {
+  const of = ({ evidence, first }: Run & { first: SwitchedRun['first'] }, from: number) =>
+    measureConversion(evidence, [{ gateway: first, fault: 'hang', from, to: from + 1_000 }]);
+
+  it('counts payers who wanted a page, by the state of the first gateway at the create', async () => {
+    const run = await aSwitchedRun();
+    const { payment, shown } = run;
+    const { createdAt } = payment;
+    const [none, moved] = [
+      { wanted: 0, opened: 0, elsewhere: 0 },
+      { wanted: 1, opened: 1, elsewhere: 1 },
+    ];
+    expect(of(run, createdAt)).toEqual({ down: moved, up: none, inVain: 0 });
+    expect(of(run, createdAt - 1_000)).toEqual({ down: none, up: moved, inVain: 0 });
+    expect(of(run, createdAt + 1)).toEqual({ down: none, up: moved, inVain: 0 });
+    delete payment.reference;
+    expect(of(run, createdAt).down).toMatchObject({ wanted: 1, opened: 0 });
+    payment.behaviour = 'never';
+    expect(of(run, createdAt).down).toEqual(none);
+    payment.behaviour = 'pay';
+    shown.failure_code = 'order_already_paid';
+    expect(of(run, createdAt).down).toEqual(none);
+  });
+
+  type Counts = [opened: number, wanted: number, elsewhere?: number];
+  const conversion = (down: Counts, up: Counts, inVain: number): Conversion => {
+    const openings = ([opened, wanted, elsewhere = 0]: Counts) => ({ opened, wanted, elsewhere });
+    return { down: openings(down), up: openings(up), inVain };
+  };
+  const lost = expect.stringMatching(/^only \d+ of \d+ payments were opened while/);
+  const unused = expect.stringMatching(/^a gateway opened nothing \d+ times, and no other/);
+
+  it.each<[down: Counts, up: Counts, inVain: number, expected: unknown[]]>([
+    [[200, 200, 190], [400, 400], 30, []],
+    // Two points lower, and one payment of a few.
+    [[196, 200, 190], [400, 400], 30, []],
+    [[4, 5, 4], [80, 80], 5, [lost]],
+    [[4, 5, 4], [60, 80], 5, []],
+    [[100, 200, 90], [400, 400], 30, [lost]],
+    // A slow machine loses both kinds.
+    [[100, 200, 90], [200, 400], 30, []],
+    [[0, 0], [400, 400], 0, []],
+    [[20, 20], [400, 400], 5, [unused]],
+    [[20, 20], [400, 400], 4, []],
+    // After the first has come back, a silent one is still asked last.
+    [[20, 20], [400, 400, 1], 5, []],
+  ])('%j while it is down, %j otherwise, asked %d times in vain', (down, up, inVain, expected) => {
+    expect(findConversionProblems(conversion(down, up, inVain))).toEqual(expected);
+  });
+});
