@@ -1,11 +1,12 @@
 import { html } from 'hono/html';
+import type { Gateway } from '../client/src/index.ts';
 import { formatMoney, type Html } from './layout.ts';
 import { appearanceOf, badge, formatTime, orderPath } from './order-page.ts';
 import type { Order } from './orders.ts';
 import { currency, type Product, products } from './products.ts';
 
 /** @param gateways those that the payer may choose */
-export const shopPage = (gateways: readonly string[]): Html =>
+export const shopPage = (gateways: readonly Gateway[]): Html =>
   html`<h1>Good coffee, paid for properly</h1>
     <p class="lead">
       Choose something. On the payment page you decide how the payment ends.
@@ -16,9 +17,10 @@ export const shopPage = (gateways: readonly string[]): Html =>
 
 const productCard = (
   { id, name, note, amount, drawing }: Product,
-  gateways: readonly string[],
-): Html =>
-  html`<li class="card">
+  gateways: readonly Gateway[],
+): Html => {
+  const choices = gateways.filter((gateway) => takes(gateway, amount)).map(({ slug }) => slug);
+  return html`<li class="card">
     <div class="drawing">
       <svg viewBox="0 0 24 24" aria-hidden="true"><path d="${drawing}" /></svg>
     </div>
@@ -26,11 +28,16 @@ const productCard = (
     <p class="soft">${note}</p>
     <form method="post" action="/buy">
       <input type="hidden" name="product" value="${id}" />
+      ${choices.length > 1 ? gatewayChoice(name, choices) : ''}
       <span class="price">${formatMoney({ amount, currency })}</span>
-      ${gateways.length > 1 ? gatewayChoice(name, gateways) : ''}
       <button aria-label="Buy ${name}">Buy</button>
     </form>
   </li>`;
+};
+
+/** Its currencies are the shop's alone. */
+const takes = ({ currencies }: Gateway, amount: number): boolean =>
+  currencies.some(({ min, max, step }) => amount >= min && amount <= max && amount % step === 0);
 
 const gatewayChoice = (product: string, gateways: readonly string[]): Html =>
   html`<select name="gateway" aria-label="Pay for ${product} with">

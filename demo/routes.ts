@@ -6,10 +6,12 @@ import {
   ApiError,
   type CreatePayment,
   type CreateRefund,
+  type Gateway,
   type GatewayList,
   type ListGateways,
   type Payment,
   PaymentsError,
+  type RequestOptions,
   SignatureError,
   webhooks,
 } from '../client/src/index.ts';
@@ -38,7 +40,9 @@ export interface PaymentCalls {
 export interface Deps {
   payments: PaymentCalls;
   /** Without it the payer has no choice, as with one gateway alone. */
-  gateways?: { list: (query: ListGateways) => PromiseLike<GatewayList> };
+  gateways?: {
+    list: (query: ListGateways, options: RequestOptions) => PromiseLike<GatewayList>;
+  };
   orders: Orders;
   inbox: Pick<Inbox, 'receive'>;
   connection: Pick<Connection, 'workflowUrl'>;
@@ -82,9 +86,16 @@ const show = async (ctx: Context, page: Omit<Page, 'path'>): Promise<void> => {
   ctx.body = String(await layout({ ...page, path: ctx.path }));
 };
 
-const showMessage = (ctx: Context, status: 404 | 405 | 502, message: string): Promise<void> => {
+const titles = {
+  404: 'Not here',
+  405: 'Not here',
+  409: 'Not now',
+  502: 'The payment service reported a problem',
+};
+
+const showMessage = (ctx: Context, status: keyof typeof titles, message: string): Promise<void> => {
   ctx.status = status;
-  const title = status === 502 ? 'The payment service reported a problem' : 'Not here';
+  const title = titles[status];
   return show(ctx, { title, content: messagePage({ title, message }) });
 };
 
@@ -103,11 +114,11 @@ const payerRoutes = (deps: Deps) => {
     }
   };
 
-  /** The gateways that a payer may choose. A shop without an answer sells all the same. */
-  const findChoices = async (): Promise<string[]> => {
+  /** The gateways that a payer may choose. A shop without an answer sells all the same, and soon. */
+  const findChoices = async (): Promise<Gateway[]> => {
     try {
-      const { data = [] } = (await gateways?.list({ currency })) ?? {};
-      return data.filter(({ answers }) => answers).map(({ slug }) => slug);
+      const { data = [] } = (await gateways?.list({ currency }, soon)) ?? {};
+      return data.filter(({ answers }) => answers);
     } catch (error) {
       if (error instanceof PaymentsError) return [];
       throw error;
@@ -123,7 +134,14 @@ const payerRoutes = (deps: Deps) => {
       if (!product) return showMessage(ctx, 404, 'The shop does not have that.');
       const order = newOrder(product);
       const gateway = form.get('gateway') ?? '';
-      const payment = await payments.create(gateway === '' ? order : { ...order, gateway });
+      let payment: Payment;
+      try {
+        payment = await payments.create(gateway === '' ? order : { ...order, gateway });
+      } catch (error) {
+        if (gateway === '' || !isRefusal(error)) throw error;
+        // The page was old.
+        return showMessage(ctx, 409, 'That gateway takes no payment now. Choose another one.');
+      }
       orders.add(payment);
       ctx.redirect(payment.checkout_url ?? `/orders/${order.order_id}`);
       ctx.status = 303;
@@ -137,6 +155,12 @@ const payerRoutes = (deps: Deps) => {
       await showOrder(ctx, deps, order, typeof status === 'string' ? status.slice(0, 40) : '');
     });
 };
+
+/** A payer does not wait for the list. */
+const soon = { timeoutMs: 1_000, maxRetries: 0 };
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ApiError && ['VALIDATION_FAILED', 'GATEWAY_NOT_ALLOWED'].includes(error.code);
 
 const newOrder = ({ id, name, amount }: Product): CreatePayment => ({
   order_id: `C-${randomBytes(4).toString('hex').toUpperCase()}`,

@@ -47,7 +47,7 @@ button, .button { display: inline-block; border-radius: .7rem; padding: .65rem 1
   border: 1px solid transparent; /* Forced colours show nothing but the border. */
   background: var(--accent); color: var(--accent-ink); font: inherit; font-weight: 600;
   text-decoration: none; cursor: pointer; }
-select { flex: 1 1 8rem; min-width: 0; padding: .6rem; border-radius: .7rem; border: 1px solid var(--soft);
+select { flex: 1 1 100%; min-width: 0; padding: .6rem; border-radius: .7rem; border: 1px solid var(--soft);
   background: transparent; color: inherit; font: inherit; }
 button:hover, .button:hover { filter: brightness(1.1); }
 .badge { display: inline-flex; align-items: center; gap: .45em; padding: .15rem .7rem;

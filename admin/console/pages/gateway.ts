@@ -161,7 +161,6 @@ export const gatewayPageRoutes = ({
       html`${request.cells.facts({
         ...cells,
         ...health,
-        'Asked after other gateways until': gateway.silentUntil,
         'Its days begin at midnight of': setting(gateway.timeZone, 'time zone'),
         'Fee of a payment': setting(feeText(gateway), 'fee'),
       })}

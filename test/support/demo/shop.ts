@@ -6,7 +6,7 @@ import { paymentExamples } from '../../../api/payments/payment-examples.ts';
 import { ApiError, type Payment, Payments } from '../../../client/src/index.ts';
 import { createInbox } from '../../../client/src/inbox.ts';
 import { createOrders, type RefundState } from '../../../demo/orders.ts';
-import { createShop, type PaymentCalls } from '../../../demo/routes.ts';
+import { createShop, type Deps, type PaymentCalls } from '../../../demo/routes.ts';
 
 const webhookSecret = `whsec_${'s'.repeat(43)}`;
 
@@ -44,7 +44,10 @@ export const aRefundEvent = (changes: object = {}) => ({
 });
 
 /** The shop behind real HTTP, with a fake client of the payment service. */
-export const aShop = async (payments: Partial<PaymentCalls> = {}) => {
+export const aShop = async (
+  payments: Partial<PaymentCalls> = {},
+  { gateways }: Pick<Deps, 'gateways'> = {},
+) => {
   const orders = createOrders(':memory:');
   const client = new Payments({ baseUrl: 'http://127.0.0.1:9', token: 'svc_test_none' });
   const inbox = createInbox({
@@ -63,6 +66,7 @@ export const aShop = async (payments: Partial<PaymentCalls> = {}) => {
       refunds: { create: async (payment_id) => aRefund({ payment_id }) },
       ...payments,
     },
+    ...(gateways && { gateways }),
     orders,
     inbox,
     connection: { workflowUrl: () => null },
@@ -83,10 +87,10 @@ export const aShop = async (payments: Partial<PaymentCalls> = {}) => {
     orders,
     log,
     page: async (path: string) => (await fetch(url + path)).text(),
-    buy: (product: string) =>
+    buy: (product: string, choice: { gateway?: string } = {}) =>
       fetch(`${url}/buy`, {
         method: 'POST',
-        body: new URLSearchParams({ product }),
+        body: new URLSearchParams({ product, ...choice }),
         redirect: 'manual',
       }),
     webhook: (event: object, { secret = webhookSecret, timestamp = Date.now() / 1000 } = {}) => {

@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../../client/src/index.ts';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ApiError, type CreatePayment, type Gateway, Payments } from '../../../client/src/index.ts';
 import { aPayment, anEvent, aRefund, aRefundEvent, aShop } from '../../support/demo/shop.ts';
 
 describe('POST /buy', () => {
@@ -46,6 +48,95 @@ describe('POST /buy', () => {
     expect(answer.status).toBe(502);
     expect(await answer.text()).toContain('Later &lt;b&gt;please&lt;/b&gt;.');
   });
+});
+
+const aGateway = (slug: string, own: Partial<Gateway> & { min?: number; step?: number } = {}) => {
+  const { min = 1, step = 1, ...changes } = own;
+  const terms = { currencies: [{ currency: 'EUR', min, max: 99_999, step }], refunds: null };
+  const account = { slug, kind: 'sandbox', position: null, answers: true } as const;
+  return { ...account, ...terms, expires_in: { min: 60, max: 3_600 }, ...changes };
+};
+
+/** The choices of each product. */
+const choicesOf = (page: string) =>
+  page
+    .split('<li class="card">')
+    .slice(1)
+    .map((card) =>
+      [...card.matchAll(/<option[^>]*>([^<]*)</g)].slice(1).map(([, slug = '']) => slug),
+    );
+
+describe('the choice of a gateway', () => {
+  const choose = async (...data: Gateway[]) => {
+    const shop = await aShop({}, { gateways: { list: async () => ({ data }) } });
+    return choicesOf(await shop.page('/'));
+  };
+
+  it('has for each product the gateways that take its amount, and open payments', async () => {
+    const silent = aGateway('silent', { answers: false });
+    const dear = aGateway('dear', { min: 1_800 });
+    const round = aGateway('round', { step: 100 });
+    expect(await choose(aGateway('one'), silent, aGateway('two'), dear, round)).toEqual([
+      ['one', 'two'],
+      ['one', 'two', 'dear', 'round'],
+      ['one', 'two', 'dear'],
+    ]);
+  });
+
+  it.each([
+    ['one gateway', [aGateway('one')]],
+    ['one that opens payments', [aGateway('one'), aGateway('two', { answers: false })]],
+    [
+      'none that takes the amount',
+      [aGateway('one', { min: 9_999 }), aGateway('two', { min: 9_999 })],
+    ],
+    ['no gateway', []],
+  ])('is not there with %s', async (_, gateways) => {
+    expect(await choose(...gateways)).toEqual([[], [], []]);
+  });
+
+  it('is not there while the service does not answer, and the shop sells all the same', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    onTestFinished(() => void silent.close());
+    const { port } = silent.address() as AddressInfo; // It listens on TCP.
+    const { gateways } = new Payments({
+      baseUrl: `http://127.0.0.1:${port}`,
+      token: 'svc_test_none',
+    });
+    const shop = await aShop({}, { gateways });
+    expect(choicesOf(await shop.page('/'))).toEqual([[], [], []]);
+    expect((await shop.buy('beans')).status).toBe(303);
+  });
+
+  it('pins the payment; without one the service chooses', async () => {
+    const created: CreatePayment[] = [];
+    const shop = await aShop({
+      create: async (payment) => {
+        created.push(payment);
+        return aPayment();
+      },
+    });
+    for (const choice of [{ gateway: 'two' }, { gateway: '' }, {}]) await shop.buy('mug', choice);
+    expect(created.map(({ gateway }) => gateway)).toEqual(['two', undefined, undefined]);
+  });
+
+  it.each(['VALIDATION_FAILED', 'GATEWAY_NOT_ALLOWED'])(
+    'asks for another one after %s, as the page was old',
+    async (code) => {
+      const shop = await aShop({
+        create: async () => {
+          throw new ApiError('It has no gateway two in use.', { code, status: 422 });
+        },
+      });
+      const answer = await shop.buy('mug', { gateway: 'two' });
+      expect([answer.status, (await answer.text()).includes('Choose another one')]).toEqual([
+        409,
+        true,
+      ]);
+      expect((await shop.buy('mug')).status).toBe(502);
+    },
+  );
 });
 
 describe('POST /webhook', () => {
