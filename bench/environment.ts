@@ -51,6 +51,8 @@ export interface PayersOptions {
   /** The credentials of a Stripe account. The default is the sandbox gateway. */
   credentials?: string;
   payAt?: PayersDeps['payAt'];
+  /** Asked after the application's own gateway. */
+  fallbackGateways?: string[];
   ordersPaidOnce?: boolean;
 }
 
@@ -125,6 +127,7 @@ export const createApplication = async (
     slug,
     receiver,
     credentials,
+    fallbackGateways = [],
     ordersPaidOnce = false,
     keyRing,
     webhookKeyRing,
@@ -140,6 +143,7 @@ export const createApplication = async (
   await createApplications(sql).insert({
     slug,
     defaultGateway: credentials === undefined ? 'sandbox' : slug,
+    fallbackGateways,
     callbackUrls: ['http://127.0.0.1/back'],
     webhookUrl: receiver.url,
     // No figure is about the request budget.

@@ -5,6 +5,7 @@ import { SetupError } from '../process.ts';
 import { measureDeadReceiver } from './dead-receiver.ts';
 import { startEnvironment } from './environment.ts';
 import { measureFairness } from './fairness.ts';
+import { measureFallback } from './fallback.ts';
 import { type Figure, formatTable } from './figure.ts';
 import { measureOrders } from './orders.ts';
 import { measureProduction } from './production.ts';
@@ -20,6 +21,7 @@ const groups = {
   fairness: measureFairness,
   replays: measureReplays,
   orders: measureOrders,
+  fallback: measureFallback,
   'dead-receiver': measureDeadReceiver,
   production: measureProduction,
   settings: measureSettings,

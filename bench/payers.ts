@@ -54,6 +54,8 @@ export interface Deps {
 /** The waits of callers, in milliseconds. */
 export interface Paid {
   createMs: number;
+  /** The service opens the payment at the gateway before it answers. */
+  checkoutMs: number;
   /** The payer's return: the service asks the gateway before it answers. */
   returnMs: number;
   /** From the outcome to the webhook. */
@@ -121,10 +123,13 @@ export const createPayers = ({ http, apiBaseUrl, token, receiver, payAt }: Deps)
       const createMs = performance.now() - began;
       const arriving = receiver.arrival(id);
       arriving.catch(() => {}); // The first failure below is the one to report.
-      const back = await (payAt ?? payAtSandbox)(await checkout(id));
+      const asked = performance.now();
+      const page = await checkout(id);
+      const checkoutMs = performance.now() - asked;
+      const back = await (payAt ?? payAtSandbox)(page);
       const returnMs = await timed(() => http.call({ method: 'GET', url: back, expect: 303 }));
       const { status, latencyMs } = await arriving;
-      if (status === 'paid') return { createMs, returnMs, latencyMs };
+      if (status === 'paid') return { createMs, checkoutMs, returnMs, latencyMs };
       throw new Error(`${id} ended ${status} instead of paid`);
     },
   };

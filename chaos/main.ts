@@ -32,13 +32,17 @@ const drainMinutes = 5;
 const lastPayerMinutes = 1.5;
 
 let cleanup = new AsyncDisposableStack();
+let isInterrupted = false;
 
 const leave = async (code: number) => {
   await cleanup.disposeAsync().catch((error: unknown) => console.error(error));
   process.exit(code);
 };
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.once(signal, () => void leave(1));
+  process.once(signal, () => {
+    isInterrupted = true;
+    void leave(1);
+  });
 
 const readOptions = () => {
   try {
@@ -122,6 +126,9 @@ try {
   console.log(formatLongReport(pieces));
   process.exit(addPieces(pieces).violations.length > 0 ? 1 : 0);
 } catch (error) {
-  console.error(error instanceof SetupError ? error.message : error);
-  await leave(1);
+  // What an interruption breaks is being stopped already.
+  if (!isInterrupted) {
+    console.error(error instanceof SetupError ? error.message : error);
+    await leave(1);
+  }
 }
