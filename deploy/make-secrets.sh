@@ -34,8 +34,10 @@ for login in owner api worker webhooks admin retention console; do
     echo "postgres://$user:$(password)@postgres:5432/payments" > "$login-database-url"
   fi
 done
-# Empty until somebody registers the console at an identity provider.
-[ -e oidc-client-secret ] || : > oidc-client-secret
+# Empty until somebody registers the console at an identity provider, or has alerts sent.
+for file in oidc-client-secret smtp-password alerts-webhook-url alerts-slack-url alerts-heartbeat-url; do
+  [ -e "$file" ] || : > "$file"
+done
 # For a first look. deploy/certificate.sh puts your own in its place.
 mkdir -p tls
 if missing tls/certificate.pem; then

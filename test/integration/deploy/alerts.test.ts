@@ -62,8 +62,9 @@ describe('deploy/alerts.yml', () => {
     const firing = [
       ...tests.matchAll(/- alertname: (\w+)\s+eval_time: \w+\s+exp_alerts:(?: &\w+)?\s+- exp/g),
     ];
-    for (const cases of [quiet, firing])
-      expect([...new Set(cases.map(([, name]) => name))]).toEqual(alerts);
+    const named = (cases: RegExpExecArray[]) => [...new Set(cases.map(([, name]) => name))];
+    expect(named(firing)).toEqual(alerts);
+    expect(named(quiet)).toEqual(alerts.filter((name) => name !== 'PaymentsWatchdog'));
   });
 
   it('has a section in the runbook for every alert', () => {

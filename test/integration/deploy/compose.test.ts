@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } f
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import {
   readAdminConfig,
   readApiConfig,
@@ -17,6 +18,9 @@ import { readProjectFile } from '../../support/checks/project-files.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const { services, secrets, networks } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
+const monitoring = parse(readProjectFile('deploy/monitoring.yml'), { merge: true }) as {
+  secrets: typeof secrets;
+};
 const all = Object.entries(services);
 const ours = all.filter(([, { image }]) => image?.startsWith('payments:'));
 
@@ -64,7 +68,7 @@ describe('docker-compose.yml', () => {
     const folder = withSecrets();
     const files = readdirSync(join(folder, 'secrets'), { withFileTypes: true });
     expect(files.flatMap((file) => (file.isFile() ? [file.name] : [])).toSorted()).toEqual(
-      Object.values(secrets)
+      Object.values({ ...secrets, ...monitoring.secrets })
         .map(({ file }) => file.slice('./secrets/'.length))
         .toSorted(),
     );
