@@ -48,13 +48,14 @@ const checkPayment = (
   const shown = records.shown.get(payment.id);
   if (!shown) return ['the API does not know it any more'];
   const { status } = shown;
-  if (!isTerminal(status)) return [`it has not ended: ${status}`];
+  const fallbackProblems = findFallbackProblems(payment, records.gateways.get(payment.id));
+  if (!isTerminal(status)) return [`it has not ended: ${status}`, ...fallbackProblems];
   const delivery = records.deliveries.get(payment.id);
   const statuses = journal.statusesFor(payment.order);
   return [
     ...findCreateProblems(payment, shown),
     ...findGatewayProblems(payment, shown),
-    ...findFallbackProblems(payment, records.gateways.get(payment.id)),
+    ...fallbackProblems,
     ...findLateProblems(payment, shown, {
       disruptions,
       statuses,
