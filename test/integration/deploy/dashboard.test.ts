@@ -101,7 +101,7 @@ it('no label holds an id, an address or data of one payment', async () => {
 });
 
 /** The jobs of deploy/prometheus.yml. */
-const jobs = ['payments-api', 'payments-worker'];
+const jobs = ['payments-api', 'payments-worker', 'alertmanager'];
 
 const tasks = Object.keys({
   startOutboxWorkflows: true,
