@@ -60,7 +60,7 @@ try {
     deliveries: '/deliveries',
     application: '/applications/shop',
     replay: `/events/${eventId(ids.exhausted)}/replay`,
-    'replay-many': `/deliveries/replay?scope=all&status=exhausted&to=${new Date().toISOString()}`,
+    'replay-many': `/deliveries/replay?mode=live&scope=all&status=exhausted&to=${new Date().toISOString()}`,
     replaying: `/deliveries/replays/${replayId}`,
     reconcile: '/reconcile',
     audit: '/audit',

@@ -1,27 +1,15 @@
 import { html } from 'hono/html';
 import { eventIdPattern } from '../../contract/ids.ts';
 import type { ListPosition } from '../../contract/list.ts';
-import { hourMs } from '../../contract/time.ts';
 import type { DeliveryRow } from '../../postgres/admin-events.ts';
 import { labelOf, type Vocabulary } from '../operations/labels.ts';
 import type { PaymentFilter } from '../../postgres/admin-payments.ts';
 import type { Html } from './html.ts';
-import { isZone } from './pages/settings.ts';
+import { readTimes, type TimeRequest } from './period.ts';
 import type { ConsoleRequest } from './request.ts';
-import { fromClockTime, toClockTime } from './zone.ts';
 
 /** Lists have this many rows on a page. */
 export const pageSize = 50;
-
-const hours = {
-  '15 minutes': 0.25,
-  '1 hour': 1,
-  '6 hours': 6,
-  '24 hours': 24,
-  '7 days': 168,
-} as const;
-type Period = keyof typeof hours;
-const periods = Object.keys(hours) as Period[]; // Object.keys widens to string.
 
 /** The value of a choice; null for any other text. */
 export const choose = <T extends string>(
@@ -42,26 +30,7 @@ export const readPosition = (query: URLSearchParams): ListPosition | null => {
 
 const slug = /^[a-z0-9-]{1,50}$/;
 
-type TimeRequest = Pick<ConsoleRequest, 'query' | 'zone'>;
 type FilterRequest = TimeRequest & Pick<ConsoleRequest, 'test'>;
-
-const instant = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
-
-const readInstant = (text: string | null): Date | null => {
-  const at = new Date(text !== null && instant.test(text) ? text : NaN);
-  return Number.isNaN(at.getTime()) ? null : at;
-};
-
-/**
- * Exact times are instants, or those of a clock in the zone that the address names, so that a link shows everybody
- * the same.
- */
-const readTimes = ({ query, zone: own }: TimeRequest): { from: Date | null; to: Date | null } => {
-  const named = query.get('zone') ?? '';
-  const zone = isZone(named) ? named : own;
-  const read = (text: string | null) => readInstant(text) ?? fromClockTime(zone, text);
-  return { from: read(query.get('from')), to: read(query.get('to')) };
-};
 
 /** Reads what every list can filter by: the mode of the person, the rest from the address. It ignores a value that makes no sense. */
 export const readFilter = (
@@ -69,14 +38,11 @@ export const readFilter = (
   now: Date,
 ): Pick<PaymentFilter, 'application' | 'from' | 'to'> & { test: boolean } => {
   const { query, test } = request;
-  const { from, to } = readTimes(request);
   const application = query.get('application') ?? '';
-  const period = choose(query, 'period', periods);
   return {
     application: slug.test(application) ? application : null,
     test,
-    from: from ?? (period === null || to ? null : new Date(now.getTime() - hours[period] * hourMs)),
-    to,
+    ...readTimes(request, now),
   };
 };
 
@@ -122,71 +88,29 @@ export const select = (
     </select>
   </label>`;
 
-const timeField = (label: string, name: string, zone: string, at: Date | null): Html =>
-  html`<label>
-    ${label}
-    <input
-      type="datetime-local"
-      name="${name}"
-      step="1"
-      min="1970-01-02T00:00"
-      max="9998-12-31T23:59"
-      value="${at === null ? '' : toClockTime(zone, at)}"
-    />
-  </label>`;
-
-/** The times, which every list can have. */
-export const periodFilters = (request: TimeRequest): Html => {
-  const { query, zone } = request;
-  const { from, to } = readTimes(request);
-  const hasTimes = from !== null || to !== null;
-  return html`${select('Period', 'period', {
-    choices: periods,
-    chosen: hasTimes ? null : query.get('period'),
-    any: hasTimes ? 'exact times' : 'any time',
-  })}
-    <input type="hidden" name="zone" value="${zone}" />
-    <details ${hasTimes ? html`open` : ''}>
-      <summary>Exact times</summary>
-      <div>
-        ${timeField(`From (${zone})`, 'from', zone, from)} ${timeField(`To (${zone})`, 'to', zone, to)}
-      </div>
-    </details>`;
+/** The list from its beginning, with these fields of its address instead. Null: without it. */
+export const addressWith = (
+  path: string,
+  query: URLSearchParams,
+  changes: Readonly<Record<string, string | null>>,
+): string => {
+  const changed = new URLSearchParams(query);
+  changed.delete('after');
+  for (const [name, value] of Object.entries(changes))
+    if (value === null) changed.delete(name);
+    else changed.set(name, value);
+  // A browser without scripts sends the fields that were left empty.
+  const hasTimes = Boolean(changed.get('from') || changed.get('to'));
+  const asked = [...changed].filter(
+    ([name, value]) => value !== '' && (name !== 'zone' || hasTimes),
+  );
+  const text = String(new URLSearchParams(asked));
+  return text === '' ? path : `${path}?${text}`;
 };
-
-/**
- * The choices of a list of all applications. A field for text needs `posts`: the form goes to the server first, which
- * keeps a pasted secret out of the address.
- */
-export const listFilters = (
-  request: TimeRequest & Pick<ConsoleRequest, 'csrf'>,
-  {
-    own,
-    applications,
-    posts,
-  }: { own: Html; applications: readonly string[]; posts?: string | undefined },
-): Html =>
-  html`<form class="filters" ${posts === undefined ? html`method="get"` : html`method="post" action="${posts}"`}>
-    ${posts === undefined ? '' : html`<input type="hidden" name="csrf" value="${request.csrf}" />`}
-    ${own}
-    ${select('Application', 'application', {
-      choices: applications,
-      chosen: request.query.get('application'),
-      any: 'all',
-    })}
-    ${periodFilters(request)}
-    <button>Filter</button>
-  </form>`;
 
 /** The address of the next page: the same filter, after this row. */
 export const pageLinks = (path: string, query: URLSearchParams, next: string | null): Html => {
-  const address = (after: string | null) => {
-    const changed = new URLSearchParams(query);
-    changed.delete('after');
-    if (after !== null) changed.set('after', after);
-    const text = String(changed);
-    return text === '' ? path : `${path}?${text}`;
-  };
+  const address = (after: string | null) => addressWith(path, query, { after });
   if (next === null && !query.has('after')) return html``;
   return html`<nav class="pages" aria-label="Pages">
     ${query.has('after') ? html`<a href="${address(null)}">Newest</a>` : ''}

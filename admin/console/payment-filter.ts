@@ -1,13 +1,15 @@
 import { html } from 'hono/html';
 import { failureReasons } from '../../contract/failure-codes.ts';
 import { statuses } from '../../contract/status.ts';
+import { formatMoney } from '../../contract/money.ts';
 import type { PaymentFilter } from '../../postgres/admin-payments.ts';
+import type { Chip, Choice } from './filter-bar.ts';
 import { choose, readFilter } from './filters.ts';
 import type { Html } from './html.ts';
 import { amountFilters, readAmounts } from './money.ts';
 import type { ConsoleRequest } from './request.ts';
 
-export const failureCodes = Object.keys(failureReasons);
+const failureCodes = Object.keys(failureReasons);
 
 const slug = /^[a-z0-9-]{1,50}$/;
 const orderMax = 40;
@@ -41,3 +43,41 @@ export const textFilters = (query: URLSearchParams): Html =>
       <input name="order" maxlength="${orderMax}" size="14" value="${query.get('order')?.slice(0, orderMax) ?? ''}" autocomplete="off" spellcheck="false" />
     </label>
     ${amountFilters(query)}`;
+
+export const paymentChoices = (
+  { status, failureCode, gateway }: PaymentFilter,
+  gateways: readonly string[],
+): Choice[] => [
+  { label: 'Status', name: 'status', choices: statuses, chosen: status, any: 'all', of: 'status' },
+  {
+    label: 'Failure',
+    name: 'failure',
+    choices: failureCodes,
+    chosen: failureCode,
+    any: 'any',
+    of: 'failure',
+  },
+  { label: 'Gateway', name: 'gateway', choices: gateways, chosen: gateway, any: 'all' },
+];
+
+/** `Amount: 13.00 EUR to 20.00 EUR`. */
+const amountWords = ({ currency, amountFrom, amountTo }: PaymentFilter): string | null => {
+  if (currency === null) return null;
+  const [from, to] = [amountFrom, amountTo].map((amount) =>
+    amount === null ? null : formatMoney({ amount, currency }),
+  );
+  if (from && to) return `Amount: ${from} to ${to}`;
+  if (from) return `Amount: from ${from}`;
+  return to ? `Amount: up to ${to}` : `Currency: ${currency}`;
+};
+
+/** What is set by the fields for text. */
+export const textChips = (filter: PaymentFilter): Chip[] => {
+  const amounts = amountWords(filter);
+  return [
+    ...(filter.orderPrefix === null
+      ? []
+      : [{ words: `Order begins with: ${filter.orderPrefix}`, names: ['order'] }]),
+    ...(amounts === null ? [] : [{ words: amounts, names: ['least', 'most', 'currency'] }]),
+  ];
+};

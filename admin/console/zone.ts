@@ -1,3 +1,5 @@
+import { dayMs } from '../../contract/time.ts';
+
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
 const formatterOf = (zone: string): Intl.DateTimeFormat => {
@@ -63,7 +65,11 @@ export const fromClockTime = (zone: string, text: string | null): Date | null =>
   // In a time zone, the first and last years of four digits lead to others, which Postgres does not take.
   if (!(shown >= 0 && shown < Date.UTC(9999, 0))) return null;
   const offsetAt = (ms: number) => Date.parse(`${toClockTime(zone, new Date(ms))}Z`) - ms;
-  // Near a clock change the first guess may use the wrong offset, so the offset is computed again.
-  const guess = shown - offsetAt(shown);
-  return new Date(shown - offsetAt(guess));
+  // The offsets before and after a change of the clock, which may be on this day.
+  const before = shown - offsetAt(shown - dayMs);
+  const after = shown - offsetAt(shown + dayMs);
+  // A clock that goes back shows the time twice: the first one counts. One that goes forward skips it: then the time
+  // that would have been without the change.
+  const shownAt = [before, after].filter((at) => at + offsetAt(at) === shown);
+  return new Date(shownAt.length === 0 ? before : Math.min(...shownAt));
 };

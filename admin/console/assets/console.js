@@ -24,7 +24,7 @@ let byKeyboard = false;
 document.addEventListener('keydown', () => (byKeyboard = true), true);
 document.addEventListener('pointerdown', () => (byKeyboard = false), true);
 document.addEventListener('change', ({ target }) => {
-  if (!byKeyboard && target.matches('form.filters select')) target.form.requestSubmit();
+  if (!byKeyboard && target.matches('.bar form.filters select')) target.form.requestSubmit();
 });
 
 // The server's options go to the device, and the device's answer goes back in the form.

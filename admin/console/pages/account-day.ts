@@ -6,7 +6,8 @@ import type { ComparedDay } from '../../../postgres/account-days.ts';
 import { isQueryCanceled } from '../../../postgres/driver/error-codes.ts';
 import type { MovementSum } from '../../../postgres/movements.ts';
 import { addDays, isDay, lastBegunDay, nameOfMonth } from '../calendar.ts';
-import { choose, pageOf, pageSize, readFilter, select } from '../filters.ts';
+import { applicationChoice, filterBar } from '../filter-bar.ts';
+import { choose, pageOf, pageSize, readFilter } from '../filters.ts';
 import { coded, type Html, link, marked, notice } from '../html.ts';
 import { fileName } from '../mode.ts';
 import { visibleApplications } from '../owner.ts';
@@ -140,11 +141,21 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
                 <button class="main">${compared ? 'Compare again' : 'Compare'}</button>
               </form>`
         }
-        <form class="filters" method="get">
-          ${select('State', 'state', { choices: accountDifferenceStates, chosen: state, any: 'all', of: 'differenceState' })}
-          ${select('Application', 'application', { choices: applications, chosen: application, any: 'all' })}
-          <button>Filter</button>
-        </form>
+        ${filterBar(request, {
+          path: `${at}/${day}`,
+          choices: [
+            {
+              label: 'State',
+              name: 'state',
+              choices: accountDifferenceStates,
+              chosen: state,
+              any: 'all',
+              of: 'differenceState',
+            },
+            applicationChoice(request, applications, application),
+          ],
+          hasTimes: false,
+        })}
         <h2>Sums of the day</h2>
         ${daySums(request, sums)}
         <h2>Differences</h2>

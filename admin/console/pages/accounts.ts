@@ -11,7 +11,8 @@ import {
   nameOfMonth,
   readMonth,
 } from '../calendar.ts';
-import { pageOf, pageSize, readFilter, select } from '../filters.ts';
+import { applicationChoice, filterBar } from '../filter-bar.ts';
+import { pageOf, pageSize, readFilter } from '../filters.ts';
 import { type Html, link, notice } from '../html.ts';
 import { fileName } from '../mode.ts';
 import { visibleApplications } from '../owner.ts';
@@ -142,11 +143,12 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
     const { rows: differences, last } = pageOf(open);
     return page(
       `Accounts, ${nameOfMonth(shown)}`,
-      html`<form class="filters" method="get">
-          <input type="hidden" name="month" value="${shown}" />
-          ${select('Application', 'application', { choices: applications, chosen: application, any: 'all' })}
-          <button>Filter</button>
-        </form>
+      html`${filterBar(request, {
+        path: '/accounts',
+        choices: [applicationChoice(request, applications, application)],
+        hasTimes: false,
+        kept: ['month'],
+      })}
         <p class="links">
           ${link(at('/accounts', { month: addMonths(shown, -1) }), `← ${nameOfMonth(addMonths(shown, -1))}`)}
           ${

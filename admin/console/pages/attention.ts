@@ -6,6 +6,7 @@ import {
   countedMax,
 } from '../../../postgres/attention.ts';
 import { labelOf } from '../../operations/labels.ts';
+import { filterBar } from '../filter-bar.ts';
 import { pageSize } from '../filters.ts';
 import { link, type FormatTime, type Html } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
@@ -126,7 +127,12 @@ export const attentionRoutes = ({ attention }: Deps): Route[] => {
     const rows = await attention.list(kind, { test: request.test, gateway }, pageSize);
     return page(
       labelOf('attention', kind),
-      html`<p>${texts[kind]}</p>
+      html`${filterBar(request, {
+        path: `/attention/${kind}`,
+        chips: gateway ? [{ words: `Gateway: ${gateway}`, names: ['gateway'] }] : [],
+        hasTimes: false,
+      })}
+        <p>${texts[kind]}</p>
         ${paymentTable(request, rows, 'There is no such payment.')}
         ${rows.length === pageSize ? html`<p class="soft">These are the first ${pageSize}.</p>` : ''}
         <p class="links">${link('/attention', 'Everything that needs attention')}</p>`,

@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import { holdsSecret } from '../../operations/change.ts';
 import { labelOf, labels } from '../../operations/labels.ts';
 import type {
   AuditAction,
@@ -7,11 +6,12 @@ import type {
   AuditFilter,
   AuditRecord,
 } from '../../../postgres/audit-log.ts';
-import { pageLinks, pageOf, pageSize, periodFilters, readFilter } from '../filters.ts';
+import { type Chip, filterBar, leadToList } from '../filter-bar.ts';
+import { pageLinks, pageOf, pageSize, readFilter } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
 import { coded, cut, escapeControls, link, shortId } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
-import { page, redirect } from '../request.ts';
+import { page } from '../request.ts';
 
 /** Everybody who works has many, and nobody looks for them but after an incident. */
 const logins: readonly AuditAction[] = ['console.login', 'console.refuse_login'];
@@ -135,30 +135,25 @@ const readAuditFilter = (request: PersonRequest, now: Date): AuditFilter => {
   };
 };
 
-const filterForm = (request: PersonRequest, { actor, text, hidden }: AuditFilter): Html => {
-  const { query, csrf } = request;
-  const kept = ['subject', 'action'].filter((name) => query.get(name));
-  return html`<form class="filters" method="post" action="/audit/filter">
-    <input type="hidden" name="csrf" value="${csrf}" />
-    ${kept.map((name) => html`<input type="hidden" name="${name}" value="${query.get(name) ?? ''}" />`)}
-    <label>Person <input name="actor" maxlength="100" size="14" value="${actor ?? ''}" autocomplete="off" spellcheck="false" /></label>
+const textFields = ({ actor, text, hidden }: AuditFilter): Html =>
+  html`<label>Person <input name="actor" maxlength="100" size="14" value="${actor ?? ''}" autocomplete="off" spellcheck="false" /></label>
     <label>Text <input name="text" maxlength="${textMax}" size="18" value="${text?.part ?? ''}" autocomplete="off" spellcheck="false" /></label>
-    ${periodFilters(request)}
-    <label class="choice"><input type="checkbox" name="logins" value="shown" ${hidden?.length ? '' : html`checked`} /> Logins, too</label>
-    <button>Filter</button>
-  </form>`;
+    <label class="choice"><input type="checkbox" name="logins" value="shown" ${hidden?.length ? '' : html`checked`} /> Logins, too</label>`;
+
+const subjectWords = (subject: string): string => {
+  const [kind = '', ...rest] = subject.split(':');
+  const refunds = kind === 'payment' ? ' and its refunds' : '';
+  return `Thing: ${labelOf('subject', kind)} ${rest.join(':')}${refunds}`;
 };
 
-/** The thing and the action to which a link bound the list. */
-const boundTo = ({ subject, action }: AuditFilter): Html => {
-  const parts = [
-    subject === null ? null : subjectOf(subject),
-    !action ? null : html`“${labelOf('audit', action)}”`,
-  ].filter((part) => part !== null);
-  if (parts.length === 0) return html``;
-  const refunds = subject?.startsWith('payment:') ? ' and its refunds' : '';
-  return html`<p>Only ${parts.map((part, index) => html`${index > 0 ? ', ' : ''}${part}`)}${refunds}. <a href="/audit">Show all</a></p>`;
-};
+/** The thing and the action come from links. */
+const chipsOf = ({ subject, action, actor, text }: AuditFilter, query: URLSearchParams): Chip[] => [
+  ...(subject ? [{ words: subjectWords(subject), names: ['subject'] }] : []),
+  ...(action ? [{ words: `What: ${labelOf('audit', action)}`, names: ['action'] }] : []),
+  ...(actor ? [{ words: `Person: ${actor}`, names: ['actor'] }] : []),
+  ...(text ? [{ words: `Text: ${text.part}`, names: ['text'] }] : []),
+  ...(query.get('logins') === 'shown' ? [{ words: 'Logins, too', names: ['logins'] }] : []),
+];
 
 export const auditRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
@@ -168,7 +163,12 @@ export const auditRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
     const end = last ? undefined : await operations.auditSearchedBackTo(filter);
     return page(
       'Audit',
-      html`${filterForm(request, filter)} ${boundTo(filter)}
+      html`${filterBar(request, {
+        path: '/audit',
+        texts: { fields: textFields(filter), posts: '/audit/filter' },
+        chips: chipsOf(filter, query),
+        kept: ['subject', 'action'],
+      })}
         ${cells.table({
           caption: 'Audit log',
           isList: true,
@@ -182,18 +182,8 @@ export const auditRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
     );
   };
 
-  /** Leads to the list, without what was not asked for, and without a pasted secret. */
-  const filter = async ({ form }: PersonRequest): Promise<ConsoleResponse> => {
-    const hasTimes = (form.get('from') ?? '') + (form.get('to') ?? '') !== '';
-    const asked = [...form].filter(
-      ([name, value]) =>
-        name !== 'csrf' && value !== '' && !holdsSecret(value) && (name !== 'zone' || hasTimes),
-    );
-    return redirect(`/audit?${String(new URLSearchParams(asked))}`);
-  };
-
   return [
     { method: 'GET', path: '/audit', role: 'viewer', handle: list },
-    { method: 'POST', path: '/audit/filter', role: 'viewer', handle: filter },
+    { method: 'POST', path: '/audit/filter', role: 'viewer', handle: leadToList('/audit') },
   ];
 };

@@ -6,15 +6,8 @@ import type { DeliveryRow, EventSummary } from '../../../postgres/admin-events.t
 import { type DeliveryFilter, deliveryStates } from '../../../postgres/delivery-filter.ts';
 import { type Replay, replayable } from '../../../postgres/replays.ts';
 import { readDeliveryFilter, writeDeliveryFilter } from '../delivery-filter.ts';
-import {
-  listFilters,
-  pageLinks,
-  pageOf,
-  pageSize,
-  nextPosition,
-  readEventPosition,
-  select,
-} from '../filters.ts';
+import { applicationChoice, type Choice, filterBar } from '../filter-bar.ts';
+import { pageLinks, pageOf, pageSize, nextPosition, readEventPosition } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
 import { coded, cut, deliveryState, idLink, link, notice } from '../html.ts';
 import { visibleApplications } from '../owner.ts';
@@ -95,6 +88,15 @@ const selection = (filter: DeliveryFilter, table: Html): Html =>
     ${table}
   </form>`;
 
+export const kindChoice = (chosen: string | null): Choice => ({
+  label: 'Event',
+  name: 'kind',
+  choices: eventKinds,
+  chosen,
+  any: 'all',
+  of: 'event',
+});
+
 export const deliveryRoutes = (deps: Deps): Route[] => {
   /** Opens on those that an attempt has failed to deliver. */
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
@@ -110,14 +112,6 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
       isOfService ? operations.replays.listRunning(runningShown, request.test) : [],
     ]);
     const { rows, last } = pageOf(found);
-    const own = html`${select('Webhook', 'status', { choices: deliveryStates, chosen: delivery, of: 'delivery' })}
-    ${select('Event', 'kind', { choices: eventKinds, chosen: kind, any: 'all', of: 'event' })}
-    ${select('Last error', 'error', {
-      choices: errorClasses,
-      chosen: errorClass,
-      any: 'any',
-      of: 'attemptError',
-    })}`;
     const selects =
       isOfService &&
       session.role !== 'viewer' &&
@@ -137,10 +131,31 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
     });
     return page(
       'Deliveries',
-      html`${isOfService ? html`<p class="links">${link('/deliveries/replays', 'Recent replays')}</p>` : ''}
-      ${runningNotice(running)}
-      ${listFilters(request, { own, applications })}
-      ${saveView('/deliveries', request)}
+      html`${runningNotice(running)}
+      ${filterBar(request, {
+        path: '/deliveries',
+        choices: [
+          {
+            label: 'Webhook',
+            name: 'status',
+            choices: deliveryStates,
+            chosen: delivery,
+            of: 'delivery',
+          },
+          kindChoice(kind),
+          {
+            label: 'Last error',
+            name: 'error',
+            choices: errorClasses,
+            chosen: errorClass,
+            any: 'any',
+            of: 'attemptError',
+          },
+          applicationChoice(request, applications, filter.application),
+        ],
+        others: html`${saveView('/deliveries', request)}
+          ${isOfService ? link('/deliveries/replays', 'Recent replays') : ''}`,
+      })}
       ${selects ? selection({ ...filter, to: filter.to ?? now }, table) : table}
       ${pageLinks('/deliveries', query, nextPosition(last))}
       `,

@@ -1,22 +1,14 @@
 import { html } from 'hono/html';
-import { eventKinds } from '../../../contract/event.ts';
 import type { EventRecord } from '../../../postgres/admin-events.ts';
 import { deliveryStates } from '../../../postgres/delivery-filter.ts';
 import { readDeliveryFilter } from '../delivery-filter.ts';
-import {
-  pageLinks,
-  pageOf,
-  pageSize,
-  nextPosition,
-  readEventPosition,
-  select,
-  periodFilters,
-} from '../filters.ts';
+import { filterBar } from '../filter-bar.ts';
+import { pageLinks, pageOf, pageSize, nextPosition, readEventPosition } from '../filters.ts';
 import { escapeControls, idLink, link, withCode } from '../html.ts';
 import { ofEvent, ofSlug } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
-import { deliveryRow } from './deliveries.ts';
+import { deliveryRow, kindChoice } from './deliveries.ts';
 import { replayButton } from './event-actions.ts';
 import { attemptLine, timelineOf, webhookState, type Line } from './timeline.ts';
 
@@ -40,6 +32,7 @@ export const eventRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, cells, params, operations } = request;
     const slug = params.slug;
+    const path = `/applications/${slug}/events`;
     const filter = { ...readDeliveryFilter(request, deps.now()), application: slug };
     const { kind, delivery: status } = filter;
     const found = await operations.events.list(filter, {
@@ -49,19 +42,27 @@ export const eventRoutes = (deps: Deps): Route[] => {
     const { rows, last } = pageOf(found);
     return page(
       `Events of ${slug}`,
-      html`<form class="filters" method="get">
-        ${select('Event', 'kind', { choices: eventKinds, chosen: kind, any: 'all', of: 'event' })}
-        ${select('Webhook', 'status', { choices: deliveryStates, chosen: status, any: 'all', of: 'delivery' })}
-        ${periodFilters(request)}
-        <button>Filter</button>
-      </form>
+      html`${filterBar(request, {
+        path,
+        choices: [
+          kindChoice(kind),
+          {
+            label: 'Webhook',
+            name: 'status',
+            choices: deliveryStates,
+            chosen: status,
+            any: 'all',
+            of: 'delivery',
+          },
+        ],
+      })}
       ${cells.table({
         caption: 'Events',
         isList: true,
         rows: rows.map((row) => deliveryRow(row, request)),
         ifEmpty: 'The application has no such event.',
       })}
-      ${pageLinks(`/applications/${slug}/events`, query, nextPosition(last))}`,
+      ${pageLinks(path, query, nextPosition(last))}`,
     );
   };
 

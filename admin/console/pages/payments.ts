@@ -1,29 +1,20 @@
 import { html } from 'hono/html';
 import type { ListPosition } from '../../../contract/list.ts';
 import { formatMoney, typedMoney } from '../../../contract/money.ts';
-import { statuses } from '../../../contract/status.ts';
 import { isoTime } from '../../../contract/time.ts';
 import type { PaymentFilter, PaymentPage, PaymentRow } from '../../../postgres/admin-payments.ts';
-import { holdsSecret } from '../actions.ts';
 import { Refusal } from '../../operations/change.ts';
 import { csvLine } from '../../operations/csv.ts';
-import {
-  listFilters,
-  pageLinks,
-  pageOf,
-  pageSize,
-  positionOf,
-  readPosition,
-  select,
-} from '../filters.ts';
+import { applicationChoice, filterBar, leadToList } from '../filter-bar.ts';
+import { pageLinks, pageOf, pageSize, positionOf, readPosition } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
 import { coded, codedState, cut, deliveryState, link, shortId } from '../html.ts';
-import { failureCodes, readPaymentFilter, textFilters } from '../payment-filter.ts';
+import { paymentChoices, readPaymentFilter, textChips, textFilters } from '../payment-filter.ts';
 import { amountNotice, readAmounts } from '../money.ts';
 import { visibleApplications } from '../owner.ts';
 import { fileName } from '../mode.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
-import { page, redirect } from '../request.ts';
+import { page } from '../request.ts';
 import { saveView } from './views.ts';
 
 /** A file has at most so many lines. Each page of it is a statement of its own. */
@@ -108,25 +99,28 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
     const filter = readPaymentFilter(request, deps.now());
     const after = readPosition(query);
     const found = await find(operations, filter, { after, size: pageSize });
-    const own = html`${select('Status', 'status', {
-      choices: statuses,
-      chosen: filter.status,
-      any: 'all',
-      of: 'status',
-    })}
-    ${select('Failure', 'failure', { choices: failureCodes, chosen: filter.failureCode, any: 'any', of: 'failure' })}
-    ${select('Gateway', 'gateway', {
-      choices: gateways.map(({ slug }) => slug),
-      chosen: filter.gateway,
-      any: 'all',
-    })}
-    ${textFilters(query)}`;
     const file = new URLSearchParams(query);
     file.delete('after');
     return page(
       'Payments',
-      html`${listFilters(request, { own, applications, posts: '/payments/filter' })}
-      ${saveView('/payments', request)} ${amountNotice(query)} ${foundPart(found, request)}
+      html`${filterBar(request, {
+        path: '/payments',
+        choices: [
+          ...paymentChoices(
+            filter,
+            gateways.map(({ slug }) => slug),
+          ),
+          applicationChoice(request, applications, filter.application),
+        ],
+        texts: {
+          fields: textFilters(query),
+          posts: '/payments/filter',
+          isWrong: readAmounts(query).problem !== null,
+        },
+        chips: textChips(filter),
+        others: saveView('/payments', request),
+      })}
+      ${amountNotice(query)} ${foundPart(found, request)}
       ${pageLinks('/payments', query, found.next && positionOf(found.next))}
       ${
         session.role === 'viewer'
@@ -134,16 +128,6 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
           : html`<p class="links">${link(`/payments/file?${String(file)}`, 'These payments as CSV')}</p>`
       }`,
     );
-  };
-
-  /** Leads to the list, without what was not asked for, and without a pasted secret. */
-  const filter = async ({ form }: PersonRequest): Promise<ConsoleResponse> => {
-    const hasTimes = (form.get('from') ?? '') + (form.get('to') ?? '') !== '';
-    const asked = [...form].filter(
-      ([name, value]) =>
-        name !== 'csrf' && value !== '' && !holdsSecret(value) && (name !== 'zone' || hasTimes),
-    );
-    return redirect(`/payments?${String(new URLSearchParams(asked))}`);
   };
 
   const download = async (request: PersonRequest): Promise<ConsoleResponse> => {
@@ -168,7 +152,13 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
 
   return [
     { method: 'GET', path: '/payments', role: 'viewer', owner: 'list', handle: list },
-    { method: 'POST', path: '/payments/filter', role: 'viewer', owner: 'person', handle: filter },
+    {
+      method: 'POST',
+      path: '/payments/filter',
+      role: 'viewer',
+      owner: 'person',
+      handle: leadToList('/payments'),
+    },
     { method: 'GET', path: '/payments/file', role: 'operator', owner: 'list', handle: download },
   ];
 };

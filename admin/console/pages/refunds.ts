@@ -4,6 +4,7 @@ import { refundStages, refundStatuses } from '../../../contract/refund.ts';
 import { secondAdmin } from '../../operations/labels.ts';
 import type { RefundRecord } from '../../../postgres/admin-refunds.ts';
 import { everyRefund, type RefundFilter } from '../../../postgres/refund-filter.ts';
+import { applicationChoice, filterBar } from '../filter-bar.ts';
 import {
   choose,
   pageLinks,
@@ -12,7 +13,6 @@ import {
   positionOf,
   readFilter,
   readPosition,
-  select,
 } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
 import { cut, link, notice, shortId } from '../html.ts';
@@ -21,6 +21,8 @@ import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts'
 import { page } from '../request.ts';
 import { askerOf, refundButtons, refundState } from './refund.ts';
 import { saveView } from './views.ts';
+
+const stages = [...refundStages, secondAdmin] as const;
 
 /** Cells that tell refunds of one payment apart. The page of each has the rest. */
 const ownCells = (refund: RefundRecord): Row => ({
@@ -58,7 +60,7 @@ export const refundRoutes = (deps: Deps): Route[] => {
     const { query, cells, operations } = request;
     const shared = readFilter(request, deps.now());
     const status = choose(query, 'status', refundStatuses);
-    const waits = choose(query, 'stage', [...refundStages, secondAdmin]);
+    const waits = choose(query, 'stage', stages);
     const toConfirm = waits === secondAdmin || null;
     const stage = waits === secondAdmin ? null : waits;
     const filter: RefundFilter = {
@@ -76,17 +78,29 @@ export const refundRoutes = (deps: Deps): Route[] => {
     const { rows, last } = pageOf(found);
     return page(
       'Refunds',
-      html`<form class="filters" method="get">
-          ${select('Status', 'status', { choices: refundStatuses, chosen: status, any: 'all', of: 'refundStatus' })}
-          ${select('Stage', 'stage', { choices: [...refundStages, secondAdmin], chosen: waits, any: 'all', of: 'refundStage' })}
-          ${select('Application', 'application', {
-            choices: applications,
-            chosen: shared.application,
+      html`${filterBar(request, {
+        path: '/refunds',
+        choices: [
+          {
+            label: 'Status',
+            name: 'status',
+            choices: refundStatuses,
+            chosen: status,
             any: 'all',
-          })}
-          <button>Filter</button>
-        </form>
-        ${saveView('/refunds', request)}
+            of: 'refundStatus',
+          },
+          {
+            label: 'Stage',
+            name: 'stage',
+            choices: stages,
+            chosen: waits,
+            any: 'all',
+            of: 'refundStage',
+          },
+          applicationChoice(request, applications, shared.application),
+        ],
+        others: saveView('/refunds', request),
+      })}
         ${
           stage === 'by_hand' && rows.length > 0
             ? notice(

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { RefusedRequest } from '../../../postgres/refused-requests.ts';
 import { keptRefusals } from '../../../postgres/refused-requests.ts';
+import { filterBar } from '../filter-bar.ts';
 import type { Html } from '../html.ts';
 import { escapeControls, nowrap, withCode } from '../html.ts';
 import { ofSlug } from '../owner.ts';
@@ -17,12 +18,8 @@ const problems = ({ fields }: RefusedRequest): Html | null =>
 
 /** The last requests of an application that the API refused. */
 export const requestRoutes = (deps: Deps): Route[] => {
-  const list = async ({
-    cells,
-    params,
-    query,
-    operations,
-  }: PersonRequest): Promise<ConsoleResponse> => {
+  const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { cells, params, query, operations } = request;
     const slug = params.slug;
     await operations.applications.get(slug);
     const found = await deps.refusedRequests.list(slug);
@@ -30,15 +27,20 @@ export const requestRoutes = (deps: Deps): Route[] => {
     const rows = wanted === null ? found : found.filter(({ id }) => id === wanted);
     return page(
       `Refused requests of ${slug}`,
-      html`${cells.table({
+      html`${filterBar(request, {
+        path: `/applications/${slug}/requests`,
+        chips: wanted === null ? [] : [{ words: `Request: ${wanted}`, names: ['id'] }],
+        hasTimes: false,
+      })}
+      ${cells.table({
         caption: 'Refused requests',
-        rows: rows.map((request) => ({
-          Time: request.at,
-          Request: html`<code class="id">${request.id}</code>`,
-          Route: nowrap(`${request.method} ${request.route}`),
-          Status: request.status,
-          Why: withCode('apiError', request.code),
-          'Fields in error': problems(request),
+        rows: rows.map((refused) => ({
+          Time: refused.at,
+          Request: html`<code class="id">${refused.id}</code>`,
+          Route: nowrap(`${refused.method} ${refused.route}`),
+          Status: refused.status,
+          Why: withCode('apiError', refused.code),
+          'Fields in error': problems(refused),
         })),
         ifEmpty:
           wanted === null

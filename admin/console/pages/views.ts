@@ -14,7 +14,7 @@ const lists = /^\/(?:payments|refunds|deliveries)\?/;
 export const saveView = (path: string, { query, csrf }: PersonRequest): Html => {
   const filter = new URLSearchParams(query);
   filter.delete('after');
-  return html`<details class="save">
+  return html`<details>
     <summary>Save this view</summary>
     <form class="filters" method="post" action="/views">
       <input type="hidden" name="csrf" value="${csrf}" />

@@ -8,7 +8,9 @@ import { startConsole } from '../../../support/service/console.ts';
 const browser = useBrowser();
 const console = await forFile(startConsole({ temporal: {} }));
 const long = 'a-name-that-is-as-long-as-the-service-takes-it-50-';
+const longest = `${long.slice(0, 49)}x`;
 let lists: string[] = [];
+let others: string[] = [];
 
 /** Runs in the page. */
 const findOutside = `(() => {
@@ -37,7 +39,7 @@ beforeAll(async () => {
   const { sql } = console;
   const ids = await fillConsole(sql);
   await fillReserved(sql, ids);
-  const slug = `${long.slice(0, 49)}x`;
+  const slug = longest;
   await sql`
     insert into applications ${sql({ slug, default_gateway: 'sandbox', callback_urls: ['https://shop.example/return'] })}`;
   await sql`insert into gateways (slug, driver, kind) values (${slug}, 'zarinpal', 'live')`;
@@ -60,54 +62,83 @@ beforeAll(async () => {
     insert into audit_log (actor, action, subject, after, reason, via)
     values (${long}, 'application.update', ${`application:${slug}`}, ${sql.json({ webhook_url: `https://${long}.example/` })}, ${long.repeat(8)}, 'console')`;
   lists = [
-    ...[
-      '/payments',
-      '/refunds',
-      '/refunds?stage=by_hand',
-      '/deliveries',
-      '/deliveries?status=failing',
-    ],
-    ...[
-      '/applications',
-      '/gateways',
-      '/audit',
-      '/people',
-      '/account',
-      '/deliveries/replays',
-      '/accounts',
-    ],
-    ...[
-      '/applications/shop',
-      `/applications/${slug}/events`,
-      '/applications/shop/requests',
-      '/attention/money',
-      `/applications/${slug}`,
-      `/gateways/${slug}`,
-      `/gateways/${slug}/account`,
-      ...['/gateways/sandbox', '/refunds/rules', '/invite', '/applications/shop/refund-limit'],
-    ],
-    ...[`/payments/${ids.refunded}`, `/accounts/zarinpal/${ids.accounts.openDay}`, '/'],
+    ...['/payments', '/refunds', '/refunds?stage=by_hand', '/refunds/rules'],
+    ...['/deliveries', '/deliveries?status=failing', '/deliveries/replays'],
+    ...['/applications', `/applications/${slug}/events`, '/applications/shop/requests'],
+    ...['/gateways', '/audit', '/people', '/accounts', '/search?text=order-10'],
+    ...[`/accounts/zarinpal/${ids.accounts.openDay}`, `/accounts/sandbox/${ids.accounts.youngDay}`],
+    ...['money', 'orders', 'silent', 'overdue'].map((kind) => `/attention/${kind}`),
+    '/attention',
+  ];
+  others = [
+    ...['/', '/account', '/applications/shop', `/applications/${slug}`, '/invite', '/reconcile'],
+    ...[`/gateways/${slug}`, `/gateways/${slug}/account`, '/gateways/sandbox'],
+    ...['/applications/shop/refund-limit', `/payments/${ids.refunded}`],
   ];
 });
+
+/** The page of an admin in a window of this size. */
+const openPage = async (viewport: { width: number; height: number }) => {
+  const context = await browser().newContext({ viewport });
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  const person = { role: 'admin', applications: null } as const;
+  await page.goto(`${console.baseUrl}/login/${await console.links.issueLink('ada', person)}`);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.waitForLoadState();
+  return page;
+};
+
+/** Runs in the page. */
+const bottomOfFirstRow = `document
+  .querySelector('main :is(tbody tr, .days li, .attention li, .empty)')?.getBoundingClientRect().bottom`;
+
+/** Lists with every part of their filters set, and with long texts in them. */
+const filtered = () => {
+  const times = 'from=2026-01-01T00:00:00&to=2027-01-01T00:00:00&zone=Asia/Tehran';
+  const whole = `application=${longest}`;
+  return [
+    `/payments?status=failed&failure=merchant_configuration&gateway=${longest}&order=${long}&least=1.00+EUR&most=9999999999.99+EUR&${whole}&${times}`,
+    `/payments?period=yesterday&status=paid&failure=card_declined`,
+    `/refunds?status=pending&stage=by_hand&${whole}&${times}`,
+    `/deliveries?status=exhausted&kind=payment.failed&error=connection&${whole}&${times}`,
+    `/applications/${longest}/events?status=exhausted&kind=payment.failed&${times}`,
+    `/audit?subject=application:${longest}&actor=${long}&action=application.update&text=${long}&logins=shown&${times}`,
+    `/accounts?${whole}`,
+    `/attention/silent?gateway=${longest}`,
+    '/applications/shop/requests?id=5f0c1bd2-8c0e-4c43-a4f6-0a6f0b2d7d11',
+  ];
+};
 
 it.each([1280, 1440, 1920, 390])(
   'every control of every list is inside its box and can be clicked, %s px wide, with long texts',
   async (width) => {
-    const context = await browser().newContext({ viewport: { width, height: 900 } });
-    onTestFinished(() => context.close());
-    const page = await context.newPage();
-    const person = { role: 'admin', applications: null } as const;
-    await page.goto(`${console.baseUrl}/login/${await console.links.issueLink('ada', person)}`);
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await page.waitForLoadState();
+    const page = await openPage({ width, height: 900 });
     await console.deps.views.save('ada', {
       name: 'Failed live payments of the last 7 days!',
       address: '/payments?status=failed',
     });
-    for (const path of lists) {
+    for (const path of [...lists, ...others, ...filtered()]) {
       await page.goto(`${console.baseUrl}${path}`);
       const outside: string[] = await page.evaluate(findOutside);
       expect(outside, `${path}, ${width}`).toEqual([]);
     }
+  },
+);
+
+it.each([
+  [1440, 900],
+  [390, 844],
+])(
+  'the first row of every list is seen without scrolling, %s × %s px, whatever is filtered',
+  async (width, height) => {
+    const page = await openPage({ width, height });
+    const hidden: unknown[] = [];
+    for (const path of [...lists, ...filtered()]) {
+      await page.goto(`${console.baseUrl}${path}`);
+      const bottom: number | undefined = await page.evaluate(bottomOfFirstRow);
+      if (bottom === undefined || bottom > height) hidden.push([path, bottom]);
+    }
+    expect(hidden).toEqual([]);
   },
 );
