@@ -48,7 +48,7 @@ interface Bar {
   /** Fields of the address that the form has no field for. */
   kept?: readonly string[];
   /** What else stands in the line. */
-  others?: Html;
+  others?: Html | undefined;
 }
 
 const timeNames = ['period', 'from', 'to', 'zone'] as const;

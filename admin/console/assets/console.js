@@ -19,14 +19,6 @@ document.addEventListener('click', (event) => {
   });
 });
 
-// A choice by mouse or touch applies at once. The keyboard walks through choices, so it ends with the button.
-let byKeyboard = false;
-document.addEventListener('keydown', () => (byKeyboard = true), true);
-document.addEventListener('pointerdown', () => (byKeyboard = false), true);
-document.addEventListener('change', ({ target }) => {
-  if (!byKeyboard && target.matches('.bar form.filters select')) target.form.requestSubmit();
-});
-
 // The server's options go to the device, and the device's answer goes back in the form.
 const passkeyCalls = {
   get: (options) =>

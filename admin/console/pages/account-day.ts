@@ -133,14 +133,6 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
           }
         </p>
         ${dayFacts(compared, timeZone, request)}
-        ${
-          session.role === 'viewer' || session.applications !== null || day > lastBegunDay(now())
-            ? ''
-            : html`<form class="actions" method="post" action="${at}/${day}/compare">
-                <input type="hidden" name="csrf" value="${csrf}" />
-                <button class="main">${compared ? 'Compare again' : 'Compare'}</button>
-              </form>`
-        }
         ${filterBar(request, {
           path: `${at}/${day}`,
           choices: [
@@ -155,6 +147,13 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
             applicationChoice(request, applications, application),
           ],
           hasTimes: false,
+          others:
+            session.role === 'viewer' || session.applications !== null || day > lastBegunDay(now())
+              ? undefined
+              : html`<form method="post" action="${at}/${day}/compare">
+                  <input type="hidden" name="csrf" value="${csrf}" />
+                  <button class="main">${compared ? 'Compare again' : 'Compare'}</button>
+                </form>`,
         })}
         <h2>Sums of the day</h2>
         ${daySums(request, sums)}
