@@ -111,6 +111,8 @@ const apiShape = {
   SECURITY_CONTACT: z.url({ protocol: /^(https|mailto)$/ }).optional(),
   /** Opens the secrets of gateway notifications, and nothing else. Without it, the API rejects them. */
   NOTIFICATIONS_KEY: keyRing.optional(),
+  /** Seals the data of payers, and makes the fingerprints of creates. */
+  PAYERS_KEY: keyRing,
 };
 
 const defaultQueues = 'payments,webhooks';
@@ -139,6 +141,8 @@ const workerShape = {
   SECRETS_KEY: keyRing.optional(),
   /** Opens webhook secrets. Required for the queue `webhooks`. */
   WEBHOOKS_KEY: keyRing.optional(),
+  /** Opens the data of payers. Required for the queue `payments`. */
+  PAYERS_KEY: keyRing.optional(),
   ALLOW_LOOPBACK_TARGETS: flag.default(false),
   WORKFLOW_BUNDLE: z.string().refine(isReadable, 'must be the path of a readable file').optional(),
   TASK_QUEUES: taskQueues,
@@ -250,7 +254,12 @@ export const readWorkerConfig = (variables: Environment = process.env) => {
   const queues = chosen['TASK_QUEUES'] ?? defaultQueues;
   const keyFor = (queue: string) => (queues.includes(queue) ? keyRing : keyRing.optional());
   return readWithTemporal(
-    { ...workerShape, SECRETS_KEY: keyFor('payments'), WEBHOOKS_KEY: keyFor('webhooks') },
+    {
+      ...workerShape,
+      SECRETS_KEY: keyFor('payments'),
+      PAYERS_KEY: keyFor('payments'),
+      WEBHOOKS_KEY: keyFor('webhooks'),
+    },
     env,
     (texts) =>
       texts['ALLOW_LOOPBACK_TARGETS'] === 'true' && isPublic(texts['PUBLIC_BASE_URL'])

@@ -1,12 +1,15 @@
 import { ApplicationFailure } from '@temporalio/common';
+import type { Payer } from '../contract/payer.ts';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import type { Status } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
-import type { OpenResult } from '../gateways/gateway.ts';
+import type { GatewayAdapter, OpenResult } from '../gateways/gateway.ts';
 import { openingLimits } from '../gateways/http.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
+import { openPayer } from '../postgres/payers.ts';
 import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payment-outcomes.ts';
+import type { SecretBox } from '../postgres/secret-box.ts';
 import {
   gatewayUnavailable,
   gatewayUnavailableUntilDeadline,
@@ -32,6 +35,7 @@ export interface Deps extends FinalizerDeps {
   gatewayOf: AdapterOf;
   gatewayBulkhead: Bulkhead;
   breaker: Breaker;
+  payersBox: Pick<SecretBox, 'open'>;
   publicBaseUrl: string;
 }
 
@@ -64,7 +68,8 @@ export interface OpenRequest {
 }
 
 export const createOpenPayment = (deps: Deps) => {
-  const { paymentOutcomes, gatewayExchanges, breaker, publicBaseUrl, now, logger } = deps;
+  const { paymentOutcomes, gatewayExchanges, breaker, payersBox, publicBaseUrl, now, logger } =
+    deps;
   const { finalize, afterFinalized } = createFinalizer(deps);
 
   const readEnded = async (payment: PaymentWithAccount): Promise<Stage> => {
@@ -83,18 +88,49 @@ export const createOpenPayment = (deps: Deps) => {
     return result.kind === 'ended' ? { stage: 'ended', status: result.status } : { stage: 'open' };
   };
 
+  /** What the gateway gets to know of the payer. Without the key the payment is opened all the same. */
+  const readPayer = ({ id, payer, payerLocale }: PaymentWithAccount): Payer | null => {
+    const locale = payerLocale === null ? {} : { locale: payerLocale };
+    try {
+      const data = payer === null ? {} : openPayer(payersBox, id, payer);
+      const read = { ...data, ...locale };
+      return Object.keys(read).length > 0 ? read : null;
+    } catch (error) {
+      const facts = { payment_id: id, err: error };
+      logger.warn(facts, 'Could not decrypt the data of a payer; the gateway gets none');
+      return payerLocale === null ? null : { locale: payerLocale };
+    }
+  };
+
+  /** Opens the payment once more if the gateway refuses it for the data of its payer: a typing error there costs no sale. */
+  const openAt = async (
+    gateway: GatewayAdapter,
+    payment: PaymentWithAccount,
+    payer: Payer | null,
+  ): Promise<OpenResult> => {
+    const opening = toGateway(payment, publicBaseUrl);
+    const answer = await gateway.open(payer === null ? opening : { ...opening, payer });
+    if (payer === null || answer.result !== 'refused' || !answer.isAboutPayer) return answer;
+    const facts = { payment_id: payment.id, gateway: payment.gateway, code: answer.code };
+    logger.warn(
+      facts,
+      'The gateway refused the data of a payer; it opens the payment without them',
+    );
+    return gateway.open(opening);
+  };
+
   /** Asks one gateway to open the payment. */
   const ask = async (
     payment: PaymentWithAccount,
     { account, isLast }: Candidate,
-    withinMs: number,
+    { payer, withinMs }: { payer: Payer | null; withinMs: number },
   ): Promise<Asked> => {
     const isOnly = payment.candidates === null;
     const severalMs = isLast ? openingLimits.lastTryMs : openingLimits.tryMs;
     const { result, exchanges } = await callInSlot(
       deps,
       { ...account, id: payment.id },
-      (gateway) => unknownIfSilent(() => gateway.open(toGateway(payment, publicBaseUrl))),
+      (gateway) => unknownIfSilent(() => openAt(gateway, { ...payment, ...account }, payer)),
       { withinMs, tryMs: isOnly ? undefined : severalMs },
     );
     const { gateway } = account;
@@ -113,10 +149,12 @@ export const createOpenPayment = (deps: Deps) => {
     const exchanges: GatewayExchange[] = [];
     const refusals: Refusal[] = [];
     const failures: unknown[] = [];
+    const payer = readPayer(payment);
     for await (const candidate of breaker.inTurn(payment)) {
       const { account } = candidate;
       // A retry after the deadline would come too late.
-      const asked = await ask(payment, candidate, timeLeftMs / 2).catch((error: unknown) => {
+      const withinMs = timeLeftMs / 2;
+      const asked = await ask(payment, candidate, { payer, withinMs }).catch((error: unknown) => {
         failures.push(error);
       });
       // Its slots are in use, or the fault is ours: it was not asked.

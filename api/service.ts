@@ -29,6 +29,7 @@ import { createOpenApi } from './openapi/document.ts';
 import { createGatewayBudget, type GatewayBudget } from './payer/gateway-budget.ts';
 import { createSearchLate } from './payer/late-payments.ts';
 import { createBacklog } from './payments/backlog.ts';
+import { createFingerprints } from './payments/idempotency.ts';
 import { createStarter } from './payments/starter.ts';
 import { createFollowUps, type FollowUps } from './payments/follow-up.ts';
 import { createVerifier } from './payments/verifier.ts';
@@ -41,6 +42,8 @@ export interface Config {
   payerPagesPerMinute: number;
   /** Opens the secrets that gateways sign notifications with; without it notifications get 503. */
   notificationKeyRing: KeyRing | undefined;
+  /** Seals the data of payers, and makes the fingerprints of creates. */
+  payersKeyRing: KeyRing;
   securityContact: string | undefined;
 }
 
@@ -125,7 +128,7 @@ const connectHandlers = (deps: ServiceParts): Handlers => {
   const refunds = createRefunds(sql);
   const idempotencyKeys = createIdempotencyKeys(sql);
   const sandboxPayments = createSandboxPayments(sql);
-  const { notificationKeyRing } = deps;
+  const { notificationKeyRing, payersKeyRing } = deps;
   const notificationBox =
     notificationKeyRing && createSecretBox(notificationKeyRing, 'NOTIFICATIONS_KEY');
   const readNotification = notificationBox && createNotificationReader({ notificationBox, now });
@@ -136,6 +139,8 @@ const connectHandlers = (deps: ServiceParts): Handlers => {
     sql,
     payments,
     idempotencyKeys,
+    fingerprintsOf: createFingerprints(payersKeyRing),
+    payersBox: createSecretBox(payersKeyRing, 'PAYERS_KEY'),
     gateways,
     events,
     replays,

@@ -51,6 +51,7 @@ await runProcess(async () => {
     addressInLog: config.LOG_CLIENT_ADDRESS,
     payerPagesPerMinute: config.PAYER_PAGES_PER_MINUTE,
     notificationKeyRing: config.NOTIFICATIONS_KEY,
+    payersKeyRing: config.PAYERS_KEY,
     securityContact: config.SECURITY_CONTACT,
   });
 

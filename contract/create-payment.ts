@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { metadataSchema } from './metadata.ts';
 import { amountBounds, currencyExponents } from './money.ts';
+import { Payer } from './payer.ts';
 import { integerBetween, lengthBetween, requestObject } from './request-fields.ts';
 import { SandboxPlan } from './sandbox-plan.ts';
 
@@ -76,6 +77,7 @@ export const CreatePayment = requestObject({
     .meta({
       description: `Seconds that the payer has to pay. ${plainInteger} The gateway may accept less (rule \`gateway_bounds\`).`,
     }),
+  payer: Payer.optional(),
   sandbox: SandboxPlan.optional(),
 }).meta({ id: 'CreatePayment' });
 export type CreatePayment = z.infer<typeof CreatePayment>;

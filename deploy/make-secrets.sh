@@ -24,7 +24,7 @@ password() { random 24 | tr '+/' '-_'; }
 missing() { [ ! -s "$1" ]; }
 
 if missing temporal-password; then password > temporal-password; fi
-for key in secrets-key webhooks-key notifications-key; do
+for key in secrets-key webhooks-key notifications-key payers-key; do
   if missing "$key"; then echo "$(date +%Y-%m):$(random 32)" > "$key"; fi
 done
 for login in owner api worker webhooks admin retention console; do

@@ -42,7 +42,9 @@ grant insert (id, application, test, delivery, from_at, to_at, matched), update 
   to payments_api;
 grant insert (id, application, kind, requested_at, traceparent), delete on webhook_tests to payments_api;
 grant insert (id, application, test, order_id, status, amount, currency, gateway, candidates, description,
-  callback_url, metadata, expires_at, created_at, updated_at, traceparent) on payments to payments_api;
+  callback_url, metadata, expires_at, created_at, updated_at, traceparent, payer_locale) on payments to payments_api;
+-- It reads nothing of a payer again.
+grant insert (payment_id, sealed) on payers to payments_api;
 grant update (checkout_at, late_searches, late_search_at, cancel_request_reason) on payments to payments_api;
 -- It asks for refunds in the name of an application (see the policy below) and calls them off. A trigger reserves the
 -- amount and counts it. It can neither end one nor say that the gateway was told.
@@ -86,6 +88,8 @@ grant update (status, begun, refused, position_at, position_id, ended_at) on rep
 grant update (reversals, reversal_at, result, resolved_at, amount, currency) on late_payments to payments_worker;
 grant update (return_url, state, verifications, confirmations, verified_at) on sandbox_payments to payments_worker;
 grant insert, update (times_told, accepted_at) on sandbox_refunds to payments_worker;
+-- It passes the data of payers on to gateways, and erases them.
+grant select, delete on payers to payments_worker;
 -- It compares days with the books of gateways. Payments and refunds become movements by triggers; of its own it can add
 -- fees and chargebacks, to a day that is not closed. It closes a day that is over.
 grant insert on movements, gateway_entries, account_differences to payments_worker;
@@ -196,6 +200,7 @@ grant select, delete on payments, refunds, workflow_outbox, events, deliveries, 
 grant select (created_at), delete on console_sessions, console_links to payments_retention;
 grant update (response_body) on attempts to payments_retention;
 grant select (at), delete on refused_requests to payments_retention;
+grant select (payment_id), delete on payers to payments_retention;
 -- It empties old reasons, which are free text. The chain of the audit log stays whole: see audit_reasons.
 grant select (id, at, reason), update (reason) on audit_log to payments_retention;
 grant select (record), update (salt) on audit_reasons to payments_retention;

@@ -5,6 +5,7 @@ import type { HttpOptions } from './http.ts';
 import { beginTry, createGatewayDispatcher } from './http.ts';
 import type { Listener } from './observe.ts';
 import { observed } from './observe.ts';
+import { withoutEcho } from './redact.ts';
 import type { SecretBox } from './registry.ts';
 import { findDriver, joinCredentials, openCredentials, splitCredentials } from './registry.ts';
 import type { SandboxTools } from './sandbox.ts';
@@ -39,7 +40,7 @@ export const createAdapters = (deps: Deps): AdapterOf => {
     }
   };
   return (account, listener, tryMs) => {
-    const adapter = connect(account, tryMs);
+    const adapter = withoutEchoes(connect(account, tryMs));
     return listener ? observed(adapter, listener) : adapter;
   };
 };
@@ -49,6 +50,18 @@ export type AdapterOf = (
   listener?: Listener,
   tryMs?: number,
 ) => GatewayAdapter;
+
+/** Keeps what a provider echoes of a payer out of records and logs. */
+const withoutEchoes = (adapter: GatewayAdapter): GatewayAdapter => ({
+  ...adapter,
+  async open(payment) {
+    const answer = await adapter.open(payment);
+    const { payer } = payment;
+    if (!payer || answer.result === 'opened') return answer;
+    const [code, message] = [answer.code, answer.message].map((text) => withoutEcho(text, payer));
+    return { ...answer, code: code ?? null, message: message ?? null };
+  },
+});
 
 const createUnusableAdapter = (problem: GatewayUnavailable): GatewayAdapter => {
   const fail = async () => {

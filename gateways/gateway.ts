@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { BookEntry } from '../contract/book-entry.ts';
 import type { FailureCode } from '../contract/failure-codes.ts';
 import type { GatewayKind } from '../contract/gateway-account.ts';
+import type { Payer } from '../contract/payer.ts';
 import type { Redirect } from '../contract/payment.ts';
 import type { RefundFailureCode } from '../contract/refund-failure-codes.ts';
 import type { PaymentBounds } from './amount.ts';
@@ -19,6 +20,8 @@ export interface GatewayPayment {
   expiresAt: Date;
   /** Our return page, where the provider sends the payer's browser back to. */
   returnUrl: string;
+  /** What the application knows of the payer, for an opening. */
+  payer?: Payer | null;
 }
 
 /** A payment that exists at the gateway. The reference comes from our record, never from a browser. */
@@ -46,6 +49,8 @@ export type OpenResult =
   | (Refused & {
       /** Only for a code that says so for certain. Without it the refusal is about our account. */
       failureCode?: Extract<FailureCode, 'amount_not_accepted'>;
+      /** It is about the data of the payer, so an opening without them may succeed. */
+      isAboutPayer?: boolean;
     });
 
 /**

@@ -75,6 +75,7 @@ const Problem = inAnyCase({
  */
 /** Refusals of an opening because of the account or the request. All others may pass on a retry. */
 const openingRefusals = new Set([101, 102, 103, 104, 105, 107, 111, 112, 113, 137, 164, 165]);
+const namesPayer = /payer_?(?:name|identity)|موبایل|ایمیل|پرداخت‌?\s?کننده/i;
 /** More than a test token may take. Source: an independent client; no other code is known to be about the amount alone. */
 const testAmountRefused = 104;
 const alreadyVerified = new Set([110, 123]);
@@ -112,6 +113,8 @@ export const parseOpeningRefusal = (response: HttpResponse): OpenResult => {
     result: 'refused',
     ...providerMessage(metaData?.code ?? status, title),
     ...(metaData?.code === testAmountRefused && { failureCode: 'amount_not_accepted' }),
+    // No code is known to be about it.
+    ...(namesPayer.test(JSON.stringify(body)) && { isAboutPayer: true }),
   };
 };
 

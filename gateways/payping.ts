@@ -29,6 +29,7 @@ import {
   toStatus,
   unexpected,
 } from './payping-responses.ts';
+import { iranianMobile, sentFields } from './payer.ts';
 import { failed, providerMessage } from './redact.ts';
 
 /*
@@ -95,6 +96,11 @@ export const payping = defineDriver({
           description: describePayment(payment),
           clientRefId: payment.id,
           isReversible: true,
+          ...sentFields({
+            payerName: payment.payer?.name,
+            // One of the two. PayPing's own plugin prefers the e-mail, too.
+            payerIdentity: payment.payer?.email ?? iranianMobile(payment.payer),
+          }),
         });
         if (response.status !== 200) return parseOpeningRefusal(response);
         const { paymentCode } = parseResponse(Opened, response, 'payping, pay');

@@ -16,8 +16,10 @@ import type {
   Tools,
 } from './gateway.ts';
 import { defineDriver } from './gateway.ts';
+import { sentFields } from './payer.ts';
 import { providerMessage } from './redact.ts';
 import { stripeCurrencies } from './stripe-currencies.ts';
+import { stripeLocaleOf } from './stripe-locales.ts';
 import { toFailureCode } from './stripe-failures.ts';
 import {
   Event,
@@ -122,7 +124,11 @@ export const stripe = defineDriver({
             form: toForm(payment, expiresAt),
           },
           // A second session is harmless: payers are sent to the recorded one.
-          keyOfMinute(now(), `open:${payment.id}:${expiresAt}`),
+          // Stripe refuses another body with the same key.
+          keyOfMinute(
+            now(),
+            ['open', payment.id, expiresAt, ...Object.keys(payerFields(payment))].join(':'),
+          ),
         );
         if (response.status !== 200) return parseOpeningRefusal(response);
         const session = parseResponse(Opened, response, 'stripe, create');
@@ -284,7 +290,15 @@ const toForm = (payment: GatewayPayment, expiresAt: number): Record<string, stri
   expires_at: String(expiresAt),
   // At the top of its page, instead of the name of the account.
   ...(payment.displayName && { 'branding_settings[display_name]': payment.displayName }),
+  ...payerFields(payment),
 });
+
+/** No customer is made, which would keep the payer at Stripe. A locale that Stripe lacks leaves the choice to the browser. */
+const payerFields = ({ payer }: GatewayPayment) =>
+  sentFields({
+    customer_email: payer?.email,
+    locale: payer?.locale && (stripeLocaleOf(payer.locale) ?? 'auto'),
+  });
 
 /** Stripe once limited the name of a product to 250 characters. Spreading never cuts a code point. */
 const productName = (payment: GatewayPayment): string =>
@@ -304,6 +318,7 @@ const parseOpeningRefusal = (response: HttpResponse): OpenResult => {
   return {
     result: 'refused',
     ...providerMessage(error.code ?? error.type, error.message),
+    ...(/^(?:customer_email|locale)$/.test(error.param ?? '') && { isAboutPayer: true }),
     ...(toFailureCode(error.code ?? null) === 'amount_not_accepted' && {
       failureCode: 'amount_not_accepted',
     }),

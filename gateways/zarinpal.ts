@@ -15,6 +15,7 @@ import type {
 } from './gateway.ts';
 import { defineDriver } from './gateway.ts';
 import { reversedPayment } from './known-refund.ts';
+import { iranianMobile, sentFields } from './payer.ts';
 import { failed, maskedPan, providerMessage } from './redact.ts';
 import { createRefunds, RefundCredentials } from './zarinpal-refunds.ts';
 
@@ -84,12 +85,19 @@ const refusals = { anotherAmount: -50, notPaid: -51 } as const;
  */
 const isOpeningRefusal = (code: number) =>
   (code <= -9 && code >= -19 && code !== -12) || (code <= -30 && code >= -41);
+/** The fields that a validation, −9, names. */
+const fieldsOf = ({ code, validations }: z.output<typeof Refusal>['errors']): string[] =>
+  code === -9 ? [validations].flat().flatMap((each) => Object.keys(Object(each) as object)) : [];
 /** −41 is more than 100,000,000 tomans. −9 is a validation, and about the amount if that alone is named. */
-const isAmountRefusal = ({ code, validations }: z.output<typeof Refusal>['errors']): boolean => {
-  const found = [validations].flat().flatMap((each) => Object.keys(Object(each) as object));
-  return (
-    code === -41 || (code === -9 && found.length > 0 && found.every((name) => name === 'amount'))
-  );
+const isAmountRefusal = (errors: z.output<typeof Refusal>['errors']): boolean => {
+  const found = fieldsOf(errors);
+  return errors.code === -41 || (found.length > 0 && found.every((name) => name === 'amount'));
+};
+/** A validation that names `metadata` or a part of it. One that names nothing may be about it. */
+const isPayerRefusal = (errors: z.output<typeof Refusal>['errors']): boolean => {
+  const found = fieldsOf(errors);
+  const isNamed = found.some((name) => /^metadata\b|\b(?:mobile|email)$/.test(name));
+  return errors.code === -9 && (found.length === 0 || isNamed);
 };
 
 /**
@@ -162,6 +170,7 @@ export const zarinpal = defineDriver({
             result: 'refused',
             ...providerMessage(code, message),
             ...(isAmountRefusal(response.refusal) && { failureCode: 'amount_not_accepted' }),
+            ...(isPayerRefusal(response.refusal) && { isAboutPayer: true }),
           };
         }
         const { authority } = response.data;
@@ -254,7 +263,11 @@ const toOpeningBody = (payment: GatewayPayment) => ({
   callback_url: payment.returnUrl,
   // auto_verify is from third-party clients. Without it the merchant's panel decides, and could capture
   // late payments without us.
-  metadata: { order_id: payment.id, auto_verify: false },
+  metadata: {
+    order_id: payment.id,
+    auto_verify: false,
+    ...sentFields({ mobile: iranianMobile(payment.payer), email: payment.payer?.email }),
+  },
 });
 
 type Status = z.output<typeof Inquired>['status'];

@@ -14,6 +14,7 @@ import type {
   Tools,
 } from './gateway.ts';
 import { defineDriver } from './gateway.ts';
+import { iranianMobile, sentFields } from './payer.ts';
 import { failed, maskedPan, providerMessage } from './redact.ts';
 import { createRefunds, RefundCredentials } from './zibal-refunds.ts';
 
@@ -114,6 +115,7 @@ export const zibal = defineDriver({
           callbackUrl: payment.returnUrl,
           description: describePayment(payment),
           orderId: payment.id,
+          ...sentFields({ mobile: iranianMobile(payment.payer) }),
         });
         if (response.result !== results.ok) {
           if (!isOpeningRefusal(response.result)) throw unexpected('request', response.result);
@@ -121,6 +123,8 @@ export const zibal = defineDriver({
             result: 'refused',
             ...providerMessage(response.result, response.message),
             ...(amountRefusals.has(response.result) && { failureCode: 'amount_not_accepted' }),
+            // No code is known to be about it.
+            ...(/mobile|موبایل/i.test(response.message ?? '') && { isAboutPayer: true }),
           };
         }
         const reference = String(response.parse(Opened).trackId);

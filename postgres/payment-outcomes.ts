@@ -18,6 +18,7 @@ import {
   takeOver,
   takesPart,
 } from './orders.ts';
+import { erasePayer } from './payers.ts';
 import { selectPayment } from './payment-columns.ts';
 import { retryInquiryAt, verifyingInquiryAt } from './sweeper.ts';
 
@@ -42,6 +43,9 @@ export interface PaymentWithAccount extends Payment, RecordedAccount {
   orderIsPaid: boolean;
   /** The name of the application for payers; null: it has only its slug. */
   displayName: string | null;
+  /** The sealed data of the payer, until the payment is opened. */
+  payer: string | null;
+  payerLocale: string | null;
 }
 
 /** The gateway's own code and message, for admins only. */
@@ -78,7 +82,8 @@ export const createPaymentOutcomes = (sql: Queries) => ({
         p.gateway_reference as reference, p.checkout_at is not null as "payerSent",
         p.payer_returns_at as "payerReturnsAt", p.candidates, ${silenceColumn(sql)}, d.status as delivery, d.round, ${takesPart(sql)} as "isPaidOnce",
         case when ${takesPart(sql)} then ${isPaidByAnother(sql)} else false end as "orderIsPaid",
-        a.display_name as "displayName"
+        a.display_name as "displayName", p.payer_locale as "payerLocale",
+        (select sealed from payers where payment_id = p.id) as payer
       from payments p
       join gateways g on g.slug = p.gateway
       join applications a on a.slug = p.application
@@ -86,7 +91,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
       where p.id = ${id}`),
 
   /**
-   * Records that the payment was opened at its gateway. The payer of a plan is there at once.
+   * Records that the payment was opened at its gateway, and erases the data of its payer. The payer of a plan is there at once.
    * @param opened.gateway the candidate that has opened it; null: there is only one
    * @returns false if it has ended or is open already
    */
@@ -106,7 +111,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
     } & WithExchanges,
   ) =>
     changesOne(sql`
-      with ${exchangeInserts(sql, id, exchanges)}
+      with ${exchangeInserts(sql, id, exchanges)}, erased as (${erasePayer(sql, sql`${id}`)})
       update payments set ${gateway === null ? sql`` : sql`gateway = ${gateway},`} gateway_reference = ${reference},
         gateway_redirect = ${sql.json({ ...redirect })},
         checkout_at = case when ${payer !== null} then now() else checkout_at end,
@@ -191,7 +196,8 @@ export const createPaymentOutcomes = (sql: Queries) => ({
   },
 
   /**
-   * Ends a payment: writes the outcome, the event with its final body and the delivery in one statement.
+   * Ends a payment: writes the outcome, the event with its final body and the delivery in one statement, and erases the data
+   * of its payer.
    * @param ended the payment with its outcome
    * @param options.onlyIfUnsent ends the payment only if no payer was sent to the gateway
    * @returns false if the payment has ended already, a payer was sent, or its order does not allow this outcome; then
@@ -222,7 +228,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
           and (not ${onlyIfUnsent} or p.checkout_at is null) and a.slug = p.application and g.slug = p.gateway
           ${isPaid ? sql`and ${mayHoldOrder(sql)}` : sql``} ${isLost ? sql`and ${isPaidByAnother(sql)}` : sql``}
         returning p.id, p.application, p.test, p.order_id
-      ), ${eventInserts(sql, event, ended.id)}, ${exchangeInserts(sql, ended.id, stored)}
+      ), erased as (${erasePayer(sql, sql`(select id from ended)`)}), ${eventInserts(sql, event, ended.id)}, ${exchangeInserts(sql, ended.id, stored)}
       select from ended`;
     const endOnce = (stored: readonly GatewayExchange[]) => claiming(() => changesOne(end(stored)));
     if (await endOnce(exchanges)) return true;

@@ -9,13 +9,14 @@ import { first, type Queries } from './driver/sql.ts';
 import { conditionsOf, limitTo, rangeOf } from './list.ts';
 import { insertColumns, insertValues, selectPayment, selectTraceId } from './payment-columns.ts';
 import { selectPaidOfOrder } from './orders.ts';
+import { insertPayer } from './payers.ts';
 import { insertPlanned } from './sandbox-payments.ts';
 
 /** Stored with a create: a repeated create with the same key gets the same response. */
 export interface IdempotencyRecord {
   route: string;
   key: string;
-  /** SHA-256 of the request. */
+  /** A keyed hash of the request. */
   fingerprint: Buffer;
   status: number;
   location: string;
@@ -30,6 +31,9 @@ export interface InsertOptions {
   isPaidOnce?: boolean;
   /** The gateways that may open it, if there are several. */
   candidates?: readonly string[] | null;
+  /** The sealed data of the payer. */
+  payer?: string | null;
+  payerLocale?: string | null;
 }
 
 /** False: the key is taken, or another payment has paid the order, whose id this is. Then nothing is written. */
@@ -61,6 +65,8 @@ export interface PayerPayment extends StoredPayment, PaidTo {
   driver: string;
   /** Its workflow has not been started for a second, which the API process that created it did not manage. */
   isUnstarted: boolean;
+  /** The language that the application knows of the payer. */
+  payerLocale: string | null;
   /** The trace id of the create request, if it had one; only while the payment is in the outbox. */
   traceId: string | null;
 }
@@ -89,7 +95,7 @@ const selectRef = (sql: Queries) => sql`
 const payerColumns = (sql: Queries) => sql`
   ${selectPayment(sql)}, g.driver, ${progress(sql)},
   coalesce(o.created_at < now() - interval '1 second', false) as "isUnstarted", ${selectTraceId(sql)},
-  ${selectPaidTo(sql)}`;
+  p.payer_locale as "payerLocale", ${selectPaidTo(sql)}`;
 const fromPayers = (sql: Queries) => sql`
   from payments p join gateways g on g.slug = p.gateway join applications a on a.slug = p.application
   left join workflow_outbox o on o.payment_id = p.id`;
@@ -107,13 +113,16 @@ export const createPayments = (sql: Queries) => ({
    * same key wait for each other.
    * @param options.traceparent the trace of the request
    * @param options.plan how the payer of a test acts, if it says so
+   * @param options.payer what only the gateway gets to know
    * @param options.isPaidOnce at most one payment of the order may be paid
    */
   async insert(
     payment: Payment,
     idempotency: IdempotencyRecord | null,
-    { traceparent = null, plan, isPaidOnce = false, candidates = null }: InsertOptions = {},
+    options: InsertOptions = {},
   ): Promise<Inserted> {
+    const { traceparent = null, plan, isPaidOnce = false, candidates = null } = options;
+    const { payer = null, payerLocale = null } = options;
     const isFree = isPaidOnce ? sql`not exists (select from paid)` : sql`true`;
     const key = idempotency
       ? sql`
@@ -131,10 +140,11 @@ export const createPayments = (sql: Queries) => ({
       : sql`select 1 where ${isFree}`;
     const [row] = await sql<Inserted[]>`
       with ${isPaidOnce ? sql`paid as (${selectPaidOfOrder(sql, payment)}),` : sql``} key as (${key}), payment as (
-        insert into payments (${insertColumns(sql)}, traceparent, candidates)
-        select ${insertValues(sql, payment)}, ${traceparent}::text, ${candidates && [...candidates]}::text[] from key
+        insert into payments (${insertColumns(sql)}, traceparent, candidates, payer_locale)
+        select ${insertValues(sql, payment)}, ${traceparent}::text, ${candidates && [...candidates]}::text[], ${payerLocale}::text from key
         returning id, created_at
-      ) ${plan ? sql`, planned as (${insertPlanned(sql, payment, plan)})` : sql``}, outbox as (
+      ) ${plan ? sql`, planned as (${insertPlanned(sql, payment, plan)})` : sql``}
+      ${payer === null ? sql`` : sql`, payer as (${insertPayer(sql, payer)})`}, outbox as (
         insert into workflow_outbox (payment_id, created_at)
         select id, created_at from payment
         returning payment_id

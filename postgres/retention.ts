@@ -85,6 +85,8 @@ export const createRetention = (sql: Queries) => ({
         delete from refunds where payment_id in (select id from deletable)
       ), deleted_gateway_entries as (
         delete from gateway_entries where payment_id in (select id from deletable)
+      ), deleted_payers as (
+        delete from payers where payment_id in (select id from deletable)
       ), deleted_outbox_entries as (
         delete from workflow_outbox where payment_id in (select id from deletable)
       ), deleted_sandbox_payments as (

@@ -29,7 +29,10 @@ export interface SandboxPayment {
 
 /** With what the gateway's page shows. */
 export interface SandboxPagePayment
-  extends SandboxPayment, PaidTo, Pick<Payment, 'description' | 'test'> {}
+  extends SandboxPayment, PaidTo, Pick<Payment, 'description' | 'test'> {
+  /** The language that the application knows of the payer. */
+  payerLocale: string | null;
+}
 
 /** A payer who acts by a test's plan goes to the gateway at once. Null: never comes back. */
 export interface PlannedPayer {
@@ -128,7 +131,7 @@ export const createSandboxPayments = (sql: Queries) => {
     getByPayment: (paymentId: string) =>
       first(sql<SandboxPagePayment[]>`
         with found as (select ${columns} from sandbox_payments where payment_id = ${paymentId})
-        select found.*, p.description, p.test, ${selectPaidTo(sql)}
+        select found.*, p.description, p.test, p.payer_locale as "payerLocale", ${selectPaidTo(sql)}
         from found
         join payments p on p.id = found."paymentId"
         join applications a on a.slug = p.application`),

@@ -1,9 +1,9 @@
 import type { Queries } from './driver/sql.ts';
-import type { KeySetting } from './secret-box.ts';
+import type { ResealedSetting } from './secret-box.ts';
 import { isActive } from './webhook-secrets.ts';
 
 export interface SealingKey {
-  setting: KeySetting;
+  setting: ResealedSetting;
   keyId: string;
   /** The number of secrets that it has sealed. Retired webhook secrets do not count: nobody opens them again. */
   seals: number;

@@ -8,10 +8,13 @@ export interface KeyRing {
 }
 
 /**
- * The settings that hold keys: for the credentials of gateways, for what checks their notifications, and for webhook
- * secrets. Each process has only those that it needs.
+ * The settings that hold keys: for the credentials of gateways, for what checks their notifications, for webhook
+ * secrets, and for the data of payers. Each process has only those that it needs.
  */
-export type KeySetting = 'SECRETS_KEY' | 'NOTIFICATIONS_KEY' | 'WEBHOOKS_KEY';
+export type KeySetting = 'SECRETS_KEY' | 'NOTIFICATIONS_KEY' | 'WEBHOOKS_KEY' | 'PAYERS_KEY';
+
+/** The settings whose secrets stay, so that a new key seals them anew. What PAYERS_KEY seals lives for a day at most. */
+export type ResealedSetting = Exclude<KeySetting, 'PAYERS_KEY'>;
 
 /** The ring of a process that opens nothing of the kind. */
 export const noKeys: KeyRing = { currentId: '', keys: new Map() };

@@ -32,6 +32,7 @@ export interface DataFolder {
   secretsKey: string;
   webhooksKey: string;
   notificationsKey: string;
+  payersKey: string;
 }
 
 /**
@@ -58,12 +59,13 @@ export const openDataFolder = (path: string): DataFolder => {
     secretsKey: join(path, 'secrets-key'),
     webhooksKey: join(path, 'webhooks-key'),
     notificationsKey: join(path, 'notifications-key'),
+    payersKey: join(path, 'payers-key'),
   };
 };
 
-/** The keys that seal what an admin adds for gateways. Made at the first start. */
-export const makeGatewayKeys = ({ secretsKey, notificationsKey }: DataFolder): void => {
-  for (const file of [secretsKey, notificationsKey])
+/** The keys that seal what an admin adds for gateways, and the data of payers. Made at the first start. */
+export const makeKeys = ({ secretsKey, notificationsKey, payersKey }: DataFolder): void => {
+  for (const file of [secretsKey, notificationsKey, payersKey])
     if (!existsSync(file)) writeAtomically(file, newKey());
 };
 

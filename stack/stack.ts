@@ -6,7 +6,7 @@ import type { StackConfig } from '../config.ts';
 import { connect } from '../postgres/driver/connection.ts';
 import { SetupError } from '../process.ts';
 import { type ConnectionFile, readCredentials, writeConnection } from './connection-file.ts';
-import { type DataFolder, makeGatewayKeys, openDataFolder, readKeyRing } from './data-folder.ts';
+import { type DataFolder, makeKeys, openDataFolder, readKeyRing } from './data-folder.ts';
 import { application, prepareDatabase, reachDatabase } from './demo-application.ts';
 import { type Lock, takeLock } from './lock.ts';
 import { openLog } from './logs.ts';
@@ -136,6 +136,7 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
       env: {
         ...env,
         NOTIFICATIONS_KEY_FILE: folder.notificationsKey,
+        PAYERS_KEY_FILE: folder.payersKey,
         API_PORT: String(ports.API_PORT),
         METRICS_PORT: String(ports.API_METRICS_PORT),
         SHUTDOWN_GRACE_SECONDS: '1',
@@ -149,6 +150,7 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
         ...env,
         SECRETS_KEY_FILE: folder.secretsKey,
         WEBHOOKS_KEY_FILE: folder.webhooksKey,
+        PAYERS_KEY_FILE: folder.payersKey,
         ALLOW_LOOPBACK_TARGETS: 'true',
         WORKFLOW_BUNDLE: bundle,
         METRICS_PORT: String(ports.WORKER_METRICS_PORT),
@@ -204,7 +206,7 @@ const bringUpDatabase = async (
   const url = config.DATABASE_URL ?? (await bringUpPostgres(context, port));
   if (config.DATABASE_URL) await reachDatabase(url);
   const keyRing = readKeyRing(folder);
-  makeGatewayKeys(folder);
+  makeKeys(folder);
   const known = readCredentials(folder.connection);
   const credentials = await terminal.step('Bringing the schema up to date', () =>
     prepareDatabase(url, { shopUrl, keyRing, known }),

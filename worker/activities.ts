@@ -28,6 +28,7 @@ import { createSandboxRefunds } from '../postgres/sandbox-refunds.ts';
 import type { KeyRing } from '../postgres/secret-box.ts';
 import { createSecretBox, noKeys } from '../postgres/secret-box.ts';
 import { createOrders } from '../postgres/orders.ts';
+import { createPayers } from '../postgres/payers.ts';
 import { createPaymentOutcomes } from '../postgres/payment-outcomes.ts';
 import { createSweeperQueries } from '../postgres/sweeper.ts';
 import { createWebhookTests } from '../postgres/webhook-tests.ts';
@@ -54,6 +55,8 @@ export interface Deps {
     SECRETS_KEY?: KeyRing | undefined;
     /** Undefined in a worker that sends no webhook. */
     WEBHOOKS_KEY?: KeyRing | undefined;
+    /** Undefined in a worker that calls no gateway. */
+    PAYERS_KEY?: KeyRing | undefined;
     ALLOW_LOOPBACK_TARGETS: boolean;
   };
   client: Client;
@@ -95,6 +98,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     sweeperQueries: createSweeperQueries(sql),
     outbox: createWorkflowOutbox(sql),
     idempotencyKeys: createIdempotencyKeys(sql),
+    payers: createPayers(sql),
   });
   const activities = createActivities({
     ...collaborators,
@@ -108,6 +112,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     refundOutcomes: createRefundOutcomes(sql),
     deliveries: instrumentDeliveries(createDeliveries(sql), metrics),
     secretBox: createSecretBox(config.WEBHOOKS_KEY ?? noKeys, 'WEBHOOKS_KEY'),
+    payersBox: createSecretBox(config.PAYERS_KEY ?? noKeys, 'PAYERS_KEY'),
     targetRule,
     gatewayBulkhead: createBulkhead({ perOwner: paymentSlots / 4 }),
     breaker: createBreaker(createGateways(sql)),

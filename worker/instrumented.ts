@@ -91,6 +91,7 @@ export const instrumentSweeperTasks = (
     healPayments: instrument('healPayments'),
     wakePostponedDeliveries: instrument('wakePostponedDeliveries'),
     deleteExpiredIdempotencyKeys: instrument('deleteExpiredIdempotencyKeys'),
+    eraseOldPayers: instrument('eraseOldPayers'),
   };
 };
 

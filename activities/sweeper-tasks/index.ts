@@ -2,6 +2,7 @@ import { createHealingTask, type Deps as HealingDeps } from './healing.ts';
 import { createIdempotencyKeyTask, type Deps as IdempotencyKeyDeps } from './idempotency-keys.ts';
 import { createInquiryTask, type Deps as InquiryDeps } from './inquiries.ts';
 import { createOutboxTask, type Deps as OutboxDeps } from './outbox.ts';
+import { createPayerTask, type Deps as PayerDeps } from './payers.ts';
 import {
   createPostponedDeliveryTask,
   type Deps as PostponedDeliveryDeps,
@@ -11,7 +12,8 @@ export type Deps = OutboxDeps &
   InquiryDeps &
   HealingDeps &
   PostponedDeliveryDeps &
-  IdempotencyKeyDeps;
+  IdempotencyKeyDeps &
+  PayerDeps;
 
 /**
  * The tasks of a sweep. Each works on a bounded batch, oldest first, returns how much it did, and is safe
@@ -25,6 +27,7 @@ export const createSweeperTasks = (deps: Deps) => {
     ...createHealingTask(deps),
     ...createPostponedDeliveryTask(deps),
     ...createIdempotencyKeyTask(deps),
+    ...createPayerTask(deps),
   };
 };
 export type SweeperTasks = ReturnType<typeof createSweeperTasks>;

@@ -6,7 +6,7 @@ import {
 import type { Queries } from '../../postgres/driver/sql.ts';
 import type { SealedPart } from '../../postgres/gateways.ts';
 import { createGateways } from '../../postgres/gateways.ts';
-import type { KeySetting, SecretBox } from '../../postgres/secret-box.ts';
+import type { ResealedSetting, SecretBox } from '../../postgres/secret-box.ts';
 import { listSealingKeys, type SealingKey } from '../../postgres/sealing-keys.ts';
 import { createWebhookSecrets, type WebhookSecret } from '../../postgres/webhook-secrets.ts';
 import { findApplication, lockApplication } from './applications.ts';
@@ -35,7 +35,7 @@ export const createSecretOperations = ({
   webhookBox,
   notificationBox,
 }: Pick<Deps, 'sql' | 'change' | 'secretBox' | 'webhookBox' | 'notificationBox'>) => {
-  const keyBoxes: Record<KeySetting, () => SecretBox> = {
+  const keyBoxes: Record<ResealedSetting, () => SecretBox> = {
     SECRETS_KEY: secretBox,
     WEBHOOKS_KEY: webhookBox,
     NOTIFICATIONS_KEY: notificationBox,
@@ -102,7 +102,7 @@ export const createSecretOperations = ({
     /** The keys of the settings that have encrypted something, and those that are in no setting any more. */
     async listKeys(): Promise<ListedKey[]> {
       const sealing = await listSealingKeys(sql);
-      const list = (setting: KeySetting): ListedKey[] => {
+      const list = (setting: ResealedSetting): ListedKey[] => {
         const box = keyBoxes[setting]();
         const counts = new Map(box.keyIds.map((id) => [id, 0]));
         for (const key of sealing) if (key.setting === setting) counts.set(key.keyId, key.seals);
@@ -133,7 +133,7 @@ export const createSecretOperations = ({
 };
 
 /** A setting may be missing where nothing is encrypted with it. */
-const settingsIn = (sealing: readonly SealingKey[]): KeySetting[] => [
+const settingsIn = (sealing: readonly SealingKey[]): ResealedSetting[] => [
   ...new Set(sealing.map(({ setting }) => setting)),
 ];
 
@@ -153,7 +153,7 @@ const resealAll = async (
 };
 
 /** Each returns the number of secrets; less than a batch once none is left. */
-const resealOf: Record<KeySetting, (tx: Queries, box: SecretBox) => Promise<number>> = {
+const resealOf: Record<ResealedSetting, (tx: Queries, box: SecretBox) => Promise<number>> = {
   SECRETS_KEY: async (tx, box) =>
     (await resealAccounts(tx, box, 'credentials', credentialsOwner)) +
     (await resealAccounts(tx, box, 'refund_credentials', refundCredentialsOwner)),

@@ -1,4 +1,4 @@
-import { createSecretBox, type KeyRing, type KeySetting } from '../../postgres/secret-box.ts';
+import { createSecretBox, type KeyRing, type ResealedSetting } from '../../postgres/secret-box.ts';
 import { createResolver } from '../../webhooks/resolver.ts';
 import { Refusal } from './change.ts';
 import type { Deps } from './deps.ts';
@@ -17,7 +17,7 @@ export interface Settings {
 /** The collaborators that follow from the settings. */
 export const depsOf = (settings: Settings) => {
   const { TEMPORAL_UI_URL: uiUrl, temporal } = settings;
-  const boxOf = (setting: KeySetting, secrets: string) => () => {
+  const boxOf = (setting: ResealedSetting, secrets: string) => () => {
     const keyRing = settings[setting];
     if (keyRing) return createSecretBox(keyRing, setting);
     throw new Refusal(`${setting} is missing: it encrypts the ${secrets}.`);

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { FieldError, PaymentError } from '../../contract/errors.ts';
 import { type JsonNode, nothing, toPlainValue } from '../../contract/json.ts';
 import type { Refuse } from './route.ts';
@@ -14,7 +14,7 @@ export const invalidBody = (
 
 /**
  * Reads what other languages' clients send for nothing: `null` as an optional field that is absent, and `[]` as `{}`,
- * since PHP writes both alike.
+ * since PHP writes both alike. An object inside is read likewise.
  * @param options.except fields whose absence means something, so that `null` may be a mistake
  */
 export const asFields = (
@@ -31,6 +31,9 @@ export const asFields = (
       : undefined;
     const mayBeNull = field?.safeParse(undefined).success && !except.includes(name);
     if (value.text === 'null' && mayBeNull) return [];
+    const inner = field instanceof z.ZodOptional ? field.unwrap() : field;
+    if (inner instanceof z.ZodObject && value.kind === 'object')
+      return [[name, asFields(inner, value)]];
     return [[name, isEmptyList(value) && field?.safeParse({}).success ? nothing : value]];
   });
   return { ...body, members: new Map(members) };

@@ -5,7 +5,7 @@ import type { BrowserRequest } from '../http/error-response.ts';
 /** The part of a payment that its pages show. */
 export type ShownPayment = Pick<
   PayerPayment,
-  'amount' | 'currency' | 'description' | 'test' | 'paidTo' | 'locale'
+  'amount' | 'currency' | 'description' | 'test' | 'paidTo' | 'payerLocale' | 'locale'
 >;
 
 /** A page as one payer sees it. */
@@ -39,11 +39,15 @@ const acceptedLanguage = (header: string | undefined): Language | undefined =>
     .filter(({ language, quality }) => language !== undefined && quality > 0)
     .toSorted((one, two) => two.quality - one.quality)[0]?.language;
 
-/** In the language that the payer chose on a page, then the browser's, then the application's, then English. */
+/**
+ * In the language that the payer chose on a page, then the one that the application knows of the payer, then the browser's,
+ * then the application's, then English.
+ */
 export const visitOf = (request: BrowserRequest, payment?: ShownPayment): Visit => ({
   payment,
   language:
     languageOf(request.search().get(parameter)) ??
+    languageOf(payment?.payerLocale) ??
     acceptedLanguage(request.header('accept-language')) ??
     languageOf(payment?.locale) ??
     'en',

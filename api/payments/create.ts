@@ -7,14 +7,16 @@ import { presentPayment } from '../../contract/payment.ts';
 import { IdempotencyKey, Traceparent } from '../../contract/request-fields.ts';
 import { parseTraceparent } from '../../contract/trace.ts';
 import type { IdempotencyKeys, StoredResponse } from '../../postgres/idempotency-keys.ts';
+import { sealPayer } from '../../postgres/payers.ts';
 import type { Payments } from '../../postgres/payments.ts';
+import type { SecretBox } from '../../postgres/secret-box.ts';
 import type { Caller } from '../../postgres/tokens.ts';
 import { logContext } from '../../telemetry/log.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import { ownerOf } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import type { Backlog } from './backlog.ts';
-import { fingerprintOf, readIdempotencyKey, replay } from './idempotency.ts';
+import { type Fingerprints, readIdempotencyKey, replay } from './idempotency.ts';
 import type { Deps as NewPaymentDeps } from './new-payment.ts';
 import { newPayment } from './new-payment.ts';
 import { paymentExamples } from './payment-examples.ts';
@@ -88,6 +90,8 @@ export interface Deps extends NewPaymentDeps {
   starter: Pick<Starter, 'start'>;
   backlog: Pick<Backlog, 'check'>;
   metrics: Pick<ApiMetrics, 'created'>;
+  fingerprintsOf: Fingerprints;
+  payersBox: Pick<SecretBox, 'seal'>;
   publicBaseUrl: string;
 }
 
@@ -100,6 +104,7 @@ export const createPaymentHandler = (
   deps: Deps,
 ): Handler<'application', typeof createPaymentRoute> => {
   const { payments, idempotencyKeys, starter, backlog, metrics, publicBaseUrl } = deps;
+  const { fingerprintsOf, payersBox } = deps;
 
   const findStored = (caller: Caller, key: string): Promise<StoredResponse | undefined> =>
     idempotencyKeys.get(ownerOf(caller), keyScope, key);
@@ -108,7 +113,7 @@ export const createPaymentHandler = (
     const { caller, refuse } = request;
     const key = readIdempotencyKey(request);
     const body = await request.readJson();
-    const keyed = key === undefined ? undefined : { key, fingerprint: fingerprintOf(body) };
+    const fingerprints = key === undefined ? [] : fingerprintsOf(body);
 
     let created: Awaited<ReturnType<typeof newPayment>>;
     try {
@@ -116,18 +121,29 @@ export const createPaymentHandler = (
       created = await newPayment(deps, request, body);
     } catch (error) {
       // A stored response is repeated even if the request would be rejected today.
-      const stored = keyed && (await findStored(caller, keyed.key));
-      if (stored) return replay(stored, keyed.fingerprint, refuse);
+      const stored = key !== undefined && (await findStored(caller, key));
+      if (stored) return replay(stored, fingerprints, refuse);
       throw error;
     }
 
-    const { payment, candidates, plan, isPaidOnce } = created;
+    const { payment, candidates, plan, isPaidOnce, payer } = created;
     const location = `${publicBaseUrl}/api/v1/payments/${payment.id}`;
     const response = { status: 201, location, body: presentPayment(payment, publicBaseUrl) };
     const traceparent = parseTraceparent(request.header('traceparent')) ?? null;
     const planned = plan && { ...plan, returnUrl: returnUrl(payment.id, publicBaseUrl) };
-    const options = { traceparent, plan: planned, isPaidOnce, candidates };
-    const record = keyed ? { route: keyScope, keptFor, ...keyed, ...response } : null;
+    const options = {
+      traceparent,
+      plan: planned,
+      isPaidOnce,
+      candidates,
+      payer: sealPayer(payersBox, payment.id, payer),
+      payerLocale: payer?.locale ?? null,
+    };
+    const [fingerprint] = fingerprints;
+    const record =
+      key !== undefined && fingerprint
+        ? { route: keyScope, keptFor, key, fingerprint, ...response }
+        : null;
     // Two tries: a taken key may expire before its stored response is read.
     for (let attempt = 1; attempt <= 2; attempt += 1) {
       const { isInserted, paidBy } = await payments.insert(payment, record, options);
@@ -138,8 +154,8 @@ export const createPaymentHandler = (
         starter.start(payment);
         return { status: 201, body: response.body, headers: { location } };
       }
-      const stored = keyed && (await findStored(caller, keyed.key));
-      if (stored) return replay(stored, keyed.fingerprint, refuse);
+      const stored = key !== undefined && (await findStored(caller, key));
+      if (stored) return replay(stored, fingerprints, refuse);
       if (paidBy !== null) {
         const message = `${paidBy} has paid the order.`;
         throw refuse('ORDER_ALREADY_PAID', message, { details: { payment_id: paidBy } });

@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac, hkdfSync } from 'node:crypto';
 import type { JsonNode } from '../../contract/json.ts';
 import { canonicalText } from '../../contract/json.ts';
 import { IdempotencyKey } from '../../contract/request-fields.ts';
 import type { StoredResponse } from '../../postgres/idempotency-keys.ts';
+import type { KeyRing } from '../../postgres/secret-box.ts';
 import type { Refuse, RouteRequest } from '../http/route.ts';
 
 /** Undefined for a request without a key. @throws PaymentError INVALID_IDEMPOTENCY_KEY */
@@ -18,17 +19,42 @@ export const readIdempotencyKey = (
   return key;
 };
 
-/** @param scope what else the request says, e.g. an id in its path */
+/**
+ * The fingerprints of a body that may hold a payer's mobile number: everybody who has a plain hash could try all numbers.
+ * @returns the function that makes one with each key; the first is stored, and each of them may be stored already
+ */
+export const createFingerprints = ({ currentId, keys }: KeyRing) => {
+  const ids = [currentId, ...[...keys.keys()].filter((id) => id !== currentId)];
+  const macKeys = ids.map((id) =>
+    Buffer.from(hkdfSync('sha256', keys.get(id) ?? '', '', 'fingerprints of creates', 32)),
+  );
+  return (body: JsonNode): Buffer[] => {
+    const text = canonicalText(body);
+    return macKeys.map((key) => createHmac('sha256', key).update(text).digest());
+  };
+};
+export type Fingerprints = ReturnType<typeof createFingerprints>;
+
+/**
+ * The fingerprint of a body without a payer, all of which its row has in the clear. It is kept as long as the row, which is
+ * longer than any key.
+ * @param scope what else the request says, e.g. an id in its path
+ */
 export const fingerprintOf = (body: JsonNode, scope = ''): Buffer =>
   createHash('sha256').update(scope).update(canonicalText(body)).digest();
 
-/** Repeats the stored response. @throws PaymentError IDEMPOTENCY_KEY_REUSED */
+/**
+ * Repeats the stored response.
+ * @param fingerprints of the request: one with each key
+ * @throws PaymentError IDEMPOTENCY_KEY_REUSED
+ */
 export const replay = (
   stored: StoredResponse,
-  fingerprint: Buffer,
+  fingerprints: readonly Buffer[],
   refuse: Refuse<'IDEMPOTENCY_KEY_REUSED'>,
 ) => {
-  if (!stored.fingerprint.equals(fingerprint)) throw refuse('IDEMPOTENCY_KEY_REUSED');
+  if (!fingerprints.some((each) => stored.fingerprint.equals(each)))
+    throw refuse('IDEMPOTENCY_KEY_REUSED');
   const { location, body } = stored;
   // Only responses with 201 are stored.
   return { status: 201 as const, body, headers: { location, 'idempotent-replayed': 'true' } };

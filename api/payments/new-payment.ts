@@ -4,6 +4,7 @@ import { newPaymentId } from '../../contract/ids.ts';
 import type { JsonNode } from '../../contract/json.ts';
 import { toPlainValue } from '../../contract/json.ts';
 import { metadataProblems } from '../../contract/metadata.ts';
+import type { Payer } from '../../contract/payer.ts';
 import { blankPayment, type NewPayment, type Payment } from '../../contract/payment-fields.ts';
 import {
   type SandboxPlan,
@@ -26,6 +27,7 @@ interface Created {
   payment: Payment;
   candidates: string[] | null;
   plan: SandboxPlan | undefined;
+  payer: Payer | undefined;
   isPaidOnce: boolean;
 }
 
@@ -95,6 +97,7 @@ export const newPayment = async (
     payment: { ...blankPayment, ...created },
     candidates: usable.length > 1 ? usable.map(({ slug }) => slug) : null,
     plan: fields.sandbox,
+    payer: fields.payer,
     // Fake money of a live token takes no part.
     isPaidOnce: caller.ordersPaidOnce && (caller.mode === 'test' || gateway.kind === 'live'),
   };

@@ -116,7 +116,7 @@ export const createRefundHandler =
         location,
         body: presentRefund(asCreated(stored)),
       };
-      return replay(first, fingerprint, refuse);
+      return replay(first, [fingerprint], refuse);
     };
     const repeated = await findStored();
     if (repeated) return repeated;

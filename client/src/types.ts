@@ -309,7 +309,20 @@ export interface CreatePayment {
     | undefined;
   /** Seconds that the payer has to pay. Written as a plain integer, without fraction or exponent. The gateway may accept less (rule `gateway_bounds`). By default `1800`. */
   expires_in?: number | undefined;
+  payer?: Payer | undefined;
   sandbox?: SandboxPlan | undefined;
+}
+
+/** What the gateway may know of the payer, e.g. to fill in its form. Each gateway gets the fields that it has a place for; all but the locale are erased as soon as the payment is opened, and no response, event or log has them. */
+export interface Payer {
+  /** `+` with country code and number, or an Iranian one like `09121234567`. */
+  mobile?: string;
+  /** One address, in ASCII. */
+  email?: string;
+  /** The full name, without control characters. */
+  name?: string;
+  /** A language tag, the first choice for the payer's pages. For one that they lack, the browser decides. */
+  locale?: string;
 }
 
 /** Only where the gateway is the built-in sandbox (rule `sandbox_only`). The service plays the payer, so that a test needs no browser: one create, and the webhook comes. The same request gives the same result every time. Without it the page of the sandbox decides. */

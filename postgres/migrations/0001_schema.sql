@@ -152,6 +152,8 @@ create table payments (
   -- one makes the pause before the next one longer.
   late_searches int not null default 0,
   late_search_at timestamptz,
+  -- The language that the application knows of the payer, for the payer's pages. All else of the payer is in `payers`.
+  payer_locale text,
   -- The trace of the create request, as its webhooks have it. The workflow starts with it, whoever starts it.
   traceparent text constraint payments__traceparent check (length(traceparent) = 55),
   -- Since when the payment holds its order: while its money is taken, then while it is paid and not given back in full.
@@ -228,6 +230,15 @@ create table workflow_outbox (
   created_at timestamptz not null
 );
 create index workflow_outbox__created_at on workflow_outbox (created_at);
+
+-- What gateways get to know of a payer, sealed with PAYERS_KEY. The statements that record an opening or an end delete it,
+-- and the sweeper deletes what is older than a day: no payment is opened then.
+create table payers (
+  payment_id text primary key references payments,
+  sealed text not null,
+  created_at timestamptz not null default now()
+);
+create index payers__created_at on payers (created_at);
 
 -- The responses of creates, by idempotency key. A repeated create returns the stored response.
 create table idempotency_keys (

@@ -12,6 +12,7 @@ export const startPayping = async () => {
   const book = new Map<string, Entry>();
   /** HTTP statuses of the next verifications. */
   const verifyStatuses: number[] = [];
+  let dislikesPayers = false;
   /** Refusals of the next calls, by operation. */
   const refusals = new Map<string, Refused[]>();
   let scripted: { name: string; response: FakeResponse } | undefined;
@@ -103,6 +104,10 @@ export const startPayping = async () => {
       scripted = undefined;
       return response;
     }
+    if (dislikesPayers && json['payerIdentity'] !== undefined) {
+      const title = `payerIdentity ${String(json['payerIdentity'])} of ${String(json['payerName'])} is invalid`;
+      return { status: 400, body: { title, status: 400, metaData: { code: 101, errors: [] } } };
+    }
     if (refused?.code === 'empty') return { status: refused.status, body: '' };
     if (refused?.code === null) return { status: refused.status, body: {} };
     if (refused) return problem(refused.status, refused.code);
@@ -118,6 +123,10 @@ export const startPayping = async () => {
     book,
     verifyStatuses,
     refuse: (name: string, ...replies: Refused[]) => void refusals.set(name, replies),
+    /** Whether it refuses the data of payers, and quotes them. */
+    dislikePayers: (does: boolean) => {
+      dislikesPayers = does;
+    },
     /** Responds to the next call of this name, and does nothing. */
     respondOnce(name: string, response: FakeResponse) {
       scripted = { name, response };

@@ -22,6 +22,7 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
   /** Refusals of the next calls, by the end of the path. */
   const refused = new Map<string, Refused[]>();
   let livemode = mode === 'live';
+  let dislikesPayers = false;
   let confusesRefund = false;
   let lastError: object | null = null;
   let mistakenFor: string | undefined;
@@ -231,6 +232,12 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
     if (!/^Bearer sk_(test|live)_/.test(call.headers.authorization ?? ''))
       return refusal(401, 'invalid_request_error', 'api_key_invalid');
     const { pathname } = new URL(call.path, 'http://stripe');
+    const email = call.form.get('customer_email');
+    if (dislikesPayers && email !== null) {
+      const message = `Invalid email address: ${email}`;
+      const error = { type: 'invalid_request_error', code: 'email_invalid', message };
+      return { status: 400, body: { error: { ...error, param: 'customer_email' } } };
+    }
     const key = call.headers['idempotency-key'];
     const before = typeof key === 'string' ? responses.get(key) : undefined;
     if (before && before.text !== call.text) return refusal(400, 'idempotency_error', 'key_reused');
@@ -253,6 +260,10 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
     charge,
     charges,
     book,
+    /** Whether it refuses the data of payers, and quotes them. */
+    dislikePayers: (does: boolean) => {
+      dislikesPayers = does;
+    },
     /** Refuses the next calls to paths with this end. */
     refuse: (path: string, ...replies: Refused[]) => void refused.set(path, replies),
     /** The next answer to a refund is about another payment. */

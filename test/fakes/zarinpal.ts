@@ -16,6 +16,7 @@ export interface Options {
 /** ZarinPal v4: two-step, GET return, and types that change on failure. */
 export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
   const book = new Map<string, Entry>();
+  let dislikesPayers = false;
   /** Refusals of the next calls, by operation. */
   const refusals = new Map<string, number[]>();
   /** Responses to the next calls, by operation. */
@@ -156,6 +157,14 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
     if (name === 'verify') moved = undefined;
     const body = replies.get(name);
     if (body && replies.delete(name)) return { body };
+    const { mobile, email } = Object(json['metadata']) as Record<string, unknown>;
+    const disliked = mobile ?? email;
+    if (dislikesPayers && name === 'request' && disliked !== undefined) {
+      const field = mobile === undefined ? 'metadata.email' : 'metadata.mobile';
+      const validations = [{ [field]: `The ${field} ${String(disliked)} is not valid.` }];
+      const message = `The input params invalid: ${String(disliked)}`;
+      return { status: 422, body: { data: [], errors: { code: -9, message, validations } } };
+    }
     const code = refusals.get(name)?.shift();
     return code === undefined ? operations[name]?.(json) : refusal(code, 'Refused.');
   });
@@ -170,6 +179,10 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
     },
     refuse: (name: string, ...codes: number[]) => void refusals.set(name, codes),
     /** The next call of an operation gets this response and has no effect. */
+    /** Whether it refuses the data of payers, and quotes them. */
+    dislikePayers: (does: boolean) => {
+      dislikesPayers = does;
+    },
     replyOnce: (name: string, body: object) => void replies.set(name, body),
     listCodeAs: (code: unknown) => {
       listCode = code;

@@ -13,6 +13,7 @@ export const startZibal = async () => {
   const book = new Map<string, Entry>();
   /** Refusals of the next calls, by operation. */
   const refusals = new Map<string, number[]>();
+  let dislikesPayers = false;
   let raced: string | undefined;
   let moved: { reference: string; state: string } | undefined;
   let mistakenFor: string | undefined;
@@ -130,6 +131,8 @@ export const startZibal = async () => {
     const [, name = ''] = /^\/v1\/(\w+)$/.exec(path) ?? [];
     if (method !== 'POST' || !Object.hasOwn(operations, name)) return undefined;
     if (json['merchant'] !== 'zibal' && json['merchant'] !== 'live-merchant') return result(102);
+    if (dislikesPayers && json['mobile'] !== undefined)
+      return { body: { result: 106, message: `The mobile ${String(json['mobile'])} is invalid` } };
     const code = refusals.get(name)?.shift();
     if (name === 'verify' && moved) entryIn(book, moved.reference).state = moved.state;
     if (name === 'verify') moved = undefined;
@@ -144,6 +147,10 @@ export const startZibal = async () => {
     ...server,
     ...refundBook,
     book,
+    /** Whether it refuses the data of payers, and quotes them. */
+    dislikePayers: (does: boolean) => {
+      dislikesPayers = does;
+    },
     /** Refuses the next refunds with this result, until it is undefined. */
     refuseRefunds: (code: number | undefined) => {
       refundResult = code;

@@ -15,6 +15,7 @@ const key = Buffer.alloc(32, 7).toString('base64');
 const api = {
   DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:5432/payments',
   PUBLIC_BASE_URL: 'https://pay.example/',
+  PAYERS_KEY: `p1:${key}`,
 };
 const worker = { ...api, SECRETS_KEY: `first:${key}`, WEBHOOKS_KEY: `second:${key}` };
 
@@ -129,6 +130,7 @@ describe('the configuration', () => {
       'ALLOW_LOOPBACK_TARGETS',
       'DATABASE_URL',
       'LOG_LEVEL',
+      'PAYERS_KEY',
       'SECRETS_KEY',
       'SHUTDOWN_GRACE_SECONDS',
       'TEMPORAL_*',
@@ -225,13 +227,17 @@ describe('the configuration', () => {
 });
 
 it.each([
-  ['payments', ['SECRETS_KEY: is missing']],
+  ['payments', ['SECRETS_KEY: is missing', 'PAYERS_KEY: is missing']],
   ['webhooks', ['WEBHOOKS_KEY: is missing']],
-  ['payments,webhooks', ['SECRETS_KEY: is missing', 'WEBHOOKS_KEY: is missing']],
+  [
+    'payments,webhooks',
+    ['SECRETS_KEY: is missing', 'WEBHOOKS_KEY: is missing', 'PAYERS_KEY: is missing'],
+  ],
 ])('readWorkerConfig needs the keys of its queues alone: %s', (TASK_QUEUES, missing) => {
-  expect(problemsOf(() => readWorkerConfig({ ...api, TASK_QUEUES }))).toEqual(missing);
+  const { PAYERS_KEY: _, ...others } = api;
+  expect(problemsOf(() => readWorkerConfig({ ...others, TASK_QUEUES }))).toEqual(missing);
   const TASK_QUEUES_FILE = aFile(TASK_QUEUES);
-  expect(problemsOf(() => readWorkerConfig({ ...api, TASK_QUEUES_FILE }))).toEqual(missing);
+  expect(problemsOf(() => readWorkerConfig({ ...others, TASK_QUEUES_FILE }))).toEqual(missing);
 });
 
 it('readApiConfig reads the key of notification secrets, and never that of the credentials', () => {

@@ -156,6 +156,7 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
   const key = randomBytes(32);
   const webhooksKey = randomBytes(32);
   const notificationsKey = randomBytes(32);
+  const payersKey = `production:${randomBytes(32).toString('base64')}`;
 
   const stop = async () => {
     await proxy.stop();
@@ -232,6 +233,7 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
     await Promise.all([
       ...apis.map(({ name, port, metricsPort }) =>
         bringUpProgram('api', name, {
+          PAYERS_KEY: payersKey,
           NOTIFICATIONS_KEY: `production:${notificationsKey.toString('base64')}`,
           API_PORT: String(port),
           METRICS_PORT: String(metricsPort),
@@ -241,6 +243,7 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
       ...planWorkers(processes, isCluster).map(([name, queues]) =>
         bringUpProgram('worker', name, {
           TASK_QUEUES: queues,
+          PAYERS_KEY: payersKey,
           SECRETS_KEY: `production:${key.toString('base64')}`,
           WEBHOOKS_KEY: `production:${webhooksKey.toString('base64')}`,
           ALLOW_LOOPBACK_TARGETS: 'true',

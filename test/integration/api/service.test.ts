@@ -67,6 +67,14 @@ it('a request takes two statements for a create or a read, one for /me and none 
     ),
   );
   expect(withKey).toHaveLength(2);
+  const withPayer = await statementsOf(() =>
+    journey.create({ payer: { mobile: '09121234567', email: 'ada@shop.example', locale: 'fa' } }),
+  );
+  expect(withPayer).toEqual([
+    expect.stringMatching(/^api: with token as .*request_counts/),
+    expect.stringMatching(/^api: with key as .*insert into payments.*insert into payers/),
+  ]);
+  expect(create[1]).not.toContain('payers');
   expect(await statementsOf(() => journey.get(id))).toHaveLength(2);
   expect(await statementsOf(() => journey.request('GET', '/api/v1/payments'))).toHaveLength(2);
   expect(await statementsOf(() => journey.request('GET', '/api/v1/me'))).toHaveLength(1);
@@ -75,7 +83,7 @@ it('a request takes two statements for a create or a read, one for /me and none 
 
 /** Leaves out the statements of the driver, of the backlog metrics and of the sweeper. */
 const isOfPayment = (statement: string) =>
-  !/pg_catalog|select clock_timestamp|: select count\(\*\) from \( select from|gateways g where exists|limit \$\d+ for update skip locked|delete from idempotency_keys|from workflow_outbox u join|^worker: delete from workflow_outbox/.test(
+  !/pg_catalog|select clock_timestamp|: select count\(\*\) from \( select from|gateways g where exists|limit \$\d+ for update skip locked|delete from idempotency_keys|delete from payers where payment_id = any|from workflow_outbox u join|^worker: delete from workflow_outbox/.test(
     statement,
   );
 

@@ -95,8 +95,10 @@ describe('docker-compose.yml', () => {
   it('gives each process that faces the world its own key and login alone', () => {
     const of = (name: string) => JSON.stringify(Object.fromEntries(ours)[name]);
     const keysOf = (name: string) => new Set(of(name).match(/[a-z]+-(key|database-url)\b/g));
-    expect(keysOf('api')).toEqual(new Set(['api-database-url', 'notifications-key']));
-    expect(keysOf('worker-payments')).toEqual(new Set(['worker-database-url', 'secrets-key']));
+    expect(keysOf('api')).toEqual(new Set(['api-database-url', 'notifications-key', 'payers-key']));
+    expect(keysOf('worker-payments')).toEqual(
+      new Set(['worker-database-url', 'payers-key', 'secrets-key']),
+    );
     expect(keysOf('worker-webhooks')).toEqual(new Set(['webhooks-database-url', 'webhooks-key']));
   });
 

@@ -109,6 +109,7 @@ const tasks = Object.keys({
   healPayments: true,
   wakePostponedDeliveries: true,
   deleteExpiredIdempotencyKeys: true,
+  eraseOldPayers: true,
 } satisfies Record<keyof SweeperTasks, true>);
 
 /** Labels whose values are fixed in the code. For other labels, the scraped values count. */

@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -41,7 +42,7 @@ const anInstallation = async () => {
   writeFileSync(join(folder, 'bin/docker'), docker, { mode: 0o755 });
   const file = (name: string) => join(folder, 'secrets', name);
   const key = () => `2026-11:${randomBytes(32).toString('base64')}`;
-  for (const name of names) writeFileSync(file(name), `${key()}\n`);
+  for (const name of [...names, 'payers-key']) writeFileSync(file(name), `${key()}\n`);
   const read = (name: string) => readFileSync(file(name), 'utf8').trim();
   await records.sql`delete from webhook_secrets`;
   await records.sql`delete from gateways where slug = 'cards'`;
@@ -65,7 +66,15 @@ const anInstallation = async () => {
         seals > 0 ? keyId : [],
       ),
     copies: () =>
-      readdirSync(join(folder, 'secrets')).filter((name) => !names.some((one) => one === name)),
+      readdirSync(join(folder, 'secrets')).filter(
+        (name) => ![...names, 'payers-key'].includes(name),
+      ),
+    payersKeyIds: () => [...parseKeyRing(read('payers-key')).keys.keys()],
+    /** As if the last rotation was so long ago. */
+    age(hours: number) {
+      const then = Date.now() / 1000 - hours * 3_600;
+      utimesSync(file('payers-key'), then, then);
+    },
     run: (...args: string[]) =>
       promisify(execFile)('sh', ['deploy/rotate-secrets-key.sh', ...args], {
         cwd: folder,
@@ -126,5 +135,24 @@ describe('deploy/rotate-secrets-key.sh', () => {
     const [[first = '']] = keyIds() as [string[]];
     expect(keyIds()).toEqual(names.map(() => [first, stopped, '2026-11']));
     expect(new Set(await sealed())).toEqual(new Set([first]));
+  });
+
+  it('keeps the old key of payers for 26 hours, and no copy of it', async () => {
+    const { run, age, payersKeyIds, copies, unhealthy, read } = await anInstallation();
+    // Until all processes know the new key, the old one seals.
+    writeFileSync(unhealthy, '');
+    await expect(run()).rejects.toThrow('Command failed');
+    expect(payersKeyIds()[0]).toBe('2026-11');
+    rmSync(unhealthy);
+    await run();
+    const [first = ''] = payersKeyIds();
+    expect(first).not.toBe('2026-11');
+    expect(payersKeyIds().at(-1)).not.toBe(first);
+    expect((await run('--retire')).stdout).toContain('payers-key keeps its old key');
+    expect(payersKeyIds()).toHaveLength(3);
+    age(27);
+    await run('--retire');
+    expect(payersKeyIds()).toEqual([first]);
+    for (const copy of copies()) expect(read(copy)).not.toContain(read('payers-key'));
   });
 });

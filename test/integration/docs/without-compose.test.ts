@@ -33,7 +33,7 @@ const blockOf = (heading: string, folder: string): string => {
 it('the keys of the page are keys, and only their owner reads them', async () => {
   const folder = aFolder();
   await promisify(execFile)('sh', ['-euc', blockOf('Keys and settings', folder)], { cwd: root });
-  for (const name of ['secrets-key', 'webhooks-key', 'notifications-key']) {
+  for (const name of ['secrets-key', 'webhooks-key', 'notifications-key', 'payers-key']) {
     const file = join(folder, 'etc', name);
     expect(parseKeyRing(readFileSync(file, 'utf8').trim()).keys.size).toBe(1);
     const { stdout } = await promisify(execFile)('stat', ['-c', '%a', file]);

@@ -67,7 +67,7 @@ const collectPlans = async (work: () => Promise<unknown>): Promise<string[]> => 
 
 /** Matches scans of whole tables that grow with payments and tokens. */
 const growingTableScan =
-  /Seq Scan on (?:payments|refunds|events|deliveries|attempts|workflow_outbox|idempotency_keys|sandbox_payments|sandbox_refunds|gateway_exchanges|gateway_entries|late_payments|movements|audit_log|tokens)\b/g;
+  /Seq Scan on (?:payments|refunds|events|deliveries|attempts|workflow_outbox|idempotency_keys|payers|sandbox_payments|sandbox_refunds|gateway_exchanges|gateway_entries|late_payments|movements|audit_log|tokens)\b/g;
 
 /** Counts the blocks that a query has read, from cache or disk. */
 const countBlocks = (plan: string): number => {

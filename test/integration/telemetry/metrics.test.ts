@@ -292,6 +292,7 @@ const checks: Record<string, () => Promise<void>> = {
       'healPayments',
       'wakePostponedDeliveries',
       'deleteExpiredIdempotencyKeys',
+      'eraseOldPayers',
     ])
       await watch.isNow('worker', name, { task }, (value) => value >= since);
   },

@@ -60,6 +60,7 @@ it('lets a worker report in one sentence that it could not set up its namespace'
       PUBLIC_BASE_URL: 'http://127.0.0.1:1',
       SECRETS_KEY: `test:${Buffer.alloc(32).toString('base64')}`,
       WEBHOOKS_KEY: `test:${Buffer.alloc(32).toString('base64')}`,
+      PAYERS_KEY: `test:${Buffer.alloc(32).toString('base64')}`,
     },
   });
 

@@ -24,6 +24,7 @@ const activities = createSweepActivity({
     },
     wakePostponedDeliveries: noRows,
     deleteExpiredIdempotencyKeys: noRows,
+    eraseOldPayers: noRows,
   },
 });
 const worker = await forFile(startScriptedWorker([], activities));
@@ -44,6 +45,7 @@ describe('the sweeper workflow', () => {
       healPayments: 0,
       wakePostponedDeliveries: 0,
       deleteExpiredIdempotencyKeys: 0,
+      eraseOldPayers: 0,
     });
     expect(sweep.lastFailure?.applicationFailureInfo?.type).toBe('SweepCompleted');
     const waitMs = tsToMs(sweep.nextAttemptScheduleTime) - Date.parse(String(startedAt));

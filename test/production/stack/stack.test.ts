@@ -79,6 +79,7 @@ describe('npm start', () => {
       TEMPORAL_ADDRESS: connection.temporal_address,
       PUBLIC_BASE_URL: connection.api_base_url,
       NOTIFICATIONS_KEY_FILE: join(dataDir, 'notifications-key'),
+      PAYERS_KEY_FILE: join(dataDir, 'payers-key'),
     });
     // It opens no gateway credentials.
     expect(environment).not.toHaveProperty('SECRETS_KEY_FILE');
@@ -86,6 +87,7 @@ describe('npm start', () => {
     expect(environment).not.toHaveProperty('API_TOKEN');
     expect(await environmentOf(connection.worker_metrics_url)).toMatchObject({
       SECRETS_KEY_FILE: join(dataDir, 'secrets-key'),
+      PAYERS_KEY_FILE: join(dataDir, 'payers-key'),
       WEBHOOKS_KEY_FILE: join(dataDir, 'webhooks-key'),
       SHUTDOWN_GRACE_SECONDS: '5',
       WORKFLOW_BUNDLE: expect.stringContaining(join(dataDir, 'bundles')),

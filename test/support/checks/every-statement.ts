@@ -13,6 +13,7 @@ import { createLatePayments } from '../../../postgres/late-payments.ts';
 import { createConsoleQueries } from '../../../postgres/console.ts';
 import { createAdminEvents, listAttempts } from '../../../postgres/admin-events.ts';
 import { createAdminPayments } from '../../../postgres/admin-payments.ts';
+import { createPayers } from '../../../postgres/payers.ts';
 import { createPayments } from '../../../postgres/payments.ts';
 import { createReconciliationQueries } from '../../../postgres/reconciliation.ts';
 import { everyDelivery } from '../../../postgres/delivery-filter.ts';
@@ -142,6 +143,7 @@ export const everyStatement = (
   const gatewayFigures = createGatewayFigures(db);
   const exchanges = createGatewayExchanges(db);
   const idempotencyKeys = createIdempotencyKeys(db);
+  const payers = createPayers(db);
   const latePayments = createLatePayments(db);
   const adminPayments = createAdminPayments(db);
   const adminEvents = createAdminEvents(db);
@@ -287,6 +289,7 @@ export const everyStatement = (
       get: () => idempotencyKeys.get(owner, route, 'key-7'),
       deleteExpired: () => idempotencyKeys.deleteExpired(10),
     }),
+    'payers.ts': of(payers, { eraseOld: () => payers.eraseOld(10) }),
     'sandbox-payments.ts': of(sandboxPayments, {
       open: () =>
         sandboxPayments.open({ paymentId: idOf(7), amount: 1, currency: 'EUR', returnUrl: '' }),

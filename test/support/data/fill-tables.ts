@@ -41,6 +41,7 @@ export const fill = async (
       completed_at, duration_ms)
     select event_id, 1, 1, 'schedule', now(), now(), now(), 5 from deliveries`,
     `insert into workflow_outbox (payment_id, created_at) select id, created_at from payments`,
+    `insert into payers (payment_id, sealed, created_at) select id, 'v1.test.x', created_at from payments`,
     `insert into idempotency_keys (application, test, route, key, fingerprint, status, location,
       body, expires_at)
     select '${application}', true, 'POST /api/v1/payments', 'key-' || n, '\\x00', 201, '', '{}',

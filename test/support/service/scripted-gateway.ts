@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { createBreaker } from '../../../activities/breaker.ts';
 import { createBulkhead } from '../../../activities/bulkhead.ts';
@@ -7,6 +8,7 @@ import type { GatewayAdapter, GatewayPayment, GatewayStatus } from '../../../gat
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import { observed } from '../../../gateways/observe.ts';
 import { createOrders } from '../../../postgres/orders.ts';
+import { createSecretBox } from '../../../postgres/secret-box.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import type { Records } from '../data/records.ts';
@@ -93,6 +95,9 @@ export const readableLogger = () => {
   };
 };
 
+/** The key of the payers of {@link withGateway}. */
+export const payersKeyRing = { currentId: 'test', keys: new Map([['test', randomBytes(32)]]) };
+
 /** The activities of payments, with real records and a scripted gateway. */
 export const withGateway = (
   records: Pick<Records, 'paymentOutcomes' | 'sql'>,
@@ -114,6 +119,7 @@ export const withGateway = (
     gatewayBulkhead: createBulkhead({ perOwner: 250 }),
     breaker: createBreaker(createGateways(records.sql)),
     orders: createOrders(records.sql),
+    payersBox: createSecretBox(payersKeyRing, 'PAYERS_KEY'),
     workflows: {
       recheckLatePayment: async (id) => void late.push(id),
       callOff: async ({ id }) => void calledOff.push(id),

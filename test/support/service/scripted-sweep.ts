@@ -1,5 +1,6 @@
 import { createHealingTask } from '../../../activities/sweeper-tasks/healing.ts';
 import { createIdempotencyKeyTask } from '../../../activities/sweeper-tasks/idempotency-keys.ts';
+import { createPayerTask } from '../../../activities/sweeper-tasks/payers.ts';
 import { createInquiryTask } from '../../../activities/sweeper-tasks/inquiries.ts';
 import { createOutboxTask } from '../../../activities/sweeper-tasks/outbox.ts';
 import { createPostponedDeliveryTask } from '../../../activities/sweeper-tasks/postponed-deliveries.ts';
@@ -9,6 +10,7 @@ import {
   type GatewayExchanges,
 } from '../../../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
+import { createPayers } from '../../../postgres/payers.ts';
 import { createSweeperQueries } from '../../../postgres/sweeper.ts';
 import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
 import type { RecheckRequest } from '../../../temporal/messages.ts';
@@ -41,6 +43,7 @@ export const sweeperTasksOn = (
     sweeperQueries: createSweeperQueries(records.sql),
     outbox: createWorkflowOutbox(records.sql),
     idempotencyKeys: createIdempotencyKeys(records.sql),
+    payers: createPayers(records.sql),
     paymentOutcomes: records.paymentOutcomes,
     gatewayExchanges,
     gatewayOf,
@@ -65,6 +68,7 @@ export const sweeperTasksOn = (
     ...createHealingTask(deps),
     ...createPostponedDeliveryTask(deps),
     ...createIdempotencyKeyTask(deps),
+    ...createPayerTask(deps),
     asked,
     lists,
     started,

@@ -24,13 +24,14 @@ export interface ServiceEnvironment {
   temporalAddress: string;
   namespace: string;
   /** Each is 32 bytes in base64. */
-  keys: { secrets: string; webhooks: string; notifications: string };
+  keys: { secrets: string; webhooks: string; notifications: string; payers: string };
 }
 
 export const newKeys = (): ServiceEnvironment['keys'] => ({
   secrets: randomBytes(32).toString('base64'),
   webhooks: randomBytes(32).toString('base64'),
   notifications: randomBytes(32).toString('base64'),
+  payers: randomBytes(32).toString('base64'),
 });
 
 interface ProcessOptions {
@@ -56,6 +57,7 @@ export const serviceProcesses = (
     ...env,
     SECRETS_KEY: `test:${keys.secrets}`,
     WEBHOOKS_KEY: `test:${keys.webhooks}`,
+    PAYERS_KEY: `test:${keys.payers}`,
   };
   return {
     env: withKeys,
@@ -64,6 +66,7 @@ export const serviceProcesses = (
         ...env,
         API_PORT: new URL(url).port,
         NOTIFICATIONS_KEY: `test:${keys.notifications}`,
+        PAYERS_KEY: `test:${keys.payers}`,
         PAYER_PAGES_PER_MINUTE: '1000000',
         // The tests' own idle connections are not worth waiting for.
         SHUTDOWN_GRACE_SECONDS: '1',
@@ -101,6 +104,7 @@ const useRunning = async (
     keyRing: ringOf(keys.secrets),
     webhookKeyRing: ringOf(keys.webhooks),
     notificationKeyRing: ringOf(keys.notifications),
+    payersKeyRing: ringOf(keys.payers),
   };
   return {
     sql,

@@ -12,6 +12,7 @@ const sweepWith = (tasks: Partial<SweeperTasks>, limits: { taskLimitMs?: number 
       healPayments: async () => 3,
       wakePostponedDeliveries: async () => 5,
       deleteExpiredIdempotencyKeys: async () => 4,
+      eraseOldPayers: async () => 6,
       ...tasks,
     },
     ...limits,
@@ -50,6 +51,7 @@ describe('a sweep', () => {
         healPayments: 3,
         wakePostponedDeliveries: 5,
         deleteExpiredIdempotencyKeys: 4,
+        eraseOldPayers: 6,
       },
     ]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maskedPan, providerMessage } from '../../../gateways/redact.ts';
+import { maskedPan, providerMessage, withoutEcho } from '../../../gateways/redact.ts';
 
 it.each([
   ['502229******1234', '502229******1234'],
@@ -68,8 +68,49 @@ describe('providerMessage', () => {
     '1404/08/29 - 14:30:22',
     '2026-11-20T10:41:37.123+00:00',
     '2026.11.20 10.41.37',
+    '2026.09.12 10.41.37.123',
+    '0.98 of 9123456789 IRR, trackId 3912345678',
+    'order_09, 30 of 90 attempts',
+    '+1.5 %',
   ])('keeps %j', (text) => {
     expect(providerMessage(null, text).message).toBe(text);
+  });
+
+  it.each([
+    '09121234567',
+    '0912 123 4567',
+    '0912-1234567',
+    '+98 912 123 4567',
+    '+989121234567',
+    '00989121234567',
+    '989121234567',
+    '+98 (0)912 1234567',
+    '۰۹۱۲۱۲۳۴۵۶۷',
+    '٠٩١٢ ١٢٣ ٤٥٦٧',
+    '۰۰۹۸۹۱۲۱۲۳۴۵۶۷',
+    '+49 151 1234-5678',
+    '+4915112345678',
+    '０９１２１２３４５６７',
+  ])('masks every digit of the mobile number %j', (mobile) => {
+    for (const [before, after] of [
+      ['', ''],
+      ['mobile:', '.'],
+      ['شماره ', ' نامعتبر است'],
+      ['{"mobile":"', '"} 100000 IRR'],
+      ['code 12, ', ', 13'],
+    ]) {
+      const { message } = providerMessage(null, `${before}${mobile}${after}`);
+      expect(message).toBe(`${before}${mobile.replaceAll(/\p{Nd}/gu, '*')}${after}`);
+    }
+  });
+
+  it.each([
+    ['ada@shop.example is not valid', '*** is not valid'],
+    ['metadata.email: Ada.O+x@Mail.Shop.Example.', 'metadata.email: ***.'],
+    ['email=ada%40shop.example&x=1', 'email=***&x=1'],
+    ['<علی@نمونه.ایران>', '<***>'],
+  ])('masks the e-mail address in %j', (text, message) => {
+    expect(providerMessage(null, text).message).toBe(message);
   });
 
   it('cuts a text to a length that is valid in Postgres', () => {
@@ -81,5 +122,33 @@ describe('providerMessage', () => {
     expect([cut?.length, cut?.isWellFormed()]).toEqual([500, true]);
     expect(providerMessage(null, undefined)).toEqual({ code: null, message: null });
     expect(providerMessage(0, '')).toEqual({ code: '0', message: '' });
+  });
+});
+
+describe('withoutEcho', () => {
+  const payer = { mobile: '+989121234567', email: 'a.b+c@shop.example', name: 'علی  Rezaei' };
+
+  it.each([
+    ['The payer علی rezaei is not known', 'The payer *** is not known'],
+    ['payerName=علی+REZAEI', 'payerName=***'],
+    ['A.B+C@SHOP.EXAMPLE!', '***!'],
+    ['9121234567, 912-123-4567 and ۹۱۲۱۲۳۴۵۶۷', '***, *** and ***'],
+    ['no such merchant', 'no such merchant'],
+    ['amount 1912123456 IRR', 'amount 1912123456 IRR'],
+  ])('hides in %j what it has of the payer', (text, hidden) => {
+    expect(withoutEcho(text, payer)).toBe(hidden);
+  });
+
+  it('hides a number of another country however it is written', () => {
+    const mobile = '+4915112345678';
+    for (const written of ['+49 151 12345678', '0151 1234 5678', '015112345678'])
+      expect(withoutEcho(`${written} is odd`, { mobile })).toBe('*** is odd');
+  });
+
+  it('takes a name letter by letter, and hides whole words alone', () => {
+    expect(withoutEcho('a (b) is a*b', { name: 'a*b' })).toBe('a (b) is ***');
+    expect(withoutEcho('Annual Ann', { name: 'Ann' })).toBe('Annual ***');
+    expect(withoutEcho('a text', {})).toBe('a text');
+    expect(withoutEcho(null, payer)).toBeNull();
   });
 });

@@ -41,6 +41,8 @@ describe('zarinpal', () => {
         code: String(code),
         message: 'Refused.',
         ...(code === -41 && { failureCode: 'amount_not_accepted' }),
+        // A validation that names no field. Who sent no data of a payer ignores it.
+        ...(code === -9 && { isAboutPayer: true }),
       });
     },
   );

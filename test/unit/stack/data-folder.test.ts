@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { makeGatewayKeys, openDataFolder, readKeyRing } from '../../../stack/data-folder.ts';
+import { makeKeys, openDataFolder, readKeyRing } from '../../../stack/data-folder.ts';
 import { parseKeyRing } from '../../../config.ts';
 import { SetupError } from '../../../process.ts';
 import { aFolder } from '../../support/stack/support.ts';
@@ -41,11 +41,11 @@ it('makes a key once, and forgets the credentials that a lost key sealed', () =>
 
 it('makes keys of their own for credentials and notification secrets once', () => {
   const folder = openDataFolder(join(aFolder(), 'data'));
-  makeGatewayKeys(folder);
+  makeKeys(folder);
   const made = readFileSync(folder.notificationsKey, 'utf8');
   expect(parseKeyRing(made.trim()).currentId).toBe('k1');
   expect(statSync(folder.notificationsKey).mode & 0o777).toBe(0o600);
-  makeGatewayKeys(folder);
+  makeKeys(folder);
   expect(readFileSync(folder.notificationsKey, 'utf8')).toBe(made);
   readKeyRing(folder);
   const { webhooksKey, secretsKey, notificationsKey } = folder;

@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { fingerprintOf } from '../../../../api/payments/idempotency.ts';
+import { parseJson } from '../../../../contract/json.ts';
 import { createTokens } from '../../../../postgres/tokens.ts';
 import { createJourney, type Answer } from '../../../support/service/journey.ts';
 import { rawRequest } from '../../../support/servers/raw-http.ts';
@@ -47,6 +50,61 @@ const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed');
 const codeOf = ({ json }: Answer) => (json['error'] as { code: string }).code;
 
 describe('Idempotency-Key', () => {
+  it('tells payers apart, and keeps a fingerprint that only the key makes', async () => {
+    const { application, create } = await aCaller();
+    const payer = { mobile: '09121234567', email: 'ada@shop.example', name: 'Ada', locale: 'fa' };
+    const body = { ...order, payer };
+    const first = await create('payer', body);
+    expect(first.status, first.text).toBe(201);
+    expect(first.text).not.toMatch(/payer|ada|0912/i);
+    const again = await create('payer', { payer: { ...payer }, ...order });
+    expect([again.text, isReplay(again)]).toEqual([first.text, 'true']);
+    for (const other of [
+      order,
+      { ...order, payer: {} },
+      { ...order, payer: { ...payer, mobile: '09121234568' } },
+      { ...order, payer: { ...payer, locale: 'de' } },
+    ])
+      expect(codeOf(await create('payer', other))).toBe('IDEMPOTENCY_KEY_REUSED');
+    const [row] = await service.sql<{ fingerprint: Buffer }[]>`
+      select fingerprint from idempotency_keys where application = ${application}`;
+    const plain = createHash('sha256').update(JSON.stringify(body)).digest();
+    expect(row!.fingerprint).toHaveLength(32);
+    expect(row!.fingerprint.equals(plain)).toBe(false);
+    expect(fingerprintOf(parseJson(JSON.stringify(body)))).not.toEqual(row!.fingerprint);
+  });
+
+  it('takes null fields of a payer as absent, and refuses what is unknown or wrong without a quote', async () => {
+    const { create } = await aCaller();
+    for (const payer of [null, {}, [], { mobile: null, email: null }, { locale: 'xx-YY-evil' }])
+      expect((await create(`taken ${JSON.stringify(payer)}`, { ...order, payer })).status).toBe(
+        201,
+      );
+    const answer = await create('refused', {
+      ...order,
+      payer: {
+        mobile: '۰۹۱۲۱۲۳۴۵۶۷',
+        email: 'a@b.example\r\nBcc: c',
+        name: 'A\u202eB',
+        card: '6037991234567890',
+      },
+    });
+    expect(answer.status).toBe(422);
+    expect(answer.text).not.toMatch(/6037|۰۹۱۲|Bcc/);
+    expect(answer.json).toMatchObject({
+      error: {
+        details: {
+          fields: [
+            { path: 'payer.mobile', rule: 'mobile' },
+            { path: 'payer.email', rule: 'email' },
+            { path: 'payer.name', rule: 'name' },
+            { path: 'payer.card', rule: 'unknown_field' },
+          ],
+        },
+      },
+    });
+  });
+
   it('creates one payment from 20 parallel requests on two processes', async () => {
     const { token, count } = await aCaller();
     const { url } = await service.anotherApi();

@@ -39,8 +39,30 @@ it.each([
   ['fr', 'xx', 'en'],
 ])('with a browser of %s and an application of %s it is %s', (acceptLanguage, locale, language) => {
   const payment = {
-    ...{ amount: 1, currency: 'EUR', description: null, test: true, paidTo: 'shop' },
+    ...{
+      amount: 1,
+      currency: 'EUR',
+      description: null,
+      test: true,
+      paidTo: 'shop',
+      payerLocale: null,
+    },
     locale,
   };
   expect(visitOf(aBrowser({ acceptLanguage }), payment).language).toBe(language);
+});
+
+it.each([
+  ['fa', 'de', 'fa'],
+  ['fa_IR', 'de', 'fa'],
+  ['xx-YY-evil', 'de', 'de'],
+  [null, 'de', 'de'],
+])('for a payer of %s with a browser of %s it is %s', (payerLocale, acceptLanguage, language) => {
+  const payment = {
+    ...{ amount: 1, currency: 'EUR', description: null, test: true, paidTo: 'shop', locale: 'tr' },
+    payerLocale,
+  };
+  expect(visitOf(aBrowser({ acceptLanguage }), payment).language).toBe(language);
+  const chosen = aBrowser({ acceptLanguage, query: 'lang=ar' });
+  expect(visitOf(chosen, payment).language).toBe('ar');
 });

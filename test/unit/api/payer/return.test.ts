@@ -14,6 +14,7 @@ const aPayerPayment = (): PayerPayment => ({
   isUnstarted: false,
   traceId: null,
   paidTo: 'shop',
+  payerLocale: null,
   locale: null,
 });
 

@@ -30,6 +30,7 @@ const payment = {
   description: 'Two tickets',
   test: true,
   paidTo: 'Ada & <Sons>',
+  payerLocale: null,
   locale: null,
 };
 

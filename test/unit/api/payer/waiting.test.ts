@@ -15,7 +15,14 @@ const waitingFor = (changes: Partial<PayerPayment> = {}) => {
   const payment = {
     ...aPayment(),
     ...{ driver: 'sandbox', opened: true, payerSent: true, redirect: null },
-    ...{ verifyWindow: 1, isUnstarted: true, traceId: null, paidTo: 'shop', locale: null },
+    ...{
+      verifyWindow: 1,
+      isUnstarted: true,
+      traceId: null,
+      paidTo: 'shop',
+      payerLocale: null,
+      locale: null,
+    },
     ...changes,
   };
   let verified = 0;

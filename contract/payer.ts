@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { requestObject } from './request-fields.ts';
+
+/** A text of one pattern. The message quotes nothing: the value is personal. */
+const textLike = (
+  pattern: RegExp,
+  { longest, error, rule }: { longest: number; error: string; rule: string },
+) =>
+  z
+    .string({ error: 'must be a string' })
+    .refine((text) => [...text].length <= longest && pattern.test(text), {
+      error,
+      params: { rule },
+    });
+
+/** Domain and local part as in a browser's form. Without spaces, control characters and angle brackets. */
+const emailPattern =
+  /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/;
+/** Joiners stay: Persian names need them. The marks of direction could make a name look like another one. */
+const namePattern =
+  /^(?=.*\S)[^\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+$/u;
+
+/** What an application knows of its payer. Only the gateway gets to know it. */
+export const Payer = requestObject({
+  mobile: textLike(/^(?:\+[1-9]\d{6,14}|09\d{9})$/, {
+    longest: 16,
+    error: 'must be + and 7 to 15 digits, or 09 and 9 digits, without spaces',
+    rule: 'mobile',
+  })
+    .meta({
+      pattern: String.raw`^(\+[1-9]\d{6,14}|09\d{9})$`,
+      description: '`+` with country code and number, or an Iranian one like `09121234567`.',
+    })
+    .optional(),
+  email: textLike(emailPattern, {
+    longest: 254,
+    error: 'must be one e-mail address of at most 254 ASCII characters',
+    rule: 'email',
+  })
+    .meta({ format: 'email', maxLength: 254, description: 'One address, in ASCII.' })
+    .optional(),
+  name: textLike(namePattern, {
+    longest: 100,
+    error: 'must have 1 to 100 characters, none of which controls the text',
+    rule: 'name',
+  })
+    .meta({
+      minLength: 1,
+      maxLength: 100,
+      description: 'The full name, without control characters.',
+    })
+    .optional(),
+  locale: textLike(/^[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*$/, {
+    longest: 35,
+    error: 'must be a language tag like fa or de-AT',
+    rule: 'locale',
+  })
+    .meta({
+      pattern: '^[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*$',
+      maxLength: 35,
+      description:
+        "A language tag, the first choice for the payer's pages. For one that they lack, the browser decides.",
+    })
+    .optional(),
+}).meta({
+  id: 'Payer',
+  description:
+    'What the gateway may know of the payer, e.g. to fill in its form. Each gateway gets the fields that it has a place for; ' +
+    'all but the locale are erased as soon as the payment is opened, and no response, event or log has them.',
+});
+export type Payer = z.infer<typeof Payer>;

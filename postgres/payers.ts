@@ -1,0 +1,46 @@
+import type { Payer } from '../contract/payer.ts';
+import type { Fragment, Queries } from './driver/sql.ts';
+import type { SecretBox } from './secret-box.ts';
+
+/** What is sealed. The locale stays in the payment's row: pages need it, and it tells nobody who the payer is. */
+export type PayerData = Omit<Payer, 'locale'>;
+
+const ownerOf = (paymentId: string) => `payer:${paymentId}`;
+
+/** @returns null if there is nothing to seal */
+export const sealPayer = (
+  box: Pick<SecretBox, 'seal'>,
+  paymentId: string,
+  { locale: _, ...data }: Payer = {},
+): string | null =>
+  Object.keys(data).length === 0 ? null : box.seal(JSON.stringify(data), ownerOf(paymentId));
+
+/** @throws Error that contains no data, see {@link SecretBox} */
+export const openPayer = (
+  box: Pick<SecretBox, 'open'>,
+  paymentId: string,
+  sealed: string,
+): PayerData => JSON.parse(box.open(sealed, ownerOf(paymentId))) as PayerData; // As sealPayer wrote it.
+
+/** Inserts the data of the payer, unless `payment` is empty: a part of the statement that creates the payment. */
+export const insertPayer = (sql: Queries, sealed: string): Fragment => sql`
+  insert into payers (payment_id, sealed) select id, ${sealed} from payment`;
+
+/** A part of the statement that records an opening or an end. */
+export const erasePayer = (sql: Queries, paymentId: Fragment): Fragment => sql`
+  delete from payers where payment_id = ${paymentId}`;
+
+export const createPayers = (sql: Queries) => ({
+  /**
+   * Erases the data of payers that have waited for longer than any payment may be open.
+   * @returns how many, at most `limit`
+   */
+  async eraseOld(limit: number): Promise<number> {
+    const { count } = await sql`
+      delete from payers where payment_id = any(array(
+        select payment_id from payers where created_at < now() - interval '25 hours'
+        order by created_at limit ${limit}))`;
+    return count;
+  },
+});
+export type Payers = ReturnType<typeof createPayers>;

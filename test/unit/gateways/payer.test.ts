@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import type { Payer } from '../../../contract/payer.ts';
+import { stripeLocaleOf } from '../../../gateways/stripe-locales.ts';
+import { aGatewayPayment } from '../../support/gateways/fixture.ts';
+import { payping } from '../../support/gateways/payping.ts';
+import { aProvider } from '../../support/gateways/provider.ts';
+import { stripe } from '../../support/gateways/stripe.ts';
+import { zarinpal } from '../../support/gateways/zarinpal.ts';
+import { zibal } from '../../support/gateways/zibal.ts';
+import type { Call } from '../../fakes/server.ts';
+
+const whole = {
+  mobile: '+989121234567',
+  email: 'ada@shop.example',
+  name: 'Ada Lovelace',
+  locale: 'de-AT',
+} as const;
+
+const zarinpalMetadata = ({ json }: Call) => {
+  const { mobile, email } = Object(json['metadata']) as Payer;
+  return { mobile, email };
+};
+const zibalMobile = ({ json }: Call) => json['mobile'];
+const paypingFields = ({ json }: Call) => [json['payerIdentity'], json['payerName']];
+const stripeFields = ({ form }: Call) => [form.get('customer_email'), form.get('locale')];
+
+const providers = {
+  zarinpal: aProvider(zarinpal),
+  zibal: aProvider(zibal),
+  payping: aProvider(payping),
+  stripe: aProvider(stripe),
+};
+const fixtures = { zarinpal, zibal, payping, stripe };
+type Name = keyof typeof providers;
+const names = Object.keys(providers) as Name[];
+
+const openingOf = (name: Name, payer: Payer | null) => {
+  const { adapter } = providers[name];
+  return adapter().open({ ...aGatewayPayment(fixtures[name].money), payer });
+};
+
+const sentBy = async (name: Name, payer: Payer | null): Promise<Call> => {
+  const [call] = await providers[name].callsOf(() => openingOf(name, payer));
+  if (!call) throw new Error(`${name} was not called`);
+  return call;
+};
+
+describe('an opening with the data of a payer', () => {
+  it.each([
+    ['zarinpal', zarinpalMetadata, { mobile: '09121234567', email: whole.email }],
+    ['zibal', zibalMobile, '09121234567'],
+    ['payping', paypingFields, [whole.email, whole.name]],
+    ['stripe', stripeFields, [whole.email, 'de']],
+  ] as const)('sends %s what it has a place for', async (name, fieldsOf, sent) => {
+    const call = await sentBy(name, whole);
+    expect(fieldsOf(call)).toEqual(sent);
+    const rest = [
+      ...(name === 'payping' ? ['9121234567'] : ['Lovelace']),
+      ...(name === 'zibal' ? ['ada%40', 'ada@'] : []),
+      ...(name === 'stripe' ? ['912'] : []),
+    ];
+    for (const other of rest) expect(call.text).not.toContain(other);
+  });
+
+  it.each([
+    ['zarinpal', zarinpalMetadata, {}],
+    ['zibal', zibalMobile, undefined],
+    ['payping', paypingFields, [undefined, undefined]],
+  ] as const)('sends %s no number of another country', async (name, fieldsOf, sent) => {
+    expect(fieldsOf(await sentBy(name, { mobile: '+4915112345678' }))).toEqual(sent);
+    expect(fieldsOf(await sentBy(name, { mobile: '+9809121234567' }))).toEqual(sent);
+  });
+
+  it('sends PayPing the mobile number of a payer without an e-mail address', async () => {
+    const call = await sentBy('payping', { mobile: '09121234567' });
+    expect(paypingFields(call)).toEqual(['09121234567', undefined]);
+  });
+
+  it.each(names)('sends %s the same as before without a payer', async (name) => {
+    const payment = aGatewayPayment(fixtures[name].money);
+    const texts = async (payer?: Payer | null) => {
+      const { adapter, callsOf } = providers[name];
+      const [call] = await callsOf(() =>
+        adapter().open({ ...payment, ...(payer !== undefined && { payer }) }),
+      );
+      return call?.text;
+    };
+    const before = await texts();
+    expect(before).not.toMatch(/mobile|email|payer[NI]|locale/);
+    expect([await texts(null), await texts({})]).toEqual([before, before]);
+  });
+
+  it.each(names)(
+    'learns of %s that the payer is what it refuses, and keeps no echo',
+    async (name) => {
+      const provider = providers[name].provider();
+      provider.dislikePayers(true);
+      const refused = await openingOf(name, whole);
+      const plain = await openingOf(name, null);
+      provider.dislikePayers(false);
+      expect(refused).toMatchObject({ result: 'refused', isAboutPayer: true });
+      expect(JSON.stringify(refused)).not.toMatch(/912|ada|lovelace/i);
+      expect(plain).toMatchObject({ result: 'opened' });
+    },
+  );
+
+  it('opens at Stripe with and without the payer in one minute, since the keys differ', async () => {
+    const { adapter } = providers.stripe;
+    const payment = aGatewayPayment(stripe.money);
+    for (const payer of [whole, { email: whole.email }, { locale: 'fa' }, null])
+      expect(await adapter().open({ ...payment, payer })).toMatchObject({ result: 'opened' });
+  });
+});
+
+it.each([
+  ['de', 'de'],
+  ['de-AT', 'de'],
+  ['pt_br', 'pt-BR'],
+  ['EN-gb', 'en-GB'],
+  ['fa', undefined],
+  ['ar-SA', undefined],
+  ['xx-YY-evil', undefined],
+])('the language of Stripe for %s is %s', (tag, locale) => {
+  expect(stripeLocaleOf(tag)).toBe(locale);
+});
+
+it('lets the browser choose where Stripe lacks the language', async () => {
+  expect(stripeFields(await sentBy('stripe', { locale: 'fa' }))).toEqual([null, 'auto']);
+});
