@@ -76,6 +76,7 @@ describe('the OpenAPI document', () => {
         'CreatePayment',
         'CreateRefund',
         'CreateReplay',
+        'Payer',
         'SandboxPlan',
         'SandboxRefundPlan',
         'TestWebhook',
@@ -121,7 +122,11 @@ describe('the OpenAPI document', () => {
   });
 
   it('names the default limit of payer pages', () => {
-    const env = { DATABASE_URL: 'postgres://db/payments', PUBLIC_BASE_URL: 'https://pay.example' };
+    const env = {
+      DATABASE_URL: 'postgres://db/payments',
+      PUBLIC_BASE_URL: 'https://pay.example',
+      PAYERS_KEY: `k:${Buffer.alloc(32).toString('base64')}`,
+    };
     const { PAYER_PAGES_PER_MINUTE } = readApiConfig(env);
     expect(document.info.description).toContain(`${PAYER_PAGES_PER_MINUTE} requests a minute`);
   });
