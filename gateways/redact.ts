@@ -56,7 +56,8 @@ const maskDigits = (found: string, kept: string | undefined): string =>
 const maskAllDigits = (found: string, kept: string | undefined): string =>
   kept ?? found.replaceAll(/\p{Nd}/gu, '*');
 
-const escaped = (text: string): string => text.replaceAll(/[$()*+./?[\\\]^{|}-]/g, String.raw`\$&`);
+/** The syntax characters alone: with the flag `u` any other escape is an error, whose message would quote the payer. */
+const escaped = (text: string): string => text.replaceAll(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`);
 
 /** What a provider may echo of a payer whose data we sent. */
 const echoOf = ({ mobile, email, name }: Payer): RegExp => {

@@ -933,7 +933,7 @@ export interface ErrorDetails {
   fields?: {
     /** Dotted; empty for the body itself. */
     path: string;
-    /** `invalid_type`, `invalid_format`, `invalid_value`, `too_small`, `too_big`, `unknown_field`, `repeated`, `exclusive`, `length`, `nul`, `time`, `cursor`, `currency`, `keys`, `key_length`, `bytes`, `depth`, `registered`, `in_use`, `kind`, `signature`, `gateway_currency`, `gateway_bounds`, `gateway_step`, `sandbox_only`. New rules may appear: act on `code`. */
+    /** `invalid_type`, `invalid_format`, `invalid_value`, `too_small`, `too_big`, `unknown_field`, `repeated`, `mobile`, `email`, `name`, `locale`, `exclusive`, `length`, `nul`, `time`, `cursor`, `currency`, `keys`, `key_length`, `bytes`, `depth`, `registered`, `in_use`, `kind`, `signature`, `gateway_currency`, `gateway_bounds`, `gateway_step`, `sandbox_only`. New rules may appear: act on `code`. */
     rule: string;
     message: string;
   }[];

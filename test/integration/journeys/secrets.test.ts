@@ -49,6 +49,10 @@ beforeAll(async () => {
     WEBHOOKS_KEY: webhooksKey.toString('base64'),
     'bytes of WEBHOOKS_KEY': webhooksKey.toString('latin1'),
     'key of a wrong account': wrongKey,
+    'mobile of a payer': '9127654321',
+    'e-mail address of a payer': payer.email,
+    'name of a payer': payer.name,
+    'part of the name': 'Lovelace',
     'address of the database': service.env.DATABASE_URL,
     ...Object.fromEntries(providerSecrets.map((secret, at) => [`credential ${at + 1}`, secret])),
   };
@@ -63,6 +67,52 @@ const keep = (answer: Answer): Answer => {
   const headers = JSON.stringify([...answer.headers]);
   answers.push({ where: `an answer ${answer.status}`, text: `${headers} ${answer.text}` });
   return answer;
+};
+
+/** Only the gateway may know it. */
+const payer = {
+  mobile: '+989127654321',
+  email: 'ada.lovelace@payer.example',
+  name: 'علی Rezaei-Lovelace',
+  locale: 'fa',
+};
+
+/** Each gateway gets the payer, and once more refuses the data and quotes them. The last payment is never opened. */
+const payWithPayer = async () => {
+  for (const name of providerNames)
+    for (const dislikes of [false, true]) {
+      const provider = providers.of(name);
+      provider.dislikePayers(dislikes);
+      const { id } = await providers.sent(journey, name, { payer });
+      expect(provider.calls.some(({ text }) => /912765432|payer\.example/.test(text))).toBe(true);
+      keep(await journey.get(id));
+      keep(await journey.request('POST', `/api/v1/payments/${id}/cancel`, {}));
+      provider.dislikePayers(false);
+    }
+  const order = { order_id: 'o', amount: 150_000, currency: 'IRR', gateway: 'zibal', payer };
+  providers.of('zibal').fail('error');
+  const key = { 'idempotency-key': 'of a payer' };
+  const { json } = keep(await journey.request('POST', '/api/v1/payments', order, key));
+  keep(await journey.request('POST', '/api/v1/payments', order, key));
+  keep(await journey.request('POST', '/api/v1/payments', { ...order, amount: 1 }, key));
+  for (const wrong of [
+    { mobile: `${payer.mobile} ` },
+    { [payer.email]: 1 },
+    { name: [payer.name] },
+  ])
+    keep(await journey.request('POST', '/api/v1/payments', { ...order, payer: wrong }));
+  const id = String(json['payment_id']);
+  await until('the gateway gives no answer', async () => {
+    const rows = await service.sql`select from gateway_exchanges where payment_id = ${id}`;
+    return rows.length > 0;
+  });
+  expect(await service.sql`select from payers`).toHaveLength(1);
+  keep(await journey.request('POST', `/api/v1/payments/${id}/cancel`, {}));
+  await until('it has ended', async () => {
+    const { json: now } = await journey.get(id);
+    return now['status'] === 'cancelled';
+  });
+  expect(await service.sql`select from payers`).toEqual([]);
 };
 
 /** The gateway returns the whole card number, and the browser sends one. */
@@ -190,6 +240,7 @@ describe('after payments of every outcome, failures and attacks', () => {
   it('no log, history, column or response holds a secret or a whole card number', async () => {
     await endInEveryWay(service, journey);
     for (const name of providerNames) await payWithCard(name);
+    await payWithPayer();
     await payLate();
     await mismatch();
     await failuresOfGateways();

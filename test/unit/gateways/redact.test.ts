@@ -145,6 +145,15 @@ describe('withoutEcho', () => {
       expect(withoutEcho(`${written} is odd`, { mobile })).toBe('*** is odd');
   });
 
+  it('takes every character that a name or an address may have', () => {
+    const characters = Array.from({ length: 0x7e - 0x20 }, (_, n) => String.fromCharCode(0x21 + n));
+    for (const each of [...characters, 'ß', 'ي', '\u200c', '😀', characters.join('')]) {
+      const name = `x${each}y`;
+      expect(withoutEcho(`is ${name} not`, { name })).toBe('is *** not');
+      expect(withoutEcho(`is ${name}@b.c not`, { email: `${name}@b.c` })).toBe('is *** not');
+    }
+  });
+
   it('takes a name letter by letter, and hides whole words alone', () => {
     expect(withoutEcho('a (b) is a*b', { name: 'a*b' })).toBe('a (b) is ***');
     expect(withoutEcho('Annual Ann', { name: 'Ann' })).toBe('Annual ***');
