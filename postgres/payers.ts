@@ -11,9 +11,11 @@ const ownerOf = (paymentId: string) => `payer:${paymentId}`;
 export const sealPayer = (
   box: Pick<SecretBox, 'seal'>,
   paymentId: string,
-  { locale: _, ...data }: Payer = {},
-): string | null =>
-  Object.keys(data).length === 0 ? null : box.seal(JSON.stringify(data), ownerOf(paymentId));
+  { mobile, email, name }: Payer = {},
+): string | null => {
+  const text = JSON.stringify({ mobile, email, name });
+  return text === '{}' ? null : box.seal(text, ownerOf(paymentId));
+};
 
 /** @throws Error that contains no data, see {@link SecretBox} */
 export const openPayer = (

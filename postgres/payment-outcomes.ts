@@ -80,18 +80,17 @@ export const createPaymentOutcomes = (sql: Queries) => ({
     first(sql<PaymentWithAccount[]>`
       select ${selectPayment(sql)}, ${accountColumns(sql)},
         p.gateway_reference as reference, p.checkout_at is not null as "payerSent",
-        p.payer_returns_at as "payerReturnsAt", p.candidates, ${silenceColumn(sql)}, d.status as delivery, d.round, ${takesPart(sql)} as "isPaidOnce",
+        p.payer_returns_at as "payerReturnsAt", p.candidates, ${silenceColumn(sql)}, d.status as delivery, d.round,
+        ${takesPart(sql)} as "isPaidOnce", a.display_name as "displayName", p.payer_locale as "payerLocale",
         case when ${takesPart(sql)} then ${isPaidByAnother(sql)} else false end as "orderIsPaid",
-        a.display_name as "displayName", p.payer_locale as "payerLocale",
         (select sealed from payers where payment_id = p.id) as payer
-      from payments p
-      join gateways g on g.slug = p.gateway
+      from payments p join gateways g on g.slug = p.gateway
       join applications a on a.slug = p.application
       left join deliveries d on d.event_id = ${eventId(id)}
       where p.id = ${id}`),
 
   /**
-   * Records that the payment was opened at its gateway, and erases the data of its payer. The payer of a plan is there at once.
+   * Records that the payment was opened at its gateway, and erases what it knew of the payer. The payer of a plan is there at once.
    * @param opened.gateway the candidate that has opened it; null: there is only one
    * @returns false if it has ended or is open already
    */

@@ -105,7 +105,7 @@ export const startPayping = async () => {
       return response;
     }
     if (dislikesPayers && json['payerIdentity'] !== undefined) {
-      const title = `payerIdentity ${String(json['payerIdentity'])} of ${String(json['payerName'])} is invalid`;
+      const title = `payerIdentity ${JSON.stringify(json['payerIdentity'])} of ${JSON.stringify(json['payerName'])} is invalid`;
       return { status: 400, body: { title, status: 400, metaData: { code: 101, errors: [] } } };
     }
     if (refused?.code === 'empty') return { status: refused.status, body: '' };

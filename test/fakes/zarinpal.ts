@@ -157,12 +157,12 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
     if (name === 'verify') moved = undefined;
     const body = replies.get(name);
     if (body && replies.delete(name)) return { body };
-    const { mobile, email } = Object(json['metadata']) as Record<string, unknown>;
+    const { mobile, email } = Object(json['metadata']) as Record<string, string | undefined>;
     const disliked = mobile ?? email;
     if (dislikesPayers && name === 'request' && disliked !== undefined) {
       const field = mobile === undefined ? 'metadata.email' : 'metadata.mobile';
-      const validations = [{ [field]: `The ${field} ${String(disliked)} is not valid.` }];
-      const message = `The input params invalid: ${String(disliked)}`;
+      const validations = [{ [field]: `The ${field} ${disliked} is not valid.` }];
+      const message = `The input params invalid: ${disliked}`;
       return { status: 422, body: { data: [], errors: { code: -9, message, validations } } };
     }
     const code = refusals.get(name)?.shift();

@@ -132,7 +132,9 @@ export const startZibal = async () => {
     if (method !== 'POST' || !Object.hasOwn(operations, name)) return undefined;
     if (json['merchant'] !== 'zibal' && json['merchant'] !== 'live-merchant') return result(102);
     if (dislikesPayers && json['mobile'] !== undefined)
-      return { body: { result: 106, message: `The mobile ${String(json['mobile'])} is invalid` } };
+      return {
+        body: { result: 106, message: `The mobile ${JSON.stringify(json['mobile'])} is invalid` },
+      };
     const code = refusals.get(name)?.shift();
     if (name === 'verify' && moved) entryIn(book, moved.reference).state = moved.state;
     if (name === 'verify') moved = undefined;

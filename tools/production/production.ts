@@ -125,6 +125,13 @@ const planWorkers = (count: number, apart: boolean): [name: string, queues: stri
       )
     : numbered('worker', count).map((name) => [name, 'payments,webhooks']);
 
+const newKeys = () => ({
+  key: randomBytes(32),
+  webhooksKey: randomBytes(32),
+  notificationsKey: randomBytes(32),
+  payersKey: randomBytes(32),
+});
+const textOf = (key: Buffer): string => `production:${key.toString('base64')}`;
 const ringOf = (key: Buffer): KeyRing => ({
   currentId: 'production',
   keys: new Map([['production', key]]),
@@ -153,10 +160,7 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
   const address = `127.0.0.1:${frontend}`;
   const { proxy, apis } = await planApis(processes);
   const databaseUrl = `postgres://postgres@127.0.0.1:${postgresPort}/payments`;
-  const key = randomBytes(32);
-  const webhooksKey = randomBytes(32);
-  const notificationsKey = randomBytes(32);
-  const payersKey = `production:${randomBytes(32).toString('base64')}`;
+  const { key, webhooksKey, notificationsKey, payersKey } = newKeys();
 
   const stop = async () => {
     await proxy.stop();
@@ -233,8 +237,8 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
     await Promise.all([
       ...apis.map(({ name, port, metricsPort }) =>
         bringUpProgram('api', name, {
-          PAYERS_KEY: payersKey,
-          NOTIFICATIONS_KEY: `production:${notificationsKey.toString('base64')}`,
+          PAYERS_KEY: textOf(payersKey),
+          NOTIFICATIONS_KEY: textOf(notificationsKey),
           API_PORT: String(port),
           METRICS_PORT: String(metricsPort),
           PAYER_PAGES_PER_MINUTE: '1000000',
@@ -243,9 +247,9 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
       ...planWorkers(processes, isCluster).map(([name, queues]) =>
         bringUpProgram('worker', name, {
           TASK_QUEUES: queues,
-          PAYERS_KEY: payersKey,
-          SECRETS_KEY: `production:${key.toString('base64')}`,
-          WEBHOOKS_KEY: `production:${webhooksKey.toString('base64')}`,
+          PAYERS_KEY: textOf(payersKey),
+          SECRETS_KEY: textOf(key),
+          WEBHOOKS_KEY: textOf(webhooksKey),
           ALLOW_LOOPBACK_TARGETS: 'true',
           WORKFLOW_BUNDLE: bundle,
         }),
