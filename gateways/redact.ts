@@ -67,7 +67,7 @@ const echoOf = ({ mobile, email, name }: Payer): RegExp => {
       ? [String.raw`\+?(?:\p{Nd}${gap}){0,7}${national.map(scripted).join(gap)}`]
       : []),
     ...(email === undefined ? [] : [escaped(email)]),
-    ...(name === undefined
+    ...(name === undefined || name.trim() === ''
       ? []
       : [
           String.raw`(?<![\p{L}\p{N}])${name

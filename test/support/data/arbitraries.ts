@@ -36,7 +36,11 @@ export const acceptedBy = (schema: Schema, resolve: Resolve, fieldValues: FieldV
     if (found.type === 'integer')
       return fc.integer({ min: found.minimum ?? 0, max: found.maximum ?? 1_000 });
     if (found.type === 'object') return object(found);
-    if (found.pattern) return fc.stringMatching(new RegExp(found.pattern));
+    const longest = found.maxLength ?? Infinity;
+    if (found.pattern)
+      return fc
+        .stringMatching(new RegExp(found.pattern, 'u'))
+        .filter((text) => [...text].length <= longest);
     return fc.string({
       unit: characters,
       minLength: found.minLength ?? 0,

@@ -158,6 +158,7 @@ describe('withoutEcho', () => {
     expect(withoutEcho('a (b) is a*b', { name: 'a*b' })).toBe('a (b) is ***');
     expect(withoutEcho('Annual Ann', { name: 'Ann' })).toBe('Annual ***');
     expect(withoutEcho('a text', {})).toBe('a text');
+    expect(withoutEcho('a text', { name: '  ' })).toBe('a text');
     expect(withoutEcho(null, payer)).toBeNull();
   });
 });
