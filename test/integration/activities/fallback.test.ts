@@ -154,12 +154,16 @@ describe('the gateways that may open a payment', () => {
     const broken = () => Promise.reject(new TypeError('a bug'));
     const { open } = aWorker({ [one]: broken });
     expect(await open(await aPaymentFor([one, two]))).toEqual({ stage: 'open' });
-    const id = await aPaymentFor([one, two]);
-    const failure: unknown = await aWorker({ [one]: broken, [two]: silence })
-      .open(id)
-      .catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(TypeError);
-    expect(failure).not.toBeInstanceOf(ApplicationFailure);
+    for (const faults of [
+      { [one]: broken, [two]: silence },
+      { [one]: silence, [two]: broken },
+    ]) {
+      const failure: unknown = await aWorker(faults)
+        .open(await aPaymentFor([one, two]))
+        .catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(TypeError);
+      expect(failure).not.toBeInstanceOf(ApplicationFailure);
+    }
   });
 
   it('of two tries at once the first that is recorded has the gateway and the reference', async () => {
