@@ -133,7 +133,7 @@ describe('allows a change that v1 permits', () => {
     ],
     [
       'an optional body field',
-      (d) => (field(d, 'CreatePayment')['payer'] = set({ type: 'string' })),
+      (d) => (field(d, 'CreatePayment')['coupon'] = set({ type: 'string' })),
     ],
     ['a new response field', (d) => (field(d, 'Payment')['fee'] = set({ type: 'integer' }))],
     ['a new event field', (d) => (field(d, 'Event')['fee'] = set({ type: 'integer' }))],
