@@ -76,15 +76,17 @@ it('exits with 0 when the API stops while neither Temporal nor Postgres responds
         API_PORT: '0',
         METRICS_PORT: '0',
         PUBLIC_BASE_URL: 'http://127.0.0.1:1',
+        PAYERS_KEY: `test:${Buffer.alloc(32).toString('base64')}`,
       },
     });
     const stderr = text(child.stderr);
-    const metricsPort = await new Promise<number>((resolve) =>
+    const metricsPort = await new Promise<number>((resolve, reject) => {
       createInterface(child.stdout).on('line', (line) => {
         const [, port] = /"metrics_port":(\d+)/.exec(line) ?? [];
         if (port) resolve(Number(port));
-      }),
-    );
+      });
+      child.once('exit', () => void stderr.then((reason) => reject(new Error(reason))));
+    });
     await fetch(`http://127.0.0.1:${metricsPort}/readyz`);
     proxy.silence();
     child.kill('SIGTERM');
