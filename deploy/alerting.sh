@@ -15,7 +15,7 @@ case "${1:-}" in
   --test)
     # Each is another alert, so that a second one also arrives at once.
     docker compose exec -T alertmanager amtool --alertmanager.url=http://localhost:9093 alert add \
-      PaymentsTest severity=page sent="$(date -u +%Y-%m-%dT%H:%M:%SZ)" \
+      PaymentsTest severity=page sent="$(date -u +%Y-%m-%dT%H:%M:%SZ) $$" \
       --annotation=summary='This is a test. Nothing is wrong.'
     echo 'Sent. Every receiver gets it now, and hears within 11 minutes that it is over.'
     echo 'If one does not, `docker compose logs alertmanager` has the reason.'

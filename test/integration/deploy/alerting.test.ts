@@ -372,10 +372,10 @@ describe('a real Alertmanager', () => {
         'the test arrives everywhere',
         () =>
           ['/webhook', '/slack'].every(
-            (path) => outside.at(path).filter(isTest).length === times,
+            (path) => outside.at(path).filter(isTest).length >= times,
           ) &&
-          mail.mails.filter(({ text: content }) => isTest(content)).length === 2 * times &&
-          outside.at('/heartbeat').length === 1 + times,
+          mail.mails.filter(({ text: content }) => isTest(content)).length >= 2 * times &&
+          outside.at('/heartbeat').length >= 1 + times,
         120_000,
       );
     }
