@@ -371,9 +371,7 @@ describe('a real Alertmanager', () => {
       await until(
         'the test arrives everywhere',
         () =>
-          ['/webhook', '/slack'].every(
-            (path) => outside.at(path).filter(isTest).length >= times,
-          ) &&
+          ['/webhook', '/slack'].every((path) => outside.at(path).filter(isTest).length >= times) &&
           mail.mails.filter(({ text: content }) => isTest(content)).length >= 2 * times &&
           outside.at('/heartbeat').length >= 1 + times,
         120_000,
