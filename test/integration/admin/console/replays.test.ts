@@ -181,8 +181,11 @@ describe('the list, the question and the replay agree', () => {
   beforeAll(async () => {
     const classes = ['tls', 'timeout', 'dns'];
     await console.sql`
-      update deliveries set error_class = (${classes}::text[])[1 + abs(hashtext(payment_id)) % 3]
-      where status = 'exhausted'`;
+      update deliveries set error_class = (${classes}::text[])[1 + number % 3]
+      from (
+        select event_id, row_number() over (partition by application, test order by event_id) as number
+        from deliveries where status = 'exhausted') as numbered
+      where numbered.event_id = deliveries.event_id`;
   });
 
   afterAll(
