@@ -7,7 +7,7 @@ import type { AdapterOf } from '../gateways/adapters.ts';
 import type { GatewayAdapter, OpenResult } from '../gateways/gateway.ts';
 import { openingLimits } from '../gateways/http.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
-import { openPayer } from '../postgres/payers.ts';
+import { openPayer, type PayerData } from '../postgres/payers.ts';
 import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payment-outcomes.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import {
@@ -88,18 +88,22 @@ export const createOpenPayment = (deps: Deps) => {
     return result.kind === 'ended' ? { stage: 'ended', status: result.status } : { stage: 'open' };
   };
 
-  /** What the gateway gets to know of the payer. Without the key the payment is opened all the same. */
-  const readPayer = ({ id, payer, payerLocale }: PaymentWithAccount): Payer | null => {
-    const locale = payerLocale === null ? {} : { locale: payerLocale };
+  /** Opens the seal. Without the key the gateway gets no data, and the payment is opened all the same. */
+  const unseal = ({ id, payer }: PaymentWithAccount): PayerData => {
     try {
-      const data = payer === null ? {} : openPayer(payersBox, id, payer);
-      const read = { ...data, ...locale };
-      return Object.keys(read).length > 0 ? read : null;
+      return payer === null ? {} : openPayer(payersBox, id, payer);
     } catch (error) {
       const facts = { payment_id: id, err: error };
       logger.warn(facts, 'Could not decrypt the data of a payer; the gateway gets none');
-      return payerLocale === null ? null : { locale: payerLocale };
+      return {};
     }
+  };
+
+  /** The payer as the gateway gets to know them. */
+  const readPayer = (payment: PaymentWithAccount): Payer | null => {
+    const { payerLocale: locale } = payment;
+    const payer = { ...unseal(payment), ...(locale !== null && { locale }) };
+    return Object.keys(payer).length > 0 ? payer : null;
   };
 
   /** Opens the payment once more if the gateway refuses it for the data of its payer: a typing error there costs no sale. */

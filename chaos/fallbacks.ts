@@ -64,7 +64,7 @@ export interface Conversion {
   down: Openings;
   /** All the others. */
   up: Openings;
-  /** How often a first gateway was asked meanwhile. */
+  /** The number of times that a first gateway was asked meanwhile. */
   inVain: number;
 }
 

@@ -148,7 +148,7 @@ export interface Gateway extends Traits {
   entriesFor(paymentId: string): [reference: string, entry: Entry][];
   /** For a gateway with fallbacks: openings fail like this until it is undefined. */
   failOpenings(fault: OpeningFault | undefined): void;
-  /** How often it was asked to open a payment in this time. */
+  /** @returns the number of openings that it was asked for in this time */
   countOpenings(during: { from: number; to: number }): number;
   stop(): Promise<void>;
 }

@@ -126,7 +126,7 @@ try {
   console.log(formatLongReport(pieces));
   process.exit(addPieces(pieces).violations.length > 0 ? 1 : 0);
 } catch (error) {
-  // What an interruption breaks is being stopped already.
+  // An interruption stops everything already, and errors follow from that.
   if (!isInterrupted) {
     console.error(error instanceof SetupError ? error.message : error);
     await leave(1);

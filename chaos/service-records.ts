@@ -33,7 +33,7 @@ export interface AttemptRow {
 /** The service's records of its payments at the end, by payment id. */
 export interface ServiceRecords {
   shown: Map<string, ShownPayment>;
-  /** Where the API says that the payment is. */
+  /** The gateway that the API names for each payment. */
   gateways: Map<string, string>;
   events: Map<string, { id: string; body: Buffer }[]>;
   attempts: Map<string, AttemptRow[]>;

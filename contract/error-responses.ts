@@ -19,7 +19,7 @@ const details = {
   PAYMENT_NOT_CANCELLABLE: z.strictObject({ status: openEnum(statuses) }),
   REFUND_NOT_ALLOWED: z.strictObject({
     limit: z.int().meta({ description: 'For a day of UTC, in minor units.' }),
-    used: z.int().meta({ description: 'What the refunds of today have reserved.' }),
+    used: z.int().meta({ description: 'The sum that the refunds of today have reserved.' }),
   }),
   REFUND_EXCEEDS_PAYMENT: refundAmounts,
   REFUNDABLE_AMOUNT_CHANGED: refundAmounts,

@@ -8,7 +8,10 @@ import { asInteger } from './list.ts';
 export const ListGateways = z.object({
   currency: CreatePayment.shape.currency
     .optional()
-    .meta({ description: 'Those that take this currency, each with the terms of this one alone.' }),
+    .meta({
+      description:
+        'The list has the gateways that take this currency, each with its terms for this currency alone.',
+    }),
   amount: z
     .string()
     .regex(/^[1-9]\d{0,11}$/, { error: `must be an integer from 1 to ${amountBounds.max}` })
@@ -16,7 +19,8 @@ export const ListGateways = z.object({
     .optional()
     .meta({
       override: asInteger({ maximum: amountBounds.max, format: 'int64' }),
-      description: 'Those that take this amount, in minor units, in one of the listed currencies.',
+      description:
+        'The list has the gateways that take this amount, in minor units, in one of the listed currencies.',
     }),
 });
 export type ListGateways = z.output<typeof ListGateways>;

@@ -28,7 +28,7 @@ const name =
 const mobile = '^(?:\\+[1-9][0-9]{6,14}|09[0-9]{9})$';
 const locale = '^[A-Za-z]{2,3}(?:[\\-_][A-Za-z0-9]{1,8}){0,3}$';
 
-/** What an application knows of its payer. Only the gateway gets to know it. */
+/** The data that an application has of its payer. Only the gateway gets to know it. */
 export const Payer = requestObject({
   mobile: textLike(mobile, {
     maxLength: 16,
@@ -70,7 +70,7 @@ export const Payer = requestObject({
 }).meta({
   id: 'Payer',
   description:
-    'What the gateway may know of the payer, e.g. to fill in its form. Each gateway gets the fields that it has a place for; ' +
+    'The gateway may know this of the payer, e.g. to fill in its form. Each gateway gets the fields that it has a place for; ' +
     'all but the locale are erased as soon as the payment is opened, and no response, event or log has them.',
 });
 export type Payer = z.infer<typeof Payer>;

@@ -26,12 +26,6 @@ esac
 
 # The last line counts, as for Compose.
 setting() { sed -n "s/^$1=//p" .env | tail -n 1 | sed "s/^'\(.*\)'\$/\1/; s/^\"\(.*\)\"\$/\1/"; }
-# What stands between quotes in the file that is written.
-plain() {
-  case "$2" in
-    *[!A-Za-z0-9@.,:_+=/-]*) fail "$1 in .env has a character that no address has." ;;
-  esac
-}
 has() { [ -s "secrets/$1" ]; }
 url() {
   has "$1" || return 0
@@ -47,11 +41,12 @@ for file in smtp-password alerts-webhook-url alerts-slack-url alerts-heartbeat-u
   [ -e "secrets/$file" ] || fail "secrets/$file is missing: deploy/make-secrets.sh adds an empty one."
 done
 for file in alerts-webhook-url alerts-slack-url alerts-heartbeat-url; do url "$file"; done
-plain ALERTS_TO "$to"
-plain SMTP_FROM "$from"
-plain SMTP_HOST "$host"
-plain SMTP_USER "$user"
-plain SMTP_PORT "$port"
+# They stand between quotes in the file that is written.
+for name in ALERTS_TO SMTP_FROM SMTP_HOST SMTP_USER SMTP_PORT; do
+  case "$(setting "$name")" in
+    *[!A-Za-z0-9@.,:_+=/-]*) fail "$name in .env has a character that no address has." ;;
+  esac
+done
 [ -n "$to" ] || has alerts-webhook-url || has alerts-slack-url ||
   fail 'Nobody would get an alert: set ALERTS_TO in .env, or write secrets/alerts-webhook-url or secrets/alerts-slack-url.'
 if [ -n "$to" ]; then

@@ -41,13 +41,13 @@ interface Bar {
   choices?: readonly Choice[];
   /** Fields for text. The form goes to the server first, which keeps a pasted secret out of the address. */
   texts?: { fields: Html; posts: string; isWrong?: boolean };
-  /** What is set by text, or by a link of another page. */
+  /** Parts that a text has set, or a link of another page. */
   chips?: readonly Chip[];
   /** False: the list is not one of times. */
   hasTimes?: boolean;
   /** Fields of the address that the form has no field for. */
   kept?: readonly string[];
-  /** What else stands in the line. */
+  /** Links and forms that stand in the line, too. */
   others?: Html | undefined;
 }
 
@@ -109,14 +109,10 @@ const chipPart = (words: string, href: string | null): Html => {
     : html`<li><a class="chip" href="${href}" aria-label="Remove ${text}">${shown} <span aria-hidden="true">×</span></a></li>`;
 };
 
-const periodPart = (
-  { query, ...request }: TimeRequest,
-  path: string,
-  offered: readonly Period[],
-): Html => {
-  const chosen = readPeriod({ query, ...request });
+const periodPart = (request: TimeRequest, path: string, offered: readonly Period[]): Html => {
+  const chosen = readPeriod(request);
   const address = (period: Period | null) =>
-    addressWith(path, query, { ...without(timeNames), period });
+    addressWith(path, request.query, { ...without(timeNames), period });
   return html`${offered.map((period) =>
     period === chosen
       ? chipPart(capitalized(period), address(null))

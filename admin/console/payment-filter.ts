@@ -71,7 +71,7 @@ const amountWords = ({ currency, amountFrom, amountTo }: PaymentFilter): string 
   return to ? `Amount: up to ${to}` : `Currency: ${currency}`;
 };
 
-/** What is set by the fields for text. */
+/** The parts that the fields for text have set. */
 export const textChips = (filter: PaymentFilter): Chip[] => {
   const amounts = amountWords(filter);
   return [

@@ -68,8 +68,8 @@ export const fromClockTime = (zone: string, text: string | null): Date | null =>
   // The offsets before and after a change of the clock, which may be on this day.
   const before = shown - offsetAt(shown - dayMs);
   const after = shown - offsetAt(shown + dayMs);
-  // A clock that goes back shows the time twice: the first one counts. One that goes forward skips it: then the time
-  // that would have been without the change.
+  // A clock that goes back shows the time twice: the first one counts. A clock that goes forward skips it: then the
+  // time counts that it would show without the change.
   const shownAt = [before, after].filter((at) => at + offsetAt(at) === shown);
   return new Date(shownAt.length === 0 ? before : Math.min(...shownAt));
 };

@@ -313,7 +313,7 @@ export interface CreatePayment {
   sandbox?: SandboxPlan | undefined;
 }
 
-/** What the gateway may know of the payer, e.g. to fill in its form. Each gateway gets the fields that it has a place for; all but the locale are erased as soon as the payment is opened, and no response, event or log has them. */
+/** The gateway may know this of the payer, e.g. to fill in its form. Each gateway gets the fields that it has a place for; all but the locale are erased as soon as the payment is opened, and no response, event or log has them. */
 export interface Payer {
   /** `+` with country code and number, or an Iranian one like `09121234567`. */
   mobile?: string;
@@ -925,7 +925,7 @@ export interface ErrorDetails {
   refundable?: number;
   /** For a day of UTC, in minor units. */
   limit?: number;
-  /** What the refunds of today have reserved. */
+  /** The sum that the refunds of today have reserved. */
   used?: number;
   /** The replay that is running. */
   replay_id?: string;
@@ -1004,9 +1004,9 @@ export interface ListMovements {
 }
 
 export interface ListGateways {
-  /** Those that take this currency, each with the terms of this one alone. */
+  /** The list has the gateways that take this currency, each with its terms for this currency alone. */
   currency?: Currency | undefined;
-  /** Those that take this amount, in minor units, in one of the listed currencies. */
+  /** The list has the gateways that take this amount, in minor units, in one of the listed currencies. */
   amount?: number | undefined;
 }
 
