@@ -6,12 +6,10 @@ import { asInteger } from './list.ts';
 
 /** The query of the list of gateways. */
 export const ListGateways = z.object({
-  currency: CreatePayment.shape.currency
-    .optional()
-    .meta({
-      description:
-        'The list has the gateways that take this currency, each with its terms for this currency alone.',
-    }),
+  currency: CreatePayment.shape.currency.optional().meta({
+    description:
+      'The list has the gateways that take this currency, each with its terms for this currency alone.',
+  }),
   amount: z
     .string()
     .regex(/^[1-9]\d{0,11}$/, { error: `must be an integer from 1 to ${amountBounds.max}` })
