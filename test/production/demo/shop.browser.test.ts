@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { useBrowser } from '../../support/runner/use-browser.ts';
 import { forFile } from '../../support/for-file.ts';
-import { startStack } from '../../support/demo/stack.ts';
+import { runCommand, startStack } from '../../support/demo/stack.ts';
 
 const browser = useBrowser();
 const stack = await forFile(startStack());
@@ -123,6 +123,46 @@ describe('the demo shop in a real browser', () => {
     const focused = 'document.activeElement.getAttribute("href")';
     expect(await orders.evaluate(focused)).toBe(href);
     await payment.close();
+  });
+
+  it('lets the payer choose among several gateways', async () => {
+    const { context, complaints } = await aPayer();
+    const shop = await context.newPage();
+    const choice = shop.getByRole('combobox', { name: 'Pay for Stoneware mug with' });
+    await shop.goto(stack.facts.shop_url);
+    expect(await choice.count()).toBe(0);
+
+    const slug = 'bank-of-the-long-name-behind-the-seven-mountains';
+    const add = runCommand(
+      ['run', 'admin', '--', 'gateways', 'add', slug, '--driver', 'sandbox'],
+      stack.env,
+    );
+    expect(await add.exited, add.output()).toBe(0);
+    await shop.reload();
+    for (const width of [1280, 390]) {
+      await shop.setViewportSize({ width, height: 900 });
+      expect(await fitsItsWidth(shop)).toBe(true);
+    }
+    await choice.selectOption(slug);
+    await shop.getByRole('button', { name: 'Buy Stoneware mug' }).click();
+    await shop.waitForURL('**/api/v1/sandbox/*');
+    await choose(shop, 'Pay');
+    await shop.getByRole('heading', { name: 'Thank you, it is paid' }).waitFor();
+    const id = new URL(shop.url()).searchParams.get('payment_id');
+    const payment = await fetch(`${stack.facts.api_base_url}/api/v1/payments/${id}`, {
+      headers: { authorization: `Bearer ${stack.facts.token}` },
+    });
+    expect(await payment.json()).toMatchObject({ status: 'paid', gateway: slug });
+
+    await shop.goto(stack.facts.shop_url);
+    await choice.selectOption(slug);
+    const disable = runCommand(['run', 'admin', '--', 'gateways', 'disable', slug], stack.env);
+    expect(await disable.exited, disable.output()).toBe(0);
+    await shop.getByRole('button', { name: 'Buy Stoneware mug' }).click();
+    await shop.getByRole('heading', { name: 'Not now' }).waitFor();
+    await shop.getByRole('link', { name: 'Back to the shop' }).click();
+    expect(await choice.count()).toBe(0);
+    expect(complaints.filter((each) => !each.includes('409'))).toEqual([]);
   });
 
   it('sells and shows changes without JavaScript', async () => {
