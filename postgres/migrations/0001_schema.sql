@@ -753,6 +753,38 @@ create table webhook_tests (
 );
 create index webhook_tests__application on webhook_tests (application, requested_at);
 
+-- How well the receiver of an application takes the events of a mode, which the sweeper finds out. Without a row it was
+-- never unwell, or nothing is left that shows it.
+create table receivers (
+  application text not null references applications,
+  test boolean not null,
+  state text not null constraint receivers__state check (state in ('ok', 'failing', 'exhausted')),
+  -- When the state began.
+  since timestamptz not null,
+  primary key (application, test)
+);
+
+-- What the people of an application are told of its live receiver: one mail to one address about one change, or about
+-- one day. The sweeper writes rows and deletes them after a week; an activity claims them and sends them.
+create table notices (
+  application text not null references applications,
+  kind text not null
+    constraint notices__kind check (kind in ('failing', 'exhausted', 'recovered', 'digest')),
+  -- When the state began that the notice tells of; of a digest, when its day began.
+  state_since timestamptz not null,
+  address text not null,
+  created_at timestamptz not null,
+  -- When the next try is due; null: the notice is finished.
+  next_try_at timestamptz,
+  tries int not null default 0,
+  -- Written before the mail is sent.
+  claimed_at timestamptz,
+  -- unknown: a crash came between the claim and the answer of the mail server.
+  result text constraint notices__result check (result in ('sent', 'refused', 'failed', 'unknown')),
+  primary key (application, kind, state_since, address)
+);
+create index notices__due on notices (next_try_at) where next_try_at is not null;
+
 -- The last gateway calls of each payment, for admins. No credentials, no card data.
 create table gateway_exchanges (
   payment_id text not null references payments on delete cascade,
