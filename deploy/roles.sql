@@ -53,6 +53,9 @@ grant insert (id, payment_id, application, test, order_id, status, stage, amount
   update (cancel_requested, due_at) on refunds to payments_api;
 grant select on refund_limits to payments_api;
 grant select on receivers to payments_api;
+-- People agree to notices, or end them, with the links in their mails.
+grant select (hash, application, address) on notice_links to payments_api;
+grant select, update (confirmed_at, unsubscribed_at) on notice_addresses to payments_api;
 grant insert, delete on workflow_outbox to payments_api;
 grant insert, update on idempotency_keys, request_counts to payments_api;
 grant select (id, application, at), insert (id, application, method, route, status, code, fields), delete
@@ -106,6 +109,7 @@ grant update (silent_until, silences) on gateways to payments_worker;
 grant select, insert, update (state, since), delete on receivers to payments_worker;
 grant select (application, kind, state_since, address, created_at),
   insert (application, kind, state_since, address, created_at, next_try_at), delete on notices to payments_worker;
+grant select on notice_addresses to payments_worker;
 -- Only the last gateway exchanges of a payment are kept.
 grant delete on workflow_outbox, idempotency_keys, gateway_exchanges to payments_worker;
 
@@ -122,7 +126,8 @@ grant update (status, round, trigger, round_began_at, next_attempt_at, delivered
   postponed_at, at_once) on deliveries to payments_webhooks;
 grant update (sent, completed_at, duration_ms, response_status, error_class, response_body, response_truncated)
   on webhook_tests to payments_webhooks;
-grant select on receivers, notices to payments_webhooks;
+grant select on receivers, notices, notice_addresses to payments_webhooks;
+grant select (sent_at), insert (hash, application, address), delete on notice_links to payments_webhooks;
 grant update (next_try_at, tries, claimed_at, result) on notices to payments_webhooks;
 
 -- Admins manage access and replay deliveries. They only read payments.
@@ -142,7 +147,9 @@ grant insert (refund_id, token, actor, via) on confirmations to payments_admin, 
 grant select, insert, update, delete on refund_limits, refund_approvals to payments_admin;
 grant update (enabled, credentials, notification_secrets, refund_credentials, time_zone, fee_basis_points, fee_fixed) on gateways
   to payments_admin;
-grant select on movements, account_days, account_differences, receivers, notices to payments_admin, payments_console;
+grant select on movements, account_days, account_differences, receivers, notices, notice_addresses to payments_admin, payments_console;
+grant insert (application, address), delete on notice_addresses to payments_admin, payments_console;
+grant insert (application, kind, state_since, address, created_at, next_try_at) on notices to payments_admin, payments_console;
 grant update (state, reason, changed_at) on account_differences to payments_admin, payments_console;
 grant update (revoked_at) on tokens to payments_admin;
 grant update (ciphertext, retires_at) on webhook_secrets to payments_admin;

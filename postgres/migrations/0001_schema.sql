@@ -764,12 +764,33 @@ create table receivers (
   primary key (application, test)
 );
 
+-- The addresses of an application's people, at most five. Each agrees by a link before it is told anything.
+create table notice_addresses (
+  application text not null references applications,
+  address text not null constraint notice_addresses__address
+    check (octet_length(address) <= 254 and address ~ '^[!-?A-~]+@[!-?A-~]+$'),
+  added_at timestamptz not null default now(),
+  confirmed_at timestamptz,
+  unsubscribed_at timestamptz,
+  primary key (application, address)
+);
+
+-- The links in mails to an address, by the hash of their token.
+create table notice_links (
+  hash bytea primary key,
+  application text not null,
+  address text not null,
+  sent_at timestamptz not null default now(),
+  constraint notice_links__address foreign key (application, address) references notice_addresses on delete cascade
+);
+create index notice_links__address on notice_links (application, address);
+
 -- What the people of an application are told of its live receiver: one mail to one address about one change, or about
 -- one day. The sweeper writes rows and deletes them after a week; an activity claims them and sends them.
 create table notices (
   application text not null references applications,
   kind text not null
-    constraint notices__kind check (kind in ('failing', 'exhausted', 'recovered', 'digest')),
+    constraint notices__kind check (kind in ('confirmation', 'failing', 'exhausted', 'recovered', 'digest')),
   -- When the state began that the notice tells of; of a digest, when its day began.
   state_since timestamptz not null,
   address text not null,
@@ -781,8 +802,10 @@ create table notices (
   claimed_at timestamptz,
   -- unknown: a crash came between the claim and the answer of the mail server.
   result text constraint notices__result check (result in ('sent', 'refused', 'failed', 'unknown')),
-  primary key (application, kind, state_since, address)
+  primary key (application, kind, state_since, address),
+  constraint notices__address foreign key (application, address) references notice_addresses on delete cascade
 );
+create index notices__address on notices (application, address, created_at);
 create index notices__due on notices (next_try_at) where next_try_at is not null;
 
 -- The last gateway calls of each payment, for admins. No credentials, no card data.
