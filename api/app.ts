@@ -125,6 +125,7 @@ const handle = async (
       address,
       onBudget: (budget) => ctx.set(budgetHeaders(budget)),
     });
+    ctx.state['caller'] = caller;
     if (log) Object.assign(log, { application: caller.application, token: caller.token });
     checkBudget(caller.budget);
     if (route.scope && !caller.scopes.includes(route.scope))

@@ -58,7 +58,7 @@ grant select (hash, application, address) on notice_links to payments_api;
 grant select, update (confirmed_at, unsubscribed_at) on notice_addresses to payments_api;
 grant insert, delete on workflow_outbox to payments_api;
 grant insert, update on idempotency_keys, request_counts to payments_api;
-grant select (id, application, at), insert (id, application, method, route, status, code, fields), delete
+grant select (id, application, test, at), insert (id, application, test, method, route, status, code, fields), delete
   on refused_requests to payments_api;
 grant update (last_used_at) on tokens to payments_api;
 -- The payer's choice on the sandbox gateway's own page.

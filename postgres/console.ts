@@ -18,7 +18,7 @@ export interface GatewayCount {
 }
 
 /** A thing that belongs to live or to tests, and has a page of its own. */
-export type ThingKind = 'payment' | 'refund' | 'event' | 'replay' | 'difference';
+export type ThingKind = 'payment' | 'refund' | 'event' | 'replay' | 'difference' | 'request';
 
 /** The work that no process has done yet. Null: there is none. */
 export interface Waiting {
@@ -48,6 +48,7 @@ export const createConsoleQueries = (sql: Queries) => {
     replay: (id) => sql`select test from replays where id = ${id}`,
     difference: (id) => sql`
       select ${isDifferenceOf(sql, true)} as test from account_differences f where f.id = ${id}`,
+    request: (id) => sql`select test from refused_requests where id = ${id}`,
   };
   const owners = (of: Parameters<typeof ownersOf>[1]) => ownersOf(sql, of);
   const row = rowColumns(sql);

@@ -25,6 +25,9 @@ export const modeName = (test: boolean): 'live' | 'test' => (test ? 'test' : 'li
 export const fileName = (name: string, test: boolean): string =>
   `${name}${test ? '-test' : ''}.csv`;
 
+/** With an id it has that request alone. */
+export const requestsPath = '/applications/:slug/requests';
+
 const thingOf = ({
   id = '',
   event = '',
@@ -49,7 +52,9 @@ export const modeOfThing = async (
 ): Promise<boolean | undefined> => {
   // It takes what the list has shown, also if the person has changed the mode in another tab.
   if (path === '/deliveries/replay') return modeIn(query);
-  const thing = thingOf(params);
+  const request = path === requestsPath ? query.get('id') : null;
+  const thing: [ThingKind, string] | undefined =
+    request === null ? thingOf(params) : ['request', request];
   return thing && queries.findMode(...thing);
 };
 

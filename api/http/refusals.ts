@@ -2,7 +2,7 @@ import type { RefusedRequest } from '../../postgres/refused-requests.ts';
 import type { Logger } from '../../telemetry/log.ts';
 
 const flushMs = 1_000;
-/** A process keeps so many of one application in a second. A client in a loop must not fill the table's log. */
+/** A process keeps so many of one application and mode in a second. A client in a loop must not fill the table's log. */
 const perApplication = 20;
 const textMax = 200;
 
@@ -42,8 +42,10 @@ export const createRefusals = ({ insert, logger }: Deps) => {
   };
   return {
     record(request: RefusedRequest): void {
-      const { application, fields } = request;
-      const own = waiting.filter((other) => other.application === application);
+      const { application, test, fields } = request;
+      const own = waiting.filter(
+        (other) => other.application === application && other.test === test,
+      );
       if (own.length >= perApplication) return;
       const kept = fields?.map(({ path, rule, message }) => ({
         path: shown(path),

@@ -3,6 +3,7 @@ import { type ErrorCode, PaymentError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
 import { newRequestId } from '../../contract/ids.ts';
 import { parseTraceparent, traceIdOf } from '../../contract/trace.ts';
+import type { Caller } from '../../postgres/tokens.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { logContext } from '../../telemetry/log.ts';
@@ -89,17 +90,20 @@ export const requestContext =
 
 /** For the developers of the application that made the request. */
 const recordRefusal = ({ refusals }: Deps, ctx: Koa.Context, error: unknown) => {
-  const { application, request_id: id } = logContext.getStore() ?? {};
+  const { request_id: id } = logContext.getStore() ?? {};
+  const caller = ctx.state['caller'] as Caller | undefined;
   const route = routeOf(ctx);
   const { method, status } = ctx;
-  if (application === undefined || id === undefined || !route || status >= 500) return;
+  if (caller === undefined || id === undefined || !route || status >= 500) return;
   // A status below 500 is that of the error itself.
   if (!(error instanceof PaymentError)) return;
   // A client over its budget would push out what its developers look for; its headers say enough.
   if (error.code === 'RATE_LIMITED') return;
   const { code, details } = error;
   const fields = details?.fields?.slice(0, limits.reportedProblems) ?? null;
-  refusals.record({ id, application, method, route: route.path, status, code, fields });
+  const { application, mode } = caller;
+  const test = mode === 'test';
+  refusals.record({ id, application, test, method, route: route.path, status, code, fields });
 };
 
 /** A browser without a token, at a place to which a part of a payer's link leads. */

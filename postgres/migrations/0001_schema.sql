@@ -1283,11 +1283,14 @@ create table console_views (
   primary key (person, name)
 );
 
--- The last requests of each application that the API refused, for its developers. The API keeps 100 of each.
+-- The last requests of each application that the API refused, for its developers. The API keeps 100 of each
+-- application and mode.
 create table refused_requests (
   -- X-Request-Id.
   id text primary key,
   application text not null references applications,
+  -- The mode of its token: the API knows nobody's application without one.
+  test boolean not null,
   at timestamptz not null default now(),
   method text not null,
   -- The route's pattern: a path can hold anything.
@@ -1297,4 +1300,4 @@ create table refused_requests (
   -- As in the response: what is wrong with which field.
   fields jsonb
 );
-create index refused_requests__application on refused_requests (application, at desc);
+create index refused_requests__application on refused_requests (application, test, at desc);

@@ -4,6 +4,7 @@ import { keptRefusals } from '../../../postgres/refused-requests.ts';
 import { filterBar } from '../filter-bar.ts';
 import type { Html } from '../html.ts';
 import { escapeControls, nowrap, withCode } from '../html.ts';
+import { modeName, requestsPath } from '../mode.ts';
 import { ofSlug } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
@@ -19,12 +20,11 @@ const problems = ({ fields }: RefusedRequest): Html | null =>
 /** The last requests of an application that the API refused. */
 export const requestRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const { cells, params, query, operations } = request;
+    const { cells, params, query, operations, test } = request;
     const slug = params.slug;
     await operations.applications.get(slug);
-    const found = await deps.refusedRequests.list(slug);
     const wanted = query.get('id');
-    const rows = wanted === null ? found : found.filter(({ id }) => id === wanted);
+    const rows = await deps.refusedRequests.list(slug, wanted === null ? { test } : { id: wanted });
     return page(
       `Refused requests of ${slug}`,
       html`${filterBar(request, {
@@ -44,11 +44,12 @@ export const requestRoutes = (deps: Deps): Route[] => {
         })),
         ifEmpty:
           wanted === null
-            ? 'No request was refused.'
+            ? `No request with a ${modeName(test)} token was refused.`
             : 'It is not among the last requests that were refused.',
       })}
       <p class="soft">
-        The last ${keptRefusals} with a valid token. Bodies and paths are not kept. A client in a loop shows
+        The last ${keptRefusals} with a valid ${modeName(test)} token. A request without a valid token belongs to no
+        application and no mode: the log of the API alone has it. Bodies and paths are not kept. A client in a loop shows
         20 a second.
       </p>`,
     );
@@ -56,7 +57,7 @@ export const requestRoutes = (deps: Deps): Route[] => {
   return [
     {
       method: 'GET',
-      path: '/applications/:slug/requests',
+      path: requestsPath,
       role: 'viewer',
       owner: ofSlug,
       handle: list,

@@ -160,8 +160,8 @@ describe('the purge', () => {
 
   it('deletes old refused requests, and empties old reasons with the payments', async () => {
     await records.sql`
-      insert into refused_requests (id, application, method, route, status, code)
-      values ('req_1', 'quiet', 'GET', '/api/v1/payments', 422, 'VALIDATION_FAILED')`;
+      insert into refused_requests (id, application, test, method, route, status, code)
+      values ('req_1', 'quiet', true, 'GET', '/api/v1/payments', 422, 'VALIDATION_FAILED')`;
     await records.sql`
       insert into account_differences (gateway, day, kind, subject, state, reason, changed_at)
       values ('sandbox', current_date, 'fee_differs', 'x', 'explained', 'the till of Jane Doe', now())`;

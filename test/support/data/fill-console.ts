@@ -142,8 +142,8 @@ export const fillConsole = async (sql: Sql) => {
     update attempts set response_status = null, error_class = 'timeout', error = 'No answer within 10 s'
     where event_id = any(${failing.map(({ id }) => eventId(id))}::text[]::uuid[])`;
   await sql`
-    insert into refused_requests (id, application, method, route, status, code, fields)
-    values ('req_00000000000000000000000001', 'shop', 'POST', '/api/v1/payments', 422, 'VALIDATION_FAILED',
+    insert into refused_requests (id, application, test, method, route, status, code, fields)
+    values ('req_00000000000000000000000001', 'shop', false, 'POST', '/api/v1/payments', 422, 'VALIDATION_FAILED',
       ${sql.json([{ path: hostileText('path'), rule: 'unknown', message: hostileText('message') }])})`;
   const [toCheck] = rows.filter(({ status }) => status === 'failed');
   await sql`

@@ -366,8 +366,8 @@ describe('a text of others', () => {
     );
     const fields = [{ path: `metadata.${hostile}`, rule: 'unknown', message: `not ${hostile}` }];
     await console.sql`
-      insert into refused_requests (id, application, method, route, status, code, fields)
-      values ('req_1', 'texts', 'POST', '/api/v1/payments', 422, 'VALIDATION_FAILED', ${console.sql.json(fields)})`;
+      insert into refused_requests (id, application, test, method, route, status, code, fields)
+      values ('req_1', 'texts', false, 'POST', '/api/v1/payments', 422, 'VALIDATION_FAILED', ${console.sql.json(fields)})`;
     for (const path of [
       '/applications/texts',
       '/applications/texts/requests',

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createRoutes } from '../../../../admin/console/routes.ts';
-import { eventId, newPaymentId, newReplayId, refundId } from '../../../../contract/ids.ts';
+import {
+  eventId,
+  newPaymentId,
+  newReplayId,
+  newRequestId,
+  refundId,
+} from '../../../../contract/ids.ts';
 import { createReplays } from '../../../../postgres/replays.ts';
 import { everyDelivery } from '../../../../postgres/delivery-filter.ts';
 import { fillConsole } from '../../../support/data/fill-console.ts';
@@ -78,7 +84,11 @@ const addAll = async (test: boolean) => {
     { application: 'shop', mode, name: `more ${mode}`, expiresAt: null },
     'more',
   );
-  return { payment: one, refund: refundId([one]), event: eventId(one), replay: id };
+  const request = newRequestId();
+  await sql`
+    insert into refused_requests (id, application, test, method, route, status, code)
+    values (${request}, 'shop', ${test}, 'GET', '/api/v1/payments', 422, 'VALIDATION_FAILED')`;
+  return { payment: one, refund: refundId([one]), event: eventId(one), replay: id, request };
 };
 
 /** Every page, with an address of each. A page of one thing is of another one than those that are added. */
@@ -122,7 +132,7 @@ const affected = [
   ...['/payments', '/payments/file', '/refunds'],
   ...['/accounts', '/accounts/file', '/accounts/:gateway/:day', '/accounts/:gateway/:day/file'],
   ...['/deliveries', '/deliveries/replays'],
-  ...['/applications/:slug', '/applications/:slug/events'],
+  ...['/applications/:slug', '/applications/:slug/events', '/applications/:slug/requests'],
   '/search',
 ];
 
@@ -181,6 +191,7 @@ it.each([
       `/events/${added.event}`,
       `/events/${added.event}/replay`,
       `/deliveries/replays/${added.replay}`,
+      `/applications/shop/requests?id=${added.request}`,
       `/accounts/differences/${difference?.id}/explain`,
       `/deliveries/replay?scope=selected&event=${added.event}&status=failing&mode=${test ? 'test' : 'live'}&to=${new Date().toISOString()}`,
     ]) {

@@ -26,7 +26,7 @@ it('a refused request is kept for the developers of its application, with its fi
   ];
   await journey.request('GET', '/api/v1/me');
   const kept = await until('both are written', async () => {
-    const found = await refusedRequests.list(application);
+    const found = await refusedRequests.list(application, { test: true });
     return found.length === 2 && found;
   });
   const [missing, invalid] = kept;
@@ -51,9 +51,22 @@ it('a refused request is kept for the developers of its application, with its fi
   expect(await refusedRequests.getApplication(invalid?.id ?? '')).toBe(application);
 });
 
-const refused = (application: string): RefusedRequest => ({
+it('a request is of the mode of its token', async () => {
+  const { application, journey } = await service.anApplication({ mode: 'live' });
+  await journey.request('POST', '/api/v1/payments', {});
+  const list = (test: boolean) => refusedRequests.list(application, { test });
+  const [kept] = await until('it is written', async () => {
+    const found = await list(false);
+    return found.length === 1 && found;
+  });
+  expect(await list(true)).toEqual([]);
+  expect(await refusedRequests.list(application, { id: kept?.id ?? '' })).toEqual([kept]);
+});
+
+const refused = (application: string, test = true): RefusedRequest => ({
   id: newRequestId(),
   application,
+  test,
   method: 'GET',
   route: '/api/v1/me',
   status: 429,
@@ -61,20 +74,22 @@ const refused = (application: string): RefusedRequest => ({
   fields: null,
 });
 
-it('an application keeps its newest, however many there are', async () => {
+it('an application keeps its newest of each mode, however many there are', async () => {
   const [loud, quiet] = [await service.anApplication(), await service.anApplication()];
-  await refusedRequests.insert([refused(quiet.application)]);
+  const live = refused(loud.application, false);
+  await refusedRequests.insert([refused(quiet.application), live]);
   const many = Array.from({ length: keptRefusals }, () => refused(loud.application));
   await refusedRequests.insert(many);
   const newest = refused(loud.application);
   await refusedRequests.insert([newest]);
-  const found = await refusedRequests.list(loud.application);
+  const found = await refusedRequests.list(loud.application, { test: true });
   expect(found).toHaveLength(keptRefusals);
   expect(found[0]?.id).toBe(newest.id);
-  expect(await refusedRequests.list(quiet.application)).toHaveLength(1);
+  expect(await refusedRequests.list(quiet.application, { test: true })).toHaveLength(1);
+  expect(await refusedRequests.list(loud.application, { test: false })).toMatchObject([live]);
 });
 
-it('a client in a loop fills nothing, and takes no place from another application', async () => {
+it('a client in a loop fills nothing, and takes no place from another application or mode', async () => {
   const written: RefusedRequest[] = [];
   const errors: object[] = [];
   const refusals = createRefusals({
@@ -82,12 +97,14 @@ it('a client in a loop fills nothing, and takes no place from another applicatio
     logger: { error: (error: object) => void errors.push(error) },
   });
   for (let sent = 0; sent < 1_000; sent += 1) refusals.record(refused('loud'));
+  refusals.record(refused('loud', false));
   refusals.record({
     ...refused('quiet'),
     fields: [{ path: `\0 svc_live_abc whsec_abc ${'😀'.repeat(200)}`, rule: 'a', message: 'b' }],
   });
   await refusals.stop();
-  expect(written.filter(({ application }) => application === 'loud')).toHaveLength(20);
+  const loud = written.filter(({ application }) => application === 'loud');
+  expect([loud.length, loud.filter(({ test }) => !test).length]).toEqual([21, 1]);
   const [quiet, ...others] = written.filter(({ application }) => application === 'quiet');
   expect(others).toEqual([]);
   expect(quiet?.fields?.[0]?.path).toMatch(/^\u{fffd} svc_live_… whsec_… (?:😀)+\u{fffd}$/u);
