@@ -90,7 +90,7 @@ grant update (status, round, trigger, round_began_at, next_attempt_at, exhausted
   on deliveries to payments_worker;
 grant update (status, begun, refused, position_at, position_id, ended_at) on replays to payments_worker;
 grant update (reversals, reversal_at, result, resolved_at, amount, currency) on late_payments to payments_worker;
-grant update (return_url, state, verifications, confirmations, verified_at) on sandbox_payments to payments_worker;
+grant update (return_url, state, verifications, confirmations, verified_at, payer) on sandbox_payments to payments_worker;
 grant insert, update (times_told, accepted_at) on sandbox_refunds to payments_worker;
 -- It passes the data of payers on to gateways, and erases them.
 grant select, delete on payers to payments_worker;

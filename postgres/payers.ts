@@ -32,13 +32,22 @@ export const insertPayer = (sql: Queries, sealed: string): Fragment => sql`
 export const erasePayer = (sql: Queries, paymentId: Fragment): Fragment => sql`
   delete from payers where payment_id = ${paymentId}`;
 
+/** A part of the statement that records an end: what the sandbox has kept for its page. */
+export const eraseSandboxPayer = (sql: Queries, paymentId: Fragment): Fragment => sql`
+  update sandbox_payments set payer = null where payment_id = ${paymentId} and payer is not null`;
+
 export const createPayers = (sql: Queries) => ({
   /**
-   * Erases the data of payers that have waited for longer than any payment may be open.
-   * @returns how many, at most `limit`
+   * Erases the data of payers that have waited for longer than any payment may be open, also at the sandbox.
+   * @returns how many that nobody has opened, at most `limit`
    */
   async eraseOld(limit: number): Promise<number> {
     const { count } = await sql`
+      with at_sandbox as (
+        update sandbox_payments set payer = null where reference = any(array(
+          select reference from sandbox_payments
+          where payer is not null and created_at < now() - interval '25 hours'
+          order by created_at limit ${limit})))
       delete from payers where payment_id = any(array(
         select payment_id from payers where created_at < now() - interval '25 hours'
         order by created_at limit ${limit}))`;

@@ -18,7 +18,7 @@ import {
   takeOver,
   takesPart,
 } from './orders.ts';
-import { erasePayer } from './payers.ts';
+import { erasePayer, eraseSandboxPayer } from './payers.ts';
 import { selectPayment } from './payment-columns.ts';
 import { retryInquiryAt, verifyingInquiryAt } from './sweeper.ts';
 
@@ -227,7 +227,8 @@ export const createPaymentOutcomes = (sql: Queries) => ({
           and (not ${onlyIfUnsent} or p.checkout_at is null) and a.slug = p.application and g.slug = p.gateway
           ${isPaid ? sql`and ${mayHoldOrder(sql)}` : sql``} ${isLost ? sql`and ${isPaidByAnother(sql)}` : sql``}
         returning p.id, p.application, p.test, p.order_id
-      ), erased as (${erasePayer(sql, sql`(select id from ended)`)}), ${eventInserts(sql, event, ended.id)}, ${exchangeInserts(sql, ended.id, stored)}
+      ), erased as (${erasePayer(sql, sql`(select id from ended)`)}),
+        erased_at_sandbox as (${eraseSandboxPayer(sql, sql`(select id from ended)`)}), ${eventInserts(sql, event, ended.id)}, ${exchangeInserts(sql, ended.id, stored)}
       select from ended`;
     const endOnce = (stored: readonly GatewayExchange[]) => claiming(() => changesOne(end(stored)));
     if (await endOnce(exchanges)) return true;

@@ -32,6 +32,8 @@ export interface SandboxPagePayment
   extends SandboxPayment, PaidTo, Pick<Payment, 'description' | 'test'> {
   /** The language that the application knows of the payer. */
   payerLocale: string | null;
+  /** The sealed data of the payer of a test payment. */
+  payer: string | null;
 }
 
 /** A payer who acts by a test's plan goes to the gateway at once. Null: never comes back. */
@@ -108,15 +110,21 @@ export const createSandboxPayments = (sql: Queries) => {
     tracking_code as "trackingCode", card_pan_masked as "cardPanMasked", ${isSilent} as "isSilent",
     lose_confirmation and confirmations = 1 as "isLost"`;
   return {
-    /** Opening a payment twice returns the same reference. A payment with a plan is there already. */
+    /**
+     * Opening a payment twice returns the same reference. A payment with a plan is there already. Of a test payment, the
+     * sandbox keeps the sealed data of the payer for its page.
+     */
     async open(
       payment: Pick<SandboxPayment, 'paymentId' | 'amount' | 'currency' | 'returnUrl'>,
     ): Promise<{ reference: string; payer: PlannedPayer | null }> {
       const [row] = await sql<{ reference: string; isPlanned: boolean; returnsAt: Date | null }[]>`
-        insert into sandbox_payments (reference, payment_id, amount, currency, return_url, state)
+        insert into sandbox_payments (reference, payment_id, amount, currency, return_url, state, payer)
         values (${newReference()}, ${payment.paymentId}, ${payment.amount},
-          ${payment.currency}, ${payment.returnUrl}, 'open')
-        on conflict (payment_id) do update set return_url = excluded.return_url
+          ${payment.currency}, ${payment.returnUrl}, 'open', (
+            select sealed from payers join payments p on p.id = payment_id
+            where payment_id = ${payment.paymentId} and p.test))
+        on conflict (payment_id) do update set return_url = excluded.return_url,
+          payer = coalesce(excluded.payer, sandbox_payments.payer)
         returning reference, acts_at is not null as "isPlanned",
           case when returns then acts_at end as "returnsAt"`;
       if (!row) throw new Error('The sandbox gateway returned no reference');
@@ -130,7 +138,7 @@ export const createSandboxPayments = (sql: Queries) => {
 
     getByPayment: (paymentId: string) =>
       first(sql<SandboxPagePayment[]>`
-        with found as (select ${columns} from sandbox_payments where payment_id = ${paymentId})
+        with found as (select ${columns}, payer from sandbox_payments where payment_id = ${paymentId})
         select found.*, p.description, p.test, p.payer_locale as "payerLocale", ${selectPaidTo(sql)}
         from found
         join payments p on p.id = found."paymentId"

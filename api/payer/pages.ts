@@ -32,7 +32,8 @@ const style = `
   select { font: inherit; padding: .6rem; border-radius: .6rem; border: 1px solid var(--line);
     background: var(--card); color: inherit; width: 100% }
   label { display: grid; gap: .25rem } hr { border: 0; border-top: 1px solid var(--line); width: 100% }
-  section + section { margin-top: 1.75rem } main > :first-child { margin-top: 0 }
+  dl { margin: .5rem 0 } dd { margin: 0 0 .35rem; color: var(--ink) }
+  section + section, form + section { margin-top: 1.75rem } main > :first-child { margin-top: 0 }
   nav { display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin-top: 1.75rem; font-size: .9rem }
   nav a { color: var(--soft) }
   .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }`;

@@ -1,17 +1,20 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
+import type { Payer } from '../../contract/payer.ts';
 import { type FailureCode, failureReasons, isFailureCode } from '../../contract/failure-codes.ts';
+import { openPayer } from '../../postgres/payers.ts';
 import type {
   SandboxPagePayment,
   SandboxPayment,
   SandboxPayments,
 } from '../../postgres/sandbox-payments.ts';
+import type { SecretBox } from '../../postgres/secret-box.ts';
 import { pageHeaders } from '../http/response-headers.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';
 import { type Visit, visitOf } from './language.ts';
 import { page, paymentParts, problemPage } from './pages.ts';
-import { speak } from './texts.ts';
+import { type Html, speak, type TextName } from './texts.ts';
 
 /** The choices on the page, and the state that each brings the payment to at the sandbox gateway. */
 const actions = {
@@ -34,7 +37,8 @@ export const showSandboxRoute = {
   ...shared,
   summary: "Show the sandbox gateway's page",
   description:
-    'The built-in gateway moves no money; its page offers the ways in which a payment can end.',
+    'The built-in gateway moves no money; its page offers the ways in which a payment can end. Of a test payment it ' +
+    'shows what a gateway would get to know of the payer, until the payment ends.',
   responses: { 200: { description: 'The page.', ...shownPage } },
 } as const satisfies RouteSpec;
 
@@ -66,16 +70,17 @@ export const chooseInSandboxRoute = {
 
 export interface Deps {
   sandboxPayments: Pick<SandboxPayments, 'getByPayment' | 'choose'>;
+  payersBox: Pick<SecretBox, 'open'>;
 }
 
 export const showSandboxHandler =
-  ({ sandboxPayments }: Deps): Handler<'payer', typeof showSandboxRoute> =>
+  ({ sandboxPayments, payersBox }: Deps): Handler<'payer', typeof showSandboxRoute> =>
   async (request) => {
     const found = await findByPaymentId(request, sandboxPayments.getByPayment);
     const visit = visitOf(request, found);
     if (!found) return unknownPayment(visit);
     if (found.state !== 'open') return closedPage(visit, found);
-    return choicePage(visit, found);
+    return choicePage(visit, found, found.test ? readPayer(payersBox, found) : {});
   };
 
 export const chooseInSandboxHandler =
@@ -98,9 +103,22 @@ export const chooseInSandboxHandler =
     return { status: 303, headers: { location: found.returnUrl } };
   };
 
+/** The payer as a gateway would get to know them: without the key it gets no data. */
+const readPayer = (
+  box: Deps['payersBox'],
+  { paymentId, payer, payerLocale }: SandboxPagePayment,
+): Payer => {
+  const locale = payerLocale === null ? {} : { locale: payerLocale };
+  try {
+    return { ...(payer === null ? {} : openPayer(box, paymentId, payer)), ...locale };
+  } catch {
+    return locale;
+  }
+};
+
 const isAction = (text: string): text is keyof typeof actions => Object.hasOwn(actions, text);
 
-const choicePage = (visit: Visit, payment: SandboxPagePayment) => {
+const choicePage = (visit: Visit, payment: SandboxPagePayment, payer: Payer) => {
   const text = speak(visit.language);
   return page(visit, {
     status: 200,
@@ -125,8 +143,36 @@ const choicePage = (visit: Visit, payment: SandboxPagePayment) => {
           </select>
         </label>
         <button name="action" value="refuse">${text('sandbox_refuse')}</button>
-      </form>`,
+      </form>
+      ${payerPart(visit, payer)}`,
   });
+};
+
+const payerTexts = {
+  mobile: 'payer_mobile',
+  email: 'payer_email',
+  name: 'payer_name',
+  locale: 'payer_language',
+} as const satisfies Record<keyof Payer, TextName>;
+
+const payerPart = ({ language }: Visit, payer: Payer): Html | '' => {
+  const text = speak(language);
+  const known = Object.entries(payerTexts).flatMap(([field, name]) => {
+    const value = payer[field as keyof Payer]; // Object.entries forgets the keys.
+    return value === undefined ? [] : [{ field, name, value }];
+  });
+  return known.length === 0
+    ? ''
+    : html`<section class="soft">
+        <p>${text('sandbox_payer')}</p>
+        <dl>
+          ${known.map(
+            ({ field, name, value }) =>
+              html`<dt>${text(name)}</dt>
+                <dd><bdi dir="${field === 'name' ? 'auto' : 'ltr'}">${value}</bdi></dd>`,
+          )}
+        </dl>
+      </section>`;
 };
 
 const closedPage = (visit: Visit, payment: SandboxPagePayment) => {

@@ -232,7 +232,7 @@ create table workflow_outbox (
 create index workflow_outbox__created_at on workflow_outbox (created_at);
 
 -- What gateways get to know of a payer, sealed with PAYERS_KEY. The statements that record an opening or an end delete it,
--- and the sweeper deletes what is older than a day: no payment is opened then.
+-- and the sweeper deletes what is older than 25 hours: no payment is open then.
 create table payers (
   payment_id text primary key references payments,
   sealed text not null,
@@ -877,8 +877,11 @@ create table sandbox_payments (
   returns boolean not null default false,
   -- The payer pays after the gateway has closed the payment.
   pays_late boolean not null default false,
+  -- Of a test payment: the sealed row of `payers`, for the gateway's page. It goes at the payment's end, or after 25 hours.
+  payer text,
   created_at timestamptz not null default now()
 );
+create index sandbox_payments__payer on sandbox_payments (created_at) where payer is not null;
 create index sandbox_payments__book on sandbox_payments (verified_at) where verified_at is not null;
 
 -- The sandbox gateway's own records of refunds.

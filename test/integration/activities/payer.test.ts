@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Payer } from '../../../contract/payer.ts';
+import type { Payment } from '../../../contract/payment.ts';
 import type { GatewayAdapter, OpenResult } from '../../../gateways/gateway.ts';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
-import { sealPayer } from '../../../postgres/payers.ts';
+import { openPayer, sealPayer } from '../../../postgres/payers.ts';
+import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
 import { createSecretBox, noKeys } from '../../../postgres/secret-box.ts';
 import { forFile } from '../../support/for-file.ts';
 import { aPayment } from '../../support/data/payments.ts';
@@ -160,5 +162,48 @@ describe('the data of a payer', () => {
       update payers set created_at = now() - interval '25 hours 1 minute' where payment_id = ${old.id}`;
     expect(await sweeperTasksOn(records, {}).eraseOldPayers()).toBe(1);
     expect([await isKept(old.id), await isKept(young.id)]).toEqual([false, true]);
+  });
+});
+
+describe('the data of a payer at the sandbox, which shows them on its page', () => {
+  const atSandbox = createSandboxPayments(records.sql);
+  const openedThere = async (changes: Partial<Payment> = {}) => {
+    const payment = { ...aPayment(), test: true, ...changes };
+    const sealed = sealPayer(box, payment.id, payer);
+    await records.payments.insert(payment, null, { payer: sealed, payerLocale: null });
+    const { openPayment } = openWith(async ({ id, amount, currency, returnUrl }) => ({
+      ...opened,
+      ...(await atSandbox.open({ paymentId: id, amount, currency, returnUrl })),
+    }));
+    await openPayment({ id: payment.id, afterDeadline: false });
+    return payment;
+  };
+  const shown = async ({ id }: Payment) => {
+    const found = await atSandbox.getByPayment(id);
+    return found?.payer && openPayer(box, id, found.payer);
+  };
+
+  it('stay sealed there until the end of a test payment', async () => {
+    const payment = await openedThere();
+    expect(await isKept(payment.id)).toBe(false);
+    expect(await shown(payment)).toEqual(payer);
+    const again = { paymentId: payment.id, amount: 1, currency: 'EUR', returnUrl: '' };
+    await atSandbox.open(again);
+    expect(await shown(payment)).toEqual(payer);
+    const { ended, event } = withOutcome(payment, 'failed');
+    await records.paymentOutcomes.finalize(ended, event, noAnswer);
+    expect(await shown(payment)).toBe(null);
+  });
+
+  it('never come there with a payment that is no test', async () => {
+    expect(await shown(await openedThere({ test: false }))).toBe(null);
+  });
+
+  it('are erased there by the sweeper after 25 hours, too', async () => {
+    const [old, young] = [await openedThere(), await openedThere()];
+    await records.sql`
+        update sandbox_payments set created_at = now() - interval '25 hours 1 minute' where payment_id = ${old.id}`;
+    await sweeperTasksOn(records, {}).eraseOldPayers();
+    expect([await shown(old), await shown(young)]).toEqual([null, payer]);
   });
 });

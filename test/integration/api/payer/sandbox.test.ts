@@ -21,6 +21,21 @@ describe('the sandbox page', () => {
     expect(answer.text).toMatch(/<label>[^]*<select name="failure_code">/);
   });
 
+  it('shows what a gateway would get of the payer, until the payment ends', async () => {
+    const payer = { mobile: '09121234567', email: 'ada@shop.example', name: '<Ada> & علی' };
+    const id = await journey.atGateway({ payer: { ...payer, locale: 'fa-IR' } });
+    const { text } = await journey.call('GET', `/api/v1/sandbox/${id}`);
+    for (const shown of [payer.mobile, payer.email, '&lt;Ada&gt; &amp; علی', 'fa-IR'])
+      expect(elementTexts(text, 'bdi')).toContain(shown);
+    const kept = () =>
+      service.sql`select from sandbox_payments where payment_id = ${id} and payer is not null`;
+    expect(await kept()).toHaveLength(1);
+    await journey.choose(id, 'cancel');
+    await journey.comeBack(id);
+    expect((await journey.get(id)).json['status']).toBe('cancelled');
+    expect(await kept()).toEqual([]);
+  });
+
   it('redirects a choice to the service, ignoring the Host header and the form', async () => {
     const id = await journey.atGateway();
     const answer = await rawRequest(`${service.url}/api/v1/sandbox/${id}`, {

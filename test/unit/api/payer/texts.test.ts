@@ -16,13 +16,17 @@ import { type ErrorCode, errors, PaymentError } from '../../../../contract/error
 import { failureReasons } from '../../../../contract/failure-codes.ts';
 import { type Language, languages } from '../../../../contract/languages.ts';
 import { newPaymentId, newRequestId } from '../../../../contract/ids.ts';
+import { sealPayer } from '../../../../postgres/payers.ts';
 import type { SandboxPagePayment } from '../../../../postgres/sandbox-payments.ts';
+import { createSecretBox, noKeys, type SecretBox } from '../../../../postgres/secret-box.ts';
 import { proxyPage, proxyPageFile } from '../../../../tools/proxy-page.ts';
 import { aBrowser } from '../../../support/data/a-browser.ts';
 import { projectFiles, readProjectFile } from '../../../support/checks/project-files.ts';
 
 const paymentId = newPaymentId();
 const requestId = newRequestId();
+const payersBox = createSecretBox({ currentId: 'k', keys: new Map([['k', Buffer.alloc(32)]]) });
+const payer = { mobile: '09121234567', email: 'ada@shop.example', name: 'Ada Lovelace' };
 
 const payment = {
   amount: 1_500_000,
@@ -46,33 +50,43 @@ const sandboxPayment = (changes: Partial<SandboxPagePayment> = {}): SandboxPageP
   isSilent: false,
   isLost: false,
   paysLate: false,
+  payer: sealPayer(payersBox, paymentId, payer),
   ...changes,
 });
 
+const sandboxRequest = (language: Language, form = '') =>
+  // The parts that the handlers read.
+  ({
+    ...aBrowser({ acceptLanguage: language }),
+    params: { payment_id: paymentId },
+    readForm: async () => new URLSearchParams(form),
+  }) as unknown as AnyRequest;
+
+const showSandbox = (
+  language: Language,
+  found: SandboxPagePayment | undefined,
+  box: Pick<SecretBox, 'open'> = payersBox,
+) =>
+  showSandboxHandler({
+    sandboxPayments: {
+      getByPayment: async () => found,
+      choose: () => Promise.reject(new Error('Nobody chooses')),
+    },
+    payersBox: box,
+  })(sandboxRequest(language));
+
 const sandboxPages = (language: Language) => {
-  const request = (form = '') =>
-    // The parts that the handlers read.
-    ({
-      ...aBrowser({ acceptLanguage: language }),
-      params: { payment_id: paymentId },
-      readForm: async () => new URLSearchParams(form),
-    }) as unknown as AnyRequest;
-  const show = (found: SandboxPagePayment | undefined) =>
-    showSandboxHandler({
-      sandboxPayments: {
-        getByPayment: async () => found,
-        choose: () => Promise.reject(new Error('Nobody chooses')),
-      },
-    })(request());
+  const show = (found: SandboxPagePayment | undefined) => showSandbox(language, found);
   const choose = (form: string, isKnown = true) =>
     chooseInSandboxHandler({
       sandboxPayments: {
         getByPayment: async () => undefined,
         choose: async () => (isKnown ? { isFirstChoice: true, returnUrl: '' } : undefined),
       },
-    })(request(form));
+      payersBox,
+    })(sandboxRequest(language, form));
   return [
-    show(sandboxPayment()),
+    show(sandboxPayment({ payerLocale: language })),
     show(sandboxPayment({ amount: 125_050, currency: 'EUR' })),
     show(sandboxPayment({ state: 'paid' })),
     show(undefined),
@@ -128,7 +142,14 @@ const patternOf = (text: string): string =>
     .join('.*');
 
 /** Texts that are no sentence. */
-const data = [paymentId, requestId, '[0-9.,]+ EUR', payment.description];
+const data = [
+  paymentId,
+  requestId,
+  '[0-9.,]+ EUR',
+  payment.description,
+  ...Object.values(payer),
+  ...languages,
+];
 
 describe.each(languages)('the pages in %s', (language) => {
   const own = Object.values(texts).map((text) => patternOf(text[language]));
@@ -211,4 +232,34 @@ it("a page says whom the payer pays, apart from the page's own direction", async
 it('the style has no left or right', async () => {
   const [page = ''] = await pagesIn('fa');
   expect(/<style>([^]*)<\/style>/.exec(page)?.[1]).not.toMatch(/left|right/);
+});
+
+describe("the sandbox's page of the payer", () => {
+  const shown = async (changes: Partial<SandboxPagePayment>, box?: Pick<SecretBox, 'open'>) => {
+    const found = sandboxPayment({ payerLocale: 'fa-IR', ...changes });
+    const { body } = await showSandbox('fa', found, box);
+    return [...String(body).matchAll(/<dd><bdi dir="(\w+)">([^<]*)</g)].map(
+      ([, direction, text]) => `${direction} ${text}`,
+    );
+  };
+  const locale = 'ltr fa-IR';
+
+  it('shows what a gateway would get, each in its direction', async () => {
+    expect(await shown({})).toEqual([
+      `ltr ${payer.mobile}`,
+      `ltr ${payer.email}`,
+      `auto ${payer.name}`,
+      locale,
+    ]);
+  });
+
+  it('shows nothing of a payment that is no test, has ended or was made without a payer', async () => {
+    expect(await shown({ test: false })).toEqual([]);
+    expect(await shown({ state: 'paid' })).toEqual([]);
+    expect(await shown({ payer: null, payerLocale: null })).toEqual([]);
+  });
+
+  it('shows the language alone where the key is gone, as the gateway gets it', async () => {
+    expect(await shown({}, createSecretBox(noKeys))).toEqual([locale]);
+  });
 });
