@@ -3,6 +3,7 @@ import type { FailureCode } from '../contract/failure-codes.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { CancelledBy, TerminalStatus } from '../contract/status.ts';
 import type { GatewayStatus } from '../gateways/gateway.ts';
+import type { ToldFee } from '../contract/told-fee.ts';
 import type { ProviderMessage } from '../postgres/payment-outcomes.ts';
 import type { Unanswered } from './gateway-calls.ts';
 
@@ -13,6 +14,8 @@ export interface Outcome {
   cardPanMasked: string | null;
   failureCode: FailureCode | null;
   cancelledBy: CancelledBy | null;
+  /** What the gateway told of its fee for a paid payment. */
+  toldFee: ToldFee | null;
   /** For admins only. */
   providerMessage: ProviderMessage;
 }
@@ -22,6 +25,7 @@ const noDetails = {
   cardPanMasked: null,
   failureCode: null,
   cancelledBy: null,
+  toldFee: null,
   providerMessage: { code: null, message: null },
 };
 
@@ -46,14 +50,14 @@ export const outcomeOf = (
 ): Outcome | undefined => {
   switch (answer.state) {
     case 'paid': {
-      const { amount, currency, trackingCode, cardPanMasked } = answer;
+      const { amount, currency, trackingCode, cardPanMasked, fee } = answer;
       // Compared with our own record: the receipt of a cheap payment must not pay for an expensive order.
       if (amount !== payment.amount || currency !== payment.currency)
         return failedWith('amount_mismatch', {
           code: null,
           message: formatMoney({ amount, currency }),
         });
-      return { ...noDetails, status: 'paid', trackingCode, cardPanMasked };
+      return { ...noDetails, status: 'paid', trackingCode, cardPanMasked, toldFee: fee ?? null };
     }
     case 'failed':
       return failedWith(answer.failureCode, { code: answer.code, message: answer.message });

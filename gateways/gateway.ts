@@ -5,6 +5,7 @@ import type { GatewayKind } from '../contract/gateway-account.ts';
 import type { Payer } from '../contract/payer.ts';
 import type { Redirect } from '../contract/payment.ts';
 import type { RefundFailureCode } from '../contract/refund-failure-codes.ts';
+import type { ToldFee } from '../contract/told-fee.ts';
 import type { PaymentBounds } from './amount.ts';
 import type { CallGateway, Target } from './call.ts';
 import { AccountProblem } from './errors.ts';
@@ -43,6 +44,8 @@ export type OpenResult =
       result: 'opened';
       reference: string;
       redirect: Redirect;
+      /** The answer about the paid payment counts more. */
+      fee?: ToldFee | undefined;
       /** In the sandbox, the payer acts by a test's plan, and comes back then, or never. */
       payer?: { returnsAt: Date | null } | null;
     }
@@ -65,6 +68,8 @@ export type GatewayStatus =
       trackingCode: string | null;
       /** First six digits, asterisks, last four; null where the gateway does not send them. */
       cardPanMasked: string | null;
+      /** Undefined where the gateway tells none, as one whose book has it. */
+      fee?: ToldFee | undefined;
     }
   | { state: 'failed'; failureCode: FailureCode; code: string | null; message: string | null }
   | { state: 'cancelled' | 'expired' | 'waiting' | 'processing' | 'unconfirmed' };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { FailureCode } from '../contract/failure-codes.ts';
+import type { ToldFee } from '../contract/told-fee.ts';
 import type { CurrencyTerms } from './amount.ts';
 import { fromWire, type Money } from './amount.ts';
 import type { HttpResponse } from './call.ts';
@@ -7,6 +8,7 @@ import { parseResponse } from './call.ts';
 import { GatewayUnavailable } from './errors.ts';
 import type { GatewayStatus, OpenedPayment, OpenResult, Reversal } from './gateway.ts';
 import { failed, maskedPan, providerMessage } from './redact.ts';
+import { FeeField, toldFee } from './told-fee.ts';
 
 /**
  * Whole tomans of ten rials each. The bounds are those of PayPing's own sample, 1,000 and 50,000,000 tomans. Two independent
@@ -52,6 +54,8 @@ export const Report = inAnyCase({
   refId: z.union([RefId, z.literal(''), z.literal(0), z.literal('0')]).nullish(),
   isRefund: z.boolean().nullish(),
   refundStatus: z.int().nullish(),
+  // The document does not say who bears it.
+  wage: FeeField,
 });
 type Report = z.output<typeof Report>;
 const Verified = inAnyCase({
@@ -59,6 +63,9 @@ const Verified = inAnyCase({
   cardNumber: z.string().nullish(),
   clientRefId: z.string().nullish(),
   paymentRefId: RefId,
+  // Source: independent clients.
+  businessWage: FeeField,
+  payerWage: FeeField,
 });
 const Reversed = inAnyCase({
   amount: z.int().positive(),
@@ -183,7 +190,12 @@ export const toStatus = (report: Report): GatewayStatus => {
     case statuses.awaiting:
       return { state: 'processing' };
     case statuses.verified:
-      return paid({ amount, trackingCode: refId ? String(refId) : null, cardPanMasked: null });
+      return paid({
+        amount,
+        trackingCode: refId ? String(refId) : null,
+        cardPanMasked: null,
+        fee: feeOf(amount, report.wage),
+      });
     default:
       return { state: 'waiting' };
   }
@@ -198,14 +210,36 @@ export const requireSamePayment = <R extends { clientRefId?: string | null | und
   throw new GatewayUnavailable('payping: the response is about another payment');
 };
 
-const toPaid = ({ amount, cardNumber, paymentRefId }: z.output<typeof Verified>): GatewayStatus =>
-  paid({ amount, trackingCode: String(paymentRefId), cardPanMasked: maskedPan(cardNumber) });
+const toPaid = ({
+  amount,
+  cardNumber,
+  paymentRefId,
+  businessWage,
+  payerWage,
+}: z.output<typeof Verified>): GatewayStatus =>
+  paid({
+    amount,
+    trackingCode: String(paymentRefId),
+    cardPanMasked: maskedPan(cardNumber),
+    // Each may bear a part, and the merchant's leaves the account.
+    fee:
+      payerWage && !businessWage ? feeOf(amount, payerWage, 'payer') : feeOf(amount, businessWage),
+  });
+
+/** The amount and the wage are in tomans. */
+const feeOf = (
+  amount: number,
+  wage: number | null | undefined,
+  paidBy: ToldFee['paidBy'] = 'merchant',
+): ToldFee | undefined =>
+  typeof wage === 'number' ? toldFee(moneyOf(wage).amount, paidBy, moneyOf(amount)) : undefined;
 
 interface PaidFacts {
   /** In tomans. */
   amount: number;
   trackingCode: string | null;
   cardPanMasked: string | null;
+  fee: ToldFee | undefined;
 }
 
 /** Their amounts are in tomans. */

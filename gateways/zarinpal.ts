@@ -17,6 +17,7 @@ import { defineDriver } from './gateway.ts';
 import { reversedPayment } from './known-refund.ts';
 import { iranianMobile, sentFields } from './payer.ts';
 import { failed, maskedPan, providerMessage } from './redact.ts';
+import { FeeField, merchantOrPayer, toldFee } from './told-fee.ts';
 import { createRefunds, RefundCredentials } from './zarinpal-refunds.ts';
 
 const hosts = { sandbox: 'https://sandbox.zarinpal.com', live: 'https://payment.zarinpal.com' };
@@ -59,12 +60,15 @@ const Refusal = z.object({
 });
 const Success = z.object({ data: z.unknown(), errors: Empty.optional() });
 
-const Opened = z.object({ code: z.literal(100), authority: Authority });
+/** In the currency of the request. Source: https://www.zarinpal.com/docs/paymentGateway/, and its PHP library. */
+const TellsFee = { fee: FeeField, fee_type: merchantOrPayer };
+const Opened = z.object({ code: z.literal(100), authority: Authority, ...TellsFee });
 const Verified = z.object({
   code: z.literal([100, 101]),
   // A number in the documentation. It is not confirmed that 101 always has it.
   ref_id: z.union([z.int().nonnegative(), z.string().regex(/^[\x21-\x7e]{1,100}$/)]).nullish(),
   card_pan: z.string().nullish(),
+  ...TellsFee,
 });
 const Inquired = z.object({
   status: z.enum(['VERIFIED', 'PAID', 'IN_BANK', 'FAILED', 'REVERSED']),
@@ -173,11 +177,16 @@ export const zarinpal = defineDriver({
             ...(isPayerRefusal(response.refusal) && { isAboutPayer: true }),
           };
         }
-        const { authority } = response.data;
+        const { authority, fee, fee_type: paidBy } = response.data;
         if (!isOfKind(authority))
           return { result: 'refused', code: 'test_mode_guard', message: `Not a ${kind} authority` };
         const url = `${origin}${escapedPath`/pg/StartPay/${authority}`}`;
-        return { result: 'opened', reference: authority, redirect: { method: 'GET', url } };
+        return {
+          result: 'opened',
+          reference: authority,
+          redirect: { method: 'GET', url },
+          fee: toldFee(fee, paidBy, payment),
+        };
       },
 
       async verify(payment, mayTake) {
@@ -199,8 +208,12 @@ export const zarinpal = defineDriver({
           if (isPaid(now)) throw unexpected('verify', code);
           return toStatus(now, payment);
         }
-        const { ref_id: ref, card_pan: card } = response.data;
-        const facts = { trackingCode: ref ? String(ref) : null, cardPanMasked: maskedPan(card) };
+        const { ref_id: ref, card_pan: card, fee, fee_type: paidBy } = response.data;
+        const facts = {
+          trackingCode: ref ? String(ref) : null,
+          cardPanMasked: maskedPan(card),
+          fee: toldFee(fee, paidBy, payment),
+        };
         if (ref) return { ...paid(payment), ...facts };
         // Verified before, but without its number: the inquiry must confirm it.
         const confirmed = await inquire(payment);

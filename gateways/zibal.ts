@@ -16,6 +16,7 @@ import type {
 import { defineDriver } from './gateway.ts';
 import { iranianMobile, sentFields } from './payer.ts';
 import { failed, maskedPan, providerMessage } from './redact.ts';
+import { FeeField, toldFee } from './told-fee.ts';
 import { createRefunds, RefundCredentials } from './zibal-refunds.ts';
 
 /*
@@ -58,7 +59,8 @@ const Paid = z.object({
   cardNumber: z.string().nullish(),
   orderId: z.string().nullish(),
 });
-const Inquired = Paid.extend({ status: z.int() });
+/** The wage is that of the merchant: no opening of ours asks that the payer bears it. Source: independent clients. */
+const Inquired = Paid.extend({ status: z.int(), wage: FeeField });
 
 const statuses = { verified: 1, unverified: 2, reversed: 18 } as const;
 const results = { ok: 100, alreadyVerified: 201, notPaid: 202 } as const;
@@ -143,7 +145,11 @@ export const zibal = defineDriver({
         const response = await post('verify', toBody(payment));
         switch (response.result) {
           case results.ok:
-            return paid(requireSamePayment(payment, response.parse(Paid)));
+            // This response has no wage.
+            return paid({
+              ...requireSamePayment(payment, response.parse(Paid)),
+              wage: inquired.wage,
+            });
           case results.alreadyVerified:
             // This response has neither number nor amount.
             return inquire(payment);
@@ -220,13 +226,19 @@ const toStatus = ({ status, ...facts }: z.output<typeof Inquired>): GatewayStatu
   return failed(failureCode, status);
 };
 
-const paid = ({ amount, refNumber, cardNumber }: z.output<typeof Paid>): GatewayStatus => ({
+const paid = ({
+  amount,
+  refNumber,
+  cardNumber,
+  wage,
+}: Omit<z.output<typeof Inquired>, 'status'>): GatewayStatus => ({
   state: 'paid',
   // The response has no currency. Zibal takes rials only.
   amount: fromWire(capabilities, { amount, currency: 'IRR' }),
   currency: 'IRR',
   trackingCode: refNumber ? String(refNumber) : null,
   cardPanMasked: maskedPan(cardNumber),
+  fee: toldFee(wage, 'merchant', { amount }),
 });
 
 const unexpected = (operation: string, result: number) =>

@@ -160,8 +160,8 @@ const insertFees = (tx: Queries) => tx`
   join gateways g on g.slug = e.gateway
   left join payments p on p.id = e.payment_id
   cross join lateral (values
-    -- A fee of its own may have one, as its tax.
-    ('fee', (case when e.kind = 'fee' then e.amount else 0 end) - coalesce(e.fee, 0)),
+    -- A fee of its own may have one, as its tax. That of an answer was booked with its payment.
+    ('fee', (case when e.kind = 'fee' then e.amount else 0 end) - (case when e.asked then 0 else coalesce(e.fee, 0) end)),
     (case when e.kind in ('chargeback', 'payment_failed') then 'chargeback' end, e.amount)) as moved (kind, amount)
   where moved.amount <> 0 and moved.kind is not null
     and (e.kind <> 'payment_failed' or (${tookBack(tx)}) = 'payment' or (moved.kind = 'fee' and (${tookBack(tx)}) = 'entry'))

@@ -5,6 +5,7 @@ import type { Filters, ListPage } from '../contract/list.ts';
 import type { ListPayments } from '../contract/list-payments.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { DeliveryStatus } from '../contract/status.ts';
+import type { ToldFee } from '../contract/told-fee.ts';
 import { type AttemptRecord, listAttempts } from './admin-events.ts';
 import type { Queries } from './driver/sql.ts';
 import { createGatewayExchanges } from './gateway-exchanges.ts';
@@ -55,6 +56,8 @@ export interface PaymentRecord extends PaymentRow {
   /** From when the sweeper counts the interval to its next inquiry, see sweeper.ts. */
   inquiredAt: Date | null;
   gatewayCode: string | null;
+  toldFee: number | null;
+  toldFeePaidBy: ToldFee['paidBy'] | null;
   gatewayMessage: string | null;
   /** The payment's own event, and its delivery. */
   eventId: string | null;
@@ -181,6 +184,7 @@ export const createAdminPayments = (sql: Queries) => {
         select ${columns},
           p.candidates, p.gateway_reference as "gatewayReference", p.checkout_at as "checkoutAt",
           p.inquired_at as "inquiredAt", p.gateway_code as "gatewayCode",
+          p.told_fee as "toldFee", p.told_fee_paid_by as "toldFeePaidBy",
           p.gateway_message as "gatewayMessage", e.id as "eventId", e.kind as "eventKind",
           e.created_at as "eventAt", d.round, d.next_attempt_at as "nextAttemptAt",
           l.found_at as "latePaymentFoundAt", l.result as "latePaymentResult",

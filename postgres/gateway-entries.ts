@@ -129,19 +129,22 @@ export const createGatewayEntries = (sql: Queries) => ({
   async recordAnswers(answers: readonly Answer[]): Promise<void> {
     if (answers.length === 0) return;
     await sql`
-      insert into gateway_entries (gateway, reference, asked, kind, day, at, amount, currency, payment_id, refund_id)
+      insert into gateway_entries (gateway, reference, asked, kind, day, at, amount, currency, fee, payment_id, refund_id)
       select m.gateway, m.id, true,
         case when a.result <> 'found' then a.result
           when m.kind in ('refund', 'late_reversal') then 'refund'
           when m.kind = 'refund_returned' then m.kind
           else 'payment' end,
         m.day, m.occurred_at, sign(m.amount) * coalesce(a.amount, abs(m.amount)), coalesce(a.currency, m.currency),
+        case when m.kind = 'payment' and g.fees_told and p.told_fee_paid_by = 'merchant' then p.told_fee end,
         m.payment_id, m.refund_id
       from jsonb_to_recordset(${sql.json(answers.map((answer) => ({ ...answer })))})
         as a (id text, result text, amount bigint, currency text)
       join movements m on m.id = a.id
+      join gateways g on g.slug = m.gateway
+      left join payments p on p.id = m.payment_id
       on conflict (gateway, reference) do update set kind = excluded.kind, amount = excluded.amount,
-        currency = excluded.currency`;
+        currency = excluded.currency, fee = excluded.fee`;
   },
 });
 export type GatewayEntries = ReturnType<typeof createGatewayEntries>;

@@ -22,6 +22,8 @@ export interface AccountTerms {
   feeBasisPoints: number | null;
   /** Minor units. */
   feeFixed: number | null;
+  /** The fees that the gateway tells with its payments are booked. */
+  feesTold: boolean;
 }
 
 /** For those who may not read its credentials. */
@@ -70,6 +72,9 @@ export const silenceColumn = (sql: Queries) => sql`g.silent_until > now() as "is
 export const accountColumns = (sql: Queries) => sql`
   g.slug as gateway, g.driver, g.kind as "gatewayKind", g.credentials, g.refund_credentials as "refundCredentials"`;
 
+const termsColumns = (sql: Queries) => sql`
+  time_zone as "timeZone", fee_basis_points as "feeBasisPoints", fee_fixed as "feeFixed", fees_told as "feesTold"`;
+
 export const createGateways = (sql: Queries) => ({
   /** False if the slug exists; then nothing is written. */
   insert: ({
@@ -89,7 +94,7 @@ export const createGateways = (sql: Queries) => ({
     return sql<ListedGateway[]>`
       select slug, driver, kind, enabled, has_credentials as "hasCredentials",
         case when silent_until > now() then silent_until end as "silentUntil", created_at as "createdAt",
-        time_zone as "timeZone", fee_basis_points as "feeBasisPoints", fee_fixed as "feeFixed"
+        ${termsColumns(sql)}
       from gateways order by slug`;
   },
 
@@ -154,14 +159,13 @@ export const createGateways = (sql: Queries) => ({
 
   getTerms: (slug: string) =>
     first(sql<AccountTerms[]>`
-      select time_zone as "timeZone", fee_basis_points as "feeBasisPoints", fee_fixed as "feeFixed"
-      from gateways where slug = ${slug}`),
+      select ${termsColumns(sql)} from gateways where slug = ${slug}`),
 
   /** False if there is no such time zone, or no such gateway. */
   setTerms: (slug: string, terms: AccountTerms) =>
     changesOne(sql`
       update gateways set time_zone = ${terms.timeZone}, fee_basis_points = ${terms.feeBasisPoints},
-        fee_fixed = ${terms.feeFixed}
+        fee_fixed = ${terms.feeFixed}, fees_told = ${terms.feesTold}
       where slug = ${slug} and exists (select from pg_timezone_names where name = ${terms.timeZone})`),
 
   /** Replaces the parts of the credentials that are given. */

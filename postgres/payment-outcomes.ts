@@ -4,6 +4,7 @@ import type { RecordedAccount } from '../contract/gateway-account.ts';
 import { eventId } from '../contract/ids.ts';
 import type { Payment, Redirect, WorkflowStart } from '../contract/payment.ts';
 import type { DeliveryStatus, WaitingAnswer } from '../contract/status.ts';
+import type { ToldFee } from '../contract/told-fee.ts';
 import { createAuditLog } from './audit-log.ts';
 import { changesOne, first, type Queries } from './driver/sql.ts';
 import { eventInserts } from './event-inserts.ts';
@@ -71,8 +72,28 @@ interface WithExchanges {
   exchanges: readonly GatewayExchange[];
 }
 
+interface Opening extends WithExchanges {
+  /** The candidate that has opened it; null: there is only one. */
+  gateway?: string | null;
+  reference: string;
+  redirect: Redirect;
+  payer?: { returnsAt: Date | null } | null;
+  fee?: ToldFee | undefined;
+}
+
+interface End extends WithExchanges {
+  providerMessage: ProviderMessage;
+  /** Replaces that of the opening, unless it is null. */
+  toldFee?: ToldFee | null;
+  /** Ends the payment only if no payer was sent to the gateway. */
+  onlyIfUnsent: boolean;
+}
+
 /** With the kind of its gateway, for the metrics. */
 export type EndedPayment = Payment & Partial<Pick<RecordedAccount, 'gatewayKind'>>;
+
+const feeColumns = (sql: Queries, fee: ToldFee | null) =>
+  fee === null ? sql`` : sql`told_fee = ${fee.amount}, told_fee_paid_by = ${fee.paidBy},`;
 
 /** The changes of a payment's state. Only the workflow's activities write them. */
 export const createPaymentOutcomes = (sql: Queries) => ({
@@ -91,28 +112,16 @@ export const createPaymentOutcomes = (sql: Queries) => ({
 
   /**
    * Records that the payment was opened at its gateway, and erases what it knew of the payer. The payer of a plan is there at once.
-   * @param opened.gateway the candidate that has opened it; null: there is only one
    * @returns false if it has ended or is open already
    */
   recordOpened: (
     id: string,
-    {
-      gateway = null,
-      reference,
-      redirect,
-      payer = null,
-      exchanges,
-    }: {
-      gateway?: string | null;
-      reference: string;
-      redirect: Redirect;
-      payer?: { returnsAt: Date | null } | null;
-    } & WithExchanges,
+    { gateway = null, reference, redirect, payer = null, fee, exchanges }: Opening,
   ) =>
     changesOne(sql`
       with ${exchangeInserts(sql, id, exchanges)}, erased as (${erasePayer(sql, sql`${id}`)})
       update payments set ${gateway === null ? sql`` : sql`gateway = ${gateway},`} gateway_reference = ${reference},
-        gateway_redirect = ${sql.json({ ...redirect })},
+        gateway_redirect = ${sql.json({ ...redirect })}, ${feeColumns(sql, fee ?? null)}
         checkout_at = case when ${payer !== null} then now() else checkout_at end,
         payer_returns_at = ${payer?.returnsAt ?? null}
       where id = ${id} and status = 'pending' and gateway_reference is null`),
@@ -198,18 +207,13 @@ export const createPaymentOutcomes = (sql: Queries) => ({
    * Ends a payment: writes the outcome, the event with its final body and the delivery in one statement, and erases the data
    * of its payer.
    * @param ended the payment with its outcome
-   * @param options.onlyIfUnsent ends the payment only if no payer was sent to the gateway
    * @returns false if the payment has ended already, a payer was sent, or its order does not allow this outcome; then
    *   nothing but the exchanges is written
    */
   async finalize(
     ended: EndedPayment,
     event: Event,
-    {
-      providerMessage,
-      onlyIfUnsent,
-      exchanges,
-    }: { providerMessage: ProviderMessage; onlyIfUnsent: boolean } & WithExchanges,
+    { providerMessage, toldFee = null, onlyIfUnsent, exchanges }: End,
   ): Promise<boolean> {
     const isPaid = ended.status === 'paid';
     const isLost = ended.failureCode === 'order_already_paid';
@@ -219,7 +223,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
           card_pan_masked = ${ended.cardPanMasked}, paid_at = ${ended.paidAt},
           failure_code = ${ended.failureCode}, cancelled_by = ${ended.cancelledBy},
           cancellation_reason = case when ${ended.cancelledBy}::text = 'application' then p.cancel_request_reason end,
-          updated_at = ${event.createdAt},
+          updated_at = ${event.createdAt}, ${feeColumns(sql, toldFee)}
           gateway_code = ${providerMessage.code}, gateway_message = ${providerMessage.message},
           order_claimed_at = ${isPaid ? claimedAt(sql) : null}
         from applications a, gateways g

@@ -87,10 +87,12 @@ const updateCommand: CommandSpec = {
 
 const accountCommand: CommandSpec = {
   usage: 'account <gateway>',
-  summary: 'set the time zone of its days, and the fee that was agreed',
+  summary:
+    'set the time zone of its days, the fee that was agreed, and whether told fees are booked',
   examples: [
     'gateways account zarinpal --time-zone Asia/Tehran --reason "days as in their reports"',
     'gateways account stripe --fee-percent 1.4 --fee-fixed-minor-units 25',
+    'gateways account zarinpal --fees told --reason "compared with their settlement of May"',
   ],
   options: [
     option('--time-zone <name>', 'a name of the IANA database, as Asia/Tehran', 'as it is'),
@@ -104,19 +106,25 @@ const accountCommand: CommandSpec = {
       'for each payment, in minor units of its currency',
       'as it is',
     ).argParser(count(1_000_000)),
+    option(
+      '--fees <choice>',
+      'told: book the fees that it tells with its payments; off: book none',
+      'as it is',
+    ).choices(['told', 'off']),
     reasonOption(),
   ],
-  findMisuse: ({ timeZone, feePercent, feeFixedMinorUnits }) =>
-    timeZone === undefined && feePercent === undefined && feeFixedMinorUnits === undefined
-      ? 'say what to set: --time-zone, --fee-percent, --fee-fixed-minor-units'
+  findMisuse: ({ timeZone, feePercent, feeFixedMinorUnits, fees }) =>
+    [timeZone, feePercent, feeFixedMinorUnits, fees].every((each) => each === undefined)
+      ? 'say what to set: --time-zone, --fee-percent, --fee-fixed-minor-units, --fees'
       : null,
   run: async ({ args: [slug = ''], options, reason, operations }) => {
     const timeZone = textOf(options['timeZone']);
-    const { feePercent, feeFixedMinorUnits: feeFixed } = options;
+    const { feePercent, feeFixedMinorUnits: feeFixed, fees } = options;
     const terms = {
       ...(timeZone !== null && { timeZone }),
       ...(feePercent !== undefined && { feeBasisPoints: Number(feePercent) }),
       ...(feeFixed !== undefined && { feeFixed: Number(feeFixed) }),
+      ...(fees !== undefined && { feesTold: fees === 'told' }),
     };
     await operations.gateways.setAccount(slug, terms, reason);
     const advice =
@@ -141,6 +149,7 @@ const listCommand: CommandSpec = {
       credentials: gateway.hasCredentials,
       'time zone': gateway.timeZone,
       fee: feeText(gateway),
+      'told fees': gateway.feesTold ? 'booked' : 'off',
     }));
     return { text: table(rows, 'There are no gateways.'), json: gateways };
   },

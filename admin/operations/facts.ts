@@ -35,6 +35,7 @@ export const paymentFacts = (payment: PaymentRecord) => {
     'Gateway reference': payment.gatewayReference,
     'Tracking code': payment.trackingCode,
     Card: payment.cardPanMasked,
+    'Fee that the gateway tells': toldFeeText(payment),
     'Cancelled by': payment.cancelledBy,
     'Cancellation reason': payment.cancellationReason,
     Refunded: part(payment.amountRefunded),
@@ -48,6 +49,11 @@ export const paymentFacts = (payment: PaymentRecord) => {
     'Holds the order since': payment.orderClaimedAt,
   };
 };
+
+const toldFeeText = ({ toldFee, toldFeePaidBy, currency }: PaymentRecord): string | null =>
+  toldFee === null
+    ? null
+    : `${formatMoney({ amount: toldFee, currency })}, paid by the ${toldFeePaidBy}`;
 
 /** The things that a refund waits for; empty: nothing. */
 export const waitsOf = ({ status, stage, isHeld, toConfirm, cancelRequested }: RefundRecord) =>

@@ -105,7 +105,8 @@ export const createGatewayOperations = ({
   check: (slug: string): Promise<void> => checkGateway(sql, slug),
 
   /**
-   * Sets where the days of the account begin, and the agreed fee of a payment. Closed days stay as they are.
+   * Sets where the days of the account begin, the agreed fee of a payment, and whether told fees are booked. Closed days stay
+   * as they are.
    * @param terms undefined: as before
    */
   async setAccount(

@@ -9,13 +9,15 @@ create table gateways (
   enabled boolean not null default true,
   credentials text,
   notification_secrets text,
-  -- What only refunds need, apart: a replacement of the others keeps it.
+  -- Refunds alone need these. A replacement of the others keeps them.
   refund_credentials text,
   -- Its days begin at midnight there.
   time_zone text not null default 'UTC',
-  -- What it was agreed to keep of a payment: hundredths of a percent, and minor units; null: not known.
+  -- The agreed fee of a payment: hundredths of a percent, and minor units; null: not known.
   fee_basis_points int constraint gateways__fee check (fee_basis_points between 0 and 10000 and fee_fixed >= 0),
   fee_fixed bigint,
+  -- The fees that it tells with its payments become movements. An admin has compared them with what it paid out.
+  fees_told boolean not null default false,
   -- For those who may not read them.
   has_credentials boolean not null generated always as (credentials is not null) stored,
   has_refund_credentials boolean not null generated always as (refund_credentials is not null) stored,
@@ -142,6 +144,9 @@ create table payments (
   -- The gateway's own code and message, for admins only.
   gateway_code text,
   gateway_message text,
+  -- The fee that the gateway told for the payment, and who bears it.
+  told_fee bigint constraint payments__told_fee_amount check (told_fee >= 0),
+  told_fee_paid_by text constraint payments__told_fee_paid_by check (told_fee_paid_by in ('merchant', 'payer')),
   -- What was given back, and what refunds that have not ended hold. Only these change after the payment's end. More
   -- than the amount may go back where somebody gives money back at the gateway.
   amount_refunded bigint not null default 0,
@@ -164,6 +169,7 @@ create table payments (
   constraint payments__paid check ((status = 'paid') = (paid_at is not null)),
   constraint payments__failed check ((status = 'failed') = (failure_code is not null)),
   constraint payments__cancelled check ((status = 'cancelled') = (cancelled_by is not null)),
+  constraint payments__told_fee check ((told_fee is null) = (told_fee_paid_by is null)),
   constraint payments__refunded check (amount_refunded >= 0 and amount_refund_pending >= 0)
 );
 
@@ -1127,10 +1133,10 @@ create index account_differences__day on account_differences (gateway, day, id);
 create index account_differences__reasons on account_differences (changed_at) where reason is not null;
 create index account_differences__open on account_differences (found_at) where state = 'open';
 
--- Writes every movement but fees and chargebacks. Triggers call it when a row of payments, refunds or late_payments says
+-- Writes every movement but the fees and chargebacks of a gateway's list. Triggers call it when a row of payments, refunds or late_payments says
 -- that money moved, so the movement commits with that row, whatever wrote it. Each trigger names the whole kind, and a
--- search for a kind finds its writer. The arguments: the kind, the column of the time, and the sign. The function reads
--- the row as JSON, because the tables have different columns. It runs as the owner, because no role but the worker may
+-- search for a kind finds its writer. The arguments: the kind, the column of the time, the sign, and the column of the
+-- amount unless it is `amount`. The function reads the row as JSON, because the tables have different columns. It runs as the owner, because no role but the worker may
 -- insert movements, and that one only what a gateway's book shows. Money that was never captured cannot be reversed.
 create function record_movement() returns trigger language plpgsql
   security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -1142,13 +1148,14 @@ begin
   insert into movements (id, kind, gateway, day, payment_id, refund_id, application, test, order_id, amount, currency,
     reference, occurred_at)
   select kind || ':' || coalesce(refund, p.id), kind, p.gateway, open_day(p.gateway, now()), p.id, refund,
-    p.application, p.test, p.order_id, tg_argv[2]::int * coalesce((changed->>'amount')::bigint, p.amount),
+    p.application, p.test, p.order_id, tg_argv[2]::int * coalesce((changed->>coalesce(tg_argv[3], 'amount'))::bigint, p.amount),
     coalesce(changed->>'currency', p.currency),
     case when refund is null then p.gateway_reference else changed->>'gateway_reference' end,
     (changed->>tg_argv[1])::timestamptz
   from payments p
   where p.id = coalesce(changed->>'payment_id', changed->>'id')
     and (kind <> 'late_reversal' or exists (select from movements m where m.id = 'late_payment:' || p.id))
+    and (kind <> 'fee' or exists (select from gateways g where g.slug = p.gateway and g.fees_told))
   on conflict (id) do nothing;
   return null;
 end
@@ -1163,6 +1170,9 @@ return (
   from gateways g where g.slug = account);
 create trigger payments__movement after insert or update of status on payments
   for each row when (new.status = 'paid') execute function record_movement('payment', 'paid_at', '1');
+create trigger payments__told_fee after insert or update of status on payments
+  for each row when (new.status = 'paid' and new.told_fee > 0 and new.told_fee_paid_by = 'merchant')
+  execute function record_movement('fee', 'paid_at', '-1', 'told_fee');
 create trigger refunds__movement after insert or update of status on refunds
   for each row when (new.status = 'succeeded' and new.method = 'refund')
   execute function record_movement('refund', 'succeeded_at', '-1');

@@ -17,6 +17,7 @@ export const startPayping = async () => {
   const refusals = new Map<string, Refused[]>();
   let scripted: { name: string; response: FakeResponse } | undefined;
   let conflictHasPayment = true;
+  let wages: object = { payerWage: 0, businessWage: 0 };
   let mistakenFor: string | undefined;
   let moved: { reference: string; state: string } | undefined;
   /** Refund status by payment code: 1 waits, 2 is complete, 3 has failed. */
@@ -33,8 +34,7 @@ export const startPayping = async () => {
     paymentRefId: Number(entry.trackingCode),
     code,
     payedDate: '2026-11-20 10:00:00Z',
-    payerWage: 0,
-    businessWage: 0,
+    ...wages,
     gatewayAmount: entry.amount,
     paypingVat: 0,
   });
@@ -88,6 +88,7 @@ export const startPayping = async () => {
         isPaid: state === '1',
         isRefund: refunds.has(paymentCode),
         refundStatus: refunds.get(paymentCode) ?? 0,
+        ...wages,
       }),
     };
   };
@@ -142,6 +143,10 @@ export const startPayping = async () => {
     /** Sets this state just before the next verification. */
     moveBeforeNextVerify(reference: string, state: string) {
       moved = { reference, state };
+    },
+    /** The fields of verifications and reports about its wages. */
+    tellWages(told: object) {
+      wages = told;
     },
     refund: (reference: string, status: number) => void refunds.set(reference, status),
     /** Sets the spelling of the field names. */

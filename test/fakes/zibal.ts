@@ -18,6 +18,7 @@ export const startZibal = async () => {
   let moved: { reference: string; state: string } | undefined;
   let mistakenFor: string | undefined;
   let refNumberAs: (text: string) => unknown = Number;
+  let wage: unknown = 0;
 
   const facts = (entry: Entry) => ({
     paidAt: '2026-11-20T10:00:00.000000',
@@ -118,7 +119,7 @@ export const startZibal = async () => {
       const entry = Number.isInteger(trackId) ? book.get(String(trackId)) : undefined;
       if (!entry) return result(203);
       const createdAt = '2026-11-20T09:59:00.000000';
-      return result(100, { ...facts(entry), createdAt, verifiedAt: null, wage: 0 });
+      return result(100, { ...facts(entry), createdAt, verifiedAt: null, wage });
     },
   };
 
@@ -173,6 +174,9 @@ export const startZibal = async () => {
     /** The response to the next verification is about this payment. */
     mistakeOnce: (paymentId: string) => {
       mistakenFor = paymentId;
+    },
+    tellWage: (told: unknown) => {
+      wage = told;
     },
     refNumberAs: (form: (text: string) => unknown) => {
       refNumberAs = form;

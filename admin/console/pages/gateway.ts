@@ -163,6 +163,7 @@ export const gatewayPageRoutes = ({
         ...health,
         'Its days begin at midnight of': setting(gateway.timeZone, 'time zone'),
         'Fee of a payment': setting(feeText(gateway), 'fee'),
+        'Fees that it tells': setting(gateway.feesTold ? 'booked' : 'not booked', 'told fees'),
       })}
         <p class="links">
           ${link(`/payments?gateway=${slug}`, 'Payments')} ${link(`/attention/silent?gateway=${slug}`, 'Payments without an answer')}

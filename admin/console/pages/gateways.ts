@@ -91,13 +91,15 @@ const numberIn = (
   return value;
 };
 
+const toldChoices = ['off', 'booked'];
+
 const changeTerms: Action = {
   path: '/gateways/:slug/account',
   role: 'admin',
   confirm: async (request) => {
     const { slug } = request.params;
     const { gateway } = await request.operations.gateways.get(slug);
-    const { timeZone, feeBasisPoints, feeFixed } = gateway;
+    const { timeZone, feeBasisPoints, feeFixed, feesTold } = gateway;
     const percent = feeBasisPoints === null ? '' : formatPercent(feeBasisPoints);
     return {
       title: `Time zone and fee of ${slug}`,
@@ -118,7 +120,11 @@ const changeTerms: Action = {
         <label>
           And a fixed part, in minor units of its currency, 25 for 0.25 EUR; empty: not known
           <input name="fixed" inputmode="numeric" maxlength="7" value="${typedOr(request, 'fixed', String(feeFixed ?? ''))}" autocomplete="off" />
-        </label>`,
+        </label>
+        ${select('The fees that it tells with its payments', 'told', {
+          choices: toldChoices,
+          chosen: typedOr(request, 'told', feesTold ? 'booked' : 'off'),
+        })}`,
     };
   },
   execute: async (request, reason) => {
@@ -135,6 +141,7 @@ const changeTerms: Action = {
         (text) => parseWholeNumber(text, { min: 0, max: feeFixedMax }),
         `The fixed part is a whole number of minor units, up to ${feeFixedMax}.`,
       ),
+      feesTold: typed('told') === 'booked',
     };
     await request.operations.gateways.setAccount(request.params.slug, terms, reason);
   },

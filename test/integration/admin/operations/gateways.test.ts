@@ -41,6 +41,7 @@ describe('gateways', () => {
       timeZone: 'UTC',
       feeBasisPoints: null,
       feeFixed: null,
+      feesTold: false,
       createdAt: expect.any(Date),
     });
     expect(JSON.stringify(await logOf('gateway:acme'))).not.toContain(merchantId);

@@ -1,0 +1,150 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { describe, expect, it } from 'vitest';
+import { createCompareAccountsActivities } from '../../../activities/compare-accounts.ts';
+import type { ToldFee } from '../../../contract/told-fee.ts';
+import type { OpenResult } from '../../../gateways/gateway.ts';
+import { createAccountComparison } from '../../../postgres/account-comparison.ts';
+import { createAccountDays } from '../../../postgres/account-days.ts';
+import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
+import { createGateways } from '../../../postgres/gateways.ts';
+import { createMovements } from '../../../postgres/movements.ts';
+import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
+import {
+  aGateway,
+  confirmed,
+  publicBaseUrl,
+  readableLogger,
+  withGateway,
+} from '../../support/service/scripted-gateway.ts';
+
+const gateway = 'sandbox';
+const records = await forFile(startRecords({ gatewayKind: 'live' }));
+const terms = { timeZone: 'UTC', feeBasisPoints: 200, feeFixed: 0, feesTold: true };
+const set = (changes: Partial<typeof terms>) =>
+  createGateways(records.sql).setTerms(gateway, { ...terms, ...changes });
+
+const movementsOf = async (paymentId: string) => {
+  const filter = { application: 'shop', paymentId, kind: null, from: null, to: null, test: false };
+  const page = { after: null, limit: 10 };
+  const found = await createMovements(records.sql).list({ ...filter }, page);
+  return found
+    .map(({ id, kind, amount }) => [id.replace(paymentId, '…'), kind, amount] as const)
+    .toSorted(([one], [other]) => one.localeCompare(other));
+};
+const payment = ['payment:…', 'payment', 1250];
+const paidWith = async (fee?: ToldFee, atOpening?: ToldFee): Promise<string> => {
+  const created = await records.created({ test: false });
+  const opened: OpenResult = {
+    result: 'opened',
+    reference: `REF_${created.id}`,
+    redirect: { method: 'GET', url: 'https://gateway.example/' },
+    fee: atOpening,
+  };
+  const { openPayment, verifyPayment } = withGateway(records, {
+    open: async () => opened,
+    verify: async () => confirmed(fee && { fee }),
+  });
+  await openPayment({ id: created.id, afterDeadline: false });
+  for (const returned of [true, false]) {
+    const ended = await verifyPayment({ id: created.id, returned });
+    expect(ended).toEqual({ kind: 'ended', status: 'paid' });
+  }
+  return created.id;
+};
+
+describe('the fee that a gateway tells with a payment', () => {
+  it('becomes one movement where the merchant bears it', async () => {
+    await set({});
+    const id = await paidWith({ amount: 25, paidBy: 'merchant' });
+    expect(await movementsOf(id)).toEqual([['fee:…', 'fee', -25], payment]);
+  });
+
+  it('becomes none where the payer bears it, nor does one of nothing', async () => {
+    expect(await movementsOf(await paidWith({ amount: 25, paidBy: 'payer' }))).toEqual([payment]);
+    expect(await movementsOf(await paidWith({ amount: 0, paidBy: 'merchant' }))).toEqual([payment]);
+    expect(await movementsOf(await paidWith())).toEqual([payment]);
+  });
+
+  it('counts as the opening told it, unless the verification tells another one', async () => {
+    const opened: ToldFee = { amount: 30, paidBy: 'merchant' };
+    expect(await movementsOf(await paidWith(undefined, opened))).toContainEqual([
+      'fee:…',
+      'fee',
+      -30,
+    ]);
+    const other = await paidWith({ amount: 25, paidBy: 'merchant' }, opened);
+    expect(await movementsOf(other)).toContainEqual(['fee:…', 'fee', -25]);
+    expect(await movementsOf(await paidWith({ amount: 25, paidBy: 'payer' }, opened))).toEqual([
+      payment,
+    ]);
+  });
+
+  it('is kept and not booked while the account has that off, which is so at first', async () => {
+    await set({ feesTold: false });
+    const id = await paidWith({ amount: 25, paidBy: 'merchant' });
+    expect(await movementsOf(id)).toEqual([payment]);
+    const [row] = await records.sql`
+      select told_fee as fee, told_fee_paid_by as by from payments where id = ${id}`;
+    expect(row).toEqual({ fee: 25, by: 'merchant' });
+    const [fresh] = await records.sql`
+      insert into gateways (slug, driver, kind) values ('fresh', 'zarinpal', 'live') returning fees_told as told`;
+    expect(fresh).toEqual({ told: false });
+    await set({});
+    // It was paid before.
+    expect(await movementsOf(id)).toEqual([payment]);
+  });
+});
+
+describe('a comparison with the agreed fee', () => {
+  const comparison = createAccountComparison(records.sql);
+  const { gatewayOf } = aGateway({ inquire: async () => confirmed() });
+  const { askAboutMovements } = createCompareAccountsActivities({
+    accountComparison: comparison,
+    gatewayEntries: createGatewayEntries(records.sql),
+    paymentOutcomes: records.paymentOutcomes,
+    gatewayOf,
+    runningWorkflows: async () => new Set(),
+    publicBaseUrl,
+    logger: readableLogger().logger,
+  });
+  /** The payments whose fee differs, as a comparison of their day finds them. */
+  const compare = async () => {
+    const [row] = await records.sql`select max(day)::text as day from movements`;
+    const day: string = row?.['day'];
+    const asking = () => askAboutMovements({ gateway, day, after: null });
+    await new MockActivityEnvironment().run(asking);
+    await comparison.findDifferences({ gateway, day });
+    await comparison.finishDay({ gateway, day }, 'each');
+    const filter = { gateway, day, state: 'open', application: null, test: null } as const;
+    return (await createAccountDays(records.sql).listDifferences(filter, 1_000))
+      .filter(({ kind }) => kind === 'fee_differs')
+      .map(({ paymentId, ourAmount, theirAmount }) => [paymentId, ourAmount, theirAmount]);
+  };
+
+  it('names what differs by more than one minor unit, and only what was told', async () => {
+    await set({});
+    const tooMuch = await paidWith({ amount: 27, paidBy: 'merchant' });
+    const free = await paidWith({ amount: 0, paidBy: 'merchant' });
+    const fine = [
+      await paidWith({ amount: 26, paidBy: 'merchant' }),
+      await paidWith({ amount: 90, paidBy: 'payer' }),
+      await paidWith(),
+    ];
+    const found = await compare();
+    expect(found).toContainEqual([tooMuch, 25, 27]);
+    expect(found).toContainEqual([free, 25, 0]);
+    expect(found.filter(([id]) => fine.includes(String(id)))).toEqual([]);
+    // The comparison books it no second time.
+    expect(await movementsOf(tooMuch)).toEqual([['fee:…', 'fee', -27], payment]);
+  });
+
+  it('names none without an agreed fee, or while told fees are off', async () => {
+    await set({ feeBasisPoints: null as never, feeFixed: null as never });
+    expect(await compare()).toEqual([]);
+    await set({ feesTold: false });
+    expect(await compare()).toEqual([]);
+    await set({});
+    expect(await compare()).not.toEqual([]);
+  });
+});
