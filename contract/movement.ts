@@ -25,6 +25,17 @@ export interface AccountDay {
   day: string;
 }
 
+/** What some movements add up to. */
+export interface MovementSum {
+  application: string | null;
+  test: boolean;
+  kind: MovementKind;
+  currency: string;
+  count: number;
+  /** Minor units. */
+  amount: number;
+}
+
 export interface Movement {
   /** Kind and subject, for example `refund:REFUND_…`. */
   id: string;

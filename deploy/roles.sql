@@ -98,7 +98,7 @@ grant select, delete on payers to payments_worker;
 -- fees and chargebacks, to a day that is not closed. It closes a day that is over.
 grant insert on movements, gateway_entries, account_differences to payments_worker;
 grant select, insert (gateway, day, method, compared_at) on account_days to payments_worker;
-grant update (method, compared_at, closed_at, hash, movements) on account_days to payments_worker;
+grant update (method, compared_at, closed_at, hash, sums, movements) on account_days to payments_worker;
 grant update (kind, name, takes_back, day, at, amount, currency, fee, payment_id, refund_id, claimed_payment_id, tracking_code, read_at), delete on gateway_entries
   to payments_worker;
 grant update (day, payment_id, refund_id, application, our_amount, our_currency, our_time, their_amount, their_currency,

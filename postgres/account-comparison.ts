@@ -118,9 +118,10 @@ export const createAccountComparison = (sql: Sql) => ({
             (select max(b.day) + 1 from account_days b where b.gateway = d.gateway and b.closed_at is not null),
             (g.created_at at time zone g.time_zone)::date)`;
       if (closing.length === 0) return;
-      const { hash, movements } = await hashDay(tx, { gateway, day });
+      const { hash, movements, sums } = await hashDay(tx, { gateway, day });
       await tx`
-        update account_days set closed_at = now(), hash = decode(${hash}, 'hex'), movements = ${movements}
+        update account_days set closed_at = now(), hash = decode(${hash}, 'hex'), movements = ${movements},
+          sums = ${tx.json(sums.map((sum) => ({ ...sum })))}
         where gateway = ${gateway} and day = ${day}`;
     });
   },

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type {
   AccountDifferenceKind,
   AccountDifferenceState,
 } from '../contract/account-difference.ts';
-import type { AccountDay } from '../contract/movement.ts';
+import type { AccountDay, MovementSum } from '../contract/movement.ts';
 import { hashDay } from './account-hash.ts';
 import { first, type Fragment, type Queries } from './driver/sql.ts';
 
@@ -132,9 +133,11 @@ export const createAccountDays = (sql: Queries) => ({
   async *verify(): AsyncGenerator<ComparedDay & { whole: boolean }> {
     let last = { gateway: '', day: '' };
     for (;;) {
-      const [day] = await sql<(ComparedDay & { isNext: boolean; isCovered: boolean })[]>`
+      const [day] = await sql<
+        (ComparedDay & { isNext: boolean; isCovered: boolean; sums: MovementSum[] })[]
+      >`
         select d.gateway, d.day::text, d.method, d.compared_at as "comparedAt", d.closed_at as "closedAt",
-          d.movements, encode(d.hash, 'hex') as hash, 0 as open,
+          d.movements, encode(d.hash, 'hex') as hash, d.sums, 0 as open,
           d.gateway <> ${last.gateway} or d.day - 1 = nullif(${last.day}, '')::date as "isNext",
           d.gateway = ${last.gateway}
             or not exists (select from movements m where m.gateway = d.gateway and m.day < d.day) as "isCovered"
@@ -143,8 +146,10 @@ export const createAccountDays = (sql: Queries) => ({
           and (d.gateway, d.day) > (${last.gateway}, coalesce(nullif(${last.day}, '')::date, '-infinity'))
         order by d.gateway, d.day limit 1`;
       if (!day) return;
-      const { hash, movements } = await hashDay(sql, day);
-      const whole = day.isNext && day.isCovered && hash === day.hash && movements === day.movements;
+      const { hash, movements, sums } = await hashDay(sql, day);
+      const isAsClosed =
+        hash === day.hash && movements === day.movements && isDeepStrictEqual(sums, day.sums);
+      const whole = day.isNext && day.isCovered && isAsClosed;
       yield { ...day, whole };
       last = day;
     }

@@ -1,6 +1,6 @@
 import type { Filters, ListPage } from '../contract/list.ts';
 import type { ListMovements } from '../contract/list-movements.ts';
-import { type Movement, type MovementKind, movementKinds } from '../contract/movement.ts';
+import { type Movement, movementKinds, type MovementSum } from '../contract/movement.ts';
 import type { Queries } from './driver/sql.ts';
 import { conditionsOf, rangeOf } from './list.ts';
 import type { Owner } from './payments.ts';
@@ -18,17 +18,6 @@ export interface ExportFilter {
 
 /** A movement with the time of its account, which has the offset from UTC. */
 export type ExportedMovement = Movement & { localTime: string };
-
-/** What the movements of a day add up to. */
-export interface MovementSum {
-  application: string | null;
-  test: boolean;
-  kind: MovementKind;
-  currency: string;
-  count: number;
-  /** Minor units. */
-  amount: number;
-}
 
 const exportPage = 1_000;
 
@@ -87,12 +76,24 @@ export const createMovements = (sql: Queries) => ({
     }
   },
 
+  /** Those of closed days were added up when they were closed. */
   async sum({ gateway, application, test, from, to }: ExportFilter): Promise<MovementSum[]> {
     return sql<MovementSum[]>`
-      select application, test, kind, currency, count(*) as count, sum(amount)::bigint as amount
-      from movements
-      where gateway = ${gateway} and day between ${from} and ${to}
-        ${application === null ? sql`` : sql`and application = ${application}`}
+      with closed as (
+        select max(day) as last from account_days where gateway = ${gateway} and closed_at is not null
+      ), parts as (
+        select s.* from account_days d
+        cross join lateral jsonb_to_recordset(d.sums)
+          as s (application text, test boolean, kind text, currency text, count bigint, amount bigint)
+        where d.gateway = ${gateway} and d.day between ${from} and ${to}
+        union all
+        select application, test, kind, currency, count(*), sum(amount) from movements
+        where gateway = ${gateway} and day <= ${to}
+          and day >= greatest(${from}::date, coalesce((select last + 1 from closed), '-infinity'))
+        group by application, test, kind, currency
+      )
+      select application, test, kind, currency, sum(count)::bigint as count, sum(amount)::bigint as amount from parts
+      where true ${application === null ? sql`` : sql`and application = ${application}`}
         ${test === null ? sql`` : sql`and test = ${test}`}
       group by application, test, kind, currency order by application, test, currency, kind`;
   },

@@ -9,7 +9,7 @@ import {
   type DifferenceFilter,
   type DifferenceOwner,
 } from '../../postgres/account-days.ts';
-import type { AccountDay } from '../../contract/movement.ts';
+import type { AccountDay, MovementSum } from '../../contract/movement.ts';
 import { dayMs, hourMs, isoTime } from '../../contract/time.ts';
 import { createAdminPayments } from '../../postgres/admin-payments.ts';
 import { createGateways } from '../../postgres/gateways.ts';
@@ -17,7 +17,6 @@ import {
   createMovements,
   type ExportedMovement,
   type ExportFilter,
-  type MovementSum,
 } from '../../postgres/movements.ts';
 import { NotFound, Refusal } from './change.ts';
 import { csvLine } from './csv.ts';

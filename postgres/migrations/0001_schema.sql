@@ -1053,9 +1053,10 @@ create table account_days (
   closed_at timestamptz,
   -- Covers the movements of the day and the hash of the day before, see account-hash.ts.
   hash bytea,
+  -- What its movements add up to, so that a month needs not all of them.
+  sums jsonb,
   primary key (gateway, day),
-  constraint account_days__closed check (
-    (closed_at is null) = (hash is null) and (closed_at is null) = (movements is null))
+  constraint account_days__closed check (num_nulls(closed_at, hash, movements, sums) in (0, 4))
 );
 
 -- The gateways' own books, as their lists or answers show them.
@@ -1203,7 +1204,7 @@ create trigger movements__append_only before update or delete on movements
   for each row execute function refuse_change();
 create trigger movements__no_truncate before truncate on movements
   for each statement execute function refuse_change();
-create trigger account_days__final before update of gateway, day, movements, closed_at, hash or delete on account_days
+create trigger account_days__final before update of gateway, day, movements, closed_at, hash, sums or delete on account_days
   for each row when (old.closed_at is not null) execute function refuse_change();
 -- A closed day that is not over would move every later movement behind it.
 create function refuse_early_close() returns trigger language plpgsql

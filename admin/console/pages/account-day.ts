@@ -4,7 +4,7 @@ import { formatMoney } from '../../../contract/money.ts';
 import { NotFound } from '../../operations/change.ts';
 import type { ComparedDay } from '../../../postgres/account-days.ts';
 import { isQueryCanceled } from '../../../postgres/driver/error-codes.ts';
-import type { MovementSum } from '../../../postgres/movements.ts';
+import type { MovementSum } from '../../../contract/movement.ts';
 import { addDays, isDay, lastBegunDay, nameOfMonth } from '../calendar.ts';
 import { applicationChoice, filterBar } from '../filter-bar.ts';
 import { choose, pageOf, pageSize, readFilter } from '../filters.ts';

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { ComparedDay, DifferenceOwner } from '../../../postgres/account-days.ts';
 import { isQueryCanceled } from '../../../postgres/driver/error-codes.ts';
 import type { ListedGateway } from '../../../postgres/gateways.ts';
-import type { MovementSum } from '../../../postgres/movements.ts';
+import type { MovementSum } from '../../../contract/movement.ts';
 import {
   addMonths,
   calendar,

@@ -460,7 +460,7 @@ describe('a database role is refused', () => {
         await tx`
           insert into account_days (gateway, day, method, compared_at) values ('sandbox', '2999-01-01', 'each', now())`;
         await tx`
-          update account_days set closed_at = now(), hash = 'x', movements = 0 where day = '2999-01-01'`;
+          update account_days set closed_at = now(), hash = 'x', movements = 0, sums = '[]' where day = '2999-01-01'`;
       });
       await expect(closing).rejects.toMatchObject(denied);
     });

@@ -1,7 +1,9 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { dayMs } from '../../../contract/time.ts';
 import { createAccountComparison } from '../../../postgres/account-comparison.ts';
+import { createAccountDays } from '../../../postgres/account-days.ts';
 import { hashDay } from '../../../postgres/account-hash.ts';
+import { createMovements, type ExportFilter } from '../../../postgres/movements.ts';
 import { forFile } from '../../support/for-file.ts';
 import { startRecords } from '../../support/data/records.ts';
 
@@ -18,6 +20,8 @@ it('hashes more movements than a statement takes, each of them', async () => {
     from generate_series(1, ${count}::int) as n`;
   const before = await hashDay(sql, day);
   expect(before.movements).toBe(count);
+  const sum = { application: null, test: true, kind: 'fee', currency: 'EUR' };
+  expect(before.sums).toEqual([{ ...sum, count, amount: (-count * (count + 1)) / 2 }]);
   expect(await hashDay(sql, day)).toEqual(before);
   await sql`alter table movements disable trigger movements__append_only`;
   const change = (id: string, amount: number) => sql`
@@ -66,4 +70,67 @@ it('closes no day that is not over by both clocks, that of Postgres and that of 
   expect(await closed()).toBe(0);
   await comparison.finishDay(account, 'each', at(-2));
   expect(await closed()).toBe(1);
+});
+
+describe('the sums of some days', () => {
+  const movements = createMovements(sql);
+  const gateway = 'sums';
+  const range = { gateway, from: '2026-10-01', to: '2026-10-04' };
+  const sumOf = async (filter: Partial<ExportFilter> = {}) =>
+    (await movements.sum({ ...range, application: null, test: null, ...filter })).map(
+      ({ application, test, kind, currency, count, amount }) =>
+        [application, test, kind, currency, count, amount].join(' '),
+    );
+
+  it('are the same before and after a part of the days is closed', async () => {
+    await sql`
+      insert into gateways (slug, driver, kind, created_at) values (${gateway}, 'sandbox', 'sandbox', '2026-10-01')`;
+    await sql`
+      insert into movements (id, kind, gateway, day, application, test, amount, currency, occurred_at)
+      select kind || ':' || currency || day || application || test, kind, ${gateway}, day, nullif(application, ''), test,
+        case kind when 'payment' then 1000 else -7 end + extract(day from day), currency, day
+      from unnest(array['payment', 'fee']) as kind, unnest(array['EUR', 'IRR']) as currency,
+        unnest(array['', 'shop', 'tickets']) as application, unnest(array[true, false]) as test,
+        generate_series('2026-10-01'::date, '2026-10-04', '1 day') as day
+      where not (currency = 'IRR' and extract(day from day) = 2)`;
+    const filters = [
+      {},
+      { application: 'shop' },
+      { test: true },
+      { from: '2026-10-02', to: '2026-10-02' },
+      { from: '2026-10-02' },
+      { from: '2026-10-04' },
+      { to: '2026-10-01' },
+      { from: '2026-09-01', to: '2026-09-30' },
+    ];
+    const all = () => Promise.all(filters.map(sumOf));
+    const before = await all();
+    expect(before.map((rows) => rows.length)).toEqual([24, 8, 12, 12, 24, 24, 24, 0]);
+    expect(before[0]).toContain('shop true payment EUR 4 4010');
+    const comparison = createAccountComparison(sql);
+    for (const closed of ['2026-10-01', '2026-10-02']) {
+      await comparison.finishDay({ gateway, day: closed }, 'list');
+      expect(await all()).toEqual(before);
+    }
+    const [row] =
+      await sql`select count(*) from account_days where gateway = ${gateway} and sums is not null`;
+    expect(row).toEqual({ count: 2 });
+  });
+
+  it('are verified with the hash', async () => {
+    const verify = async () => {
+      const found: boolean[] = [];
+      for await (const each of createAccountDays(sql).verify())
+        if (each.gateway === gateway) found.push(each.whole);
+      return found;
+    };
+    expect(await verify()).toEqual([true, true]);
+    await expect(
+      sql`update account_days set sums = '[]' where gateway = ${gateway}`,
+    ).rejects.toThrow('append-only');
+    await sql`alter table account_days disable trigger account_days__final`;
+    await sql`
+      update account_days set sums = jsonb_set(sums, '{0,amount}', '1') where gateway = ${gateway} and day = '2026-10-02'`;
+    expect(await verify()).toEqual([true, false]);
+  });
 });

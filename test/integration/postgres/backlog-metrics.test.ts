@@ -132,8 +132,8 @@ describe('backlogMetrics', () => {
     await sql`update gateways set created_at = now() - interval '5 days'`;
     expect(await measure()).toMatchObject({ accountDaysDue: 5 });
     await sql`
-      insert into account_days (gateway, day, method, movements, compared_at, closed_at, hash)
-      select slug, (now() at time zone 'UTC')::date - 3, 'list', 0, now(), now(), '' from gateways`;
+      insert into account_days (gateway, day, method, movements, compared_at, closed_at, hash, sums)
+      select slug, (now() at time zone 'UTC')::date - 3, 'list', 0, now(), now(), '', '[]' from gateways`;
     expect(await measure()).toMatchObject({ accountDaysDue: 2 });
     await sql`update gateways set enabled = false`;
     expect(await measure()).toMatchObject({ accountDaysDue: 0 });

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { newPaymentId } from '../../../contract/ids.ts';
 import { dayMs } from '../../../contract/time.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
@@ -50,21 +49,19 @@ export const fillAccounts = async (
   await sql`insert into movements ${sql(moved)}`;
   await sql`insert into account_days ${sql(
     days.map(({ gateway, ago, day }) => {
-      const isClosed = ago > 1;
-      const at = new Date(now - (ago - 1) * dayMs);
-      return {
-        gateway,
-        day,
-        method: gateway === 'sandbox' ? 'list' : 'each',
-        compared_at: at,
-        closed_at: isClosed ? at : null,
-        movements: isClosed
-          ? moved.filter((each) => each.gateway === gateway && each.day === day).length
-          : null,
-        hash: isClosed ? createHash('sha256').update(`${gateway} ${day}`).digest() : null,
-      };
+      const method = gateway === 'sandbox' ? 'list' : 'each';
+      return { gateway, day, method, compared_at: new Date(now - (ago - 1) * dayMs) };
     }),
   )}`;
+  await sql`
+    update account_days d set closed_at = d.compared_at, movements = of_day.count, sums = of_day.sums,
+      hash = sha256(convert_to(d.gateway || ' ' || d.day, 'UTF8'))
+    from (
+      select gateway, day, sum(count) as count, jsonb_agg(s) as sums from (
+        select gateway, day, application, test, kind, currency, count(*), sum(amount) as amount from movements
+        group by gateway, day, application, test, kind, currency) s
+      group by gateway, day) of_day
+    where of_day.gateway = d.gateway and of_day.day = d.day and d.day <= ${dayOf(2)}::date`;
   const find = (application: string, status: string): string =>
     payments.find(
       (each) => each.application === application && each.status === status && !each.test,
