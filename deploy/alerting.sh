@@ -108,9 +108,11 @@ route:
 inhibit_rules:
   - source_matchers: [alertname=~"PaymentsDependencyDown|PaymentsWorkerDown"]
     target_matchers:
-      - alertname=~"PaymentsSweeperStale|PaymentsOutboxStuck|PaymentsInquiriesLate|PaymentsWorkersBehind|PaymentsWebhooksOverdue"
+      - alertname=~"PaymentsSweeperStale|PaymentsOutboxStuck|PaymentsInquiriesLate|PaymentsWorkersBehind|PaymentsWebhooksOverdue|PaymentsTemporalFailing"
   - source_matchers: [alertname="PaymentsApiDown"]
     target_matchers: [alertname="PaymentsProcessDown", job="payments-api"]
+  - source_matchers: [alertname="PaymentsApiDown"]
+    target_matchers: [alertname="PaymentsPublicAddressDown"]
   - source_matchers: [alertname="PaymentsWorkerDown"]
     target_matchers: [alertname="PaymentsProcessDown", job="payments-worker"]
   - source_matchers: [alertname="PaymentsGatewayUnavailable"]

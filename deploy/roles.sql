@@ -74,7 +74,7 @@ grant insert (reference, refund_id, payment_id, amount, outcome, failure_code, a
 -- event, and reads no webhook secret.
 grant select on applications, gateways, payments, refunds, workflow_outbox, idempotency_keys, events,
   deliveries, attempts, late_payments, sandbox_payments, sandbox_refunds, gateway_exchanges, replays, movements,
-  gateway_entries, account_differences to payments_worker;
+  gateway_entries, account_differences, upkeep to payments_worker;
 grant update (status, gateway, gateway_reference, gateway_redirect, checkout_at, payer_returns_at, inquired_at, uncertain, tracking_code,
   card_pan_masked, paid_at, failure_code, cancelled_by, cancellation_reason, gateway_code, gateway_message, told_fee,
   told_fee_paid_by, amount_refunded, amount_refund_pending, order_claimed_at, healed_at, updated_at) on payments to payments_worker;
@@ -218,6 +218,7 @@ grant select (payment_id), delete on payers to payments_retention;
 -- It empties old reasons, which are free text. The chain of the audit log stays whole: see audit_reasons.
 grant select (id, at, reason), update (reason) on audit_log to payments_retention;
 grant select (record), update (salt) on audit_reasons to payments_retention;
+grant select (task), update (done_at) on upkeep to payments_retention;
 grant select (id, changed_at, reason), update (reason) on account_differences to payments_retention;
 -- `audit --verify` compares reasons with their hashes.
 grant select on audit_reasons to payments_admin;

@@ -43,6 +43,11 @@ export const createRetention = (sql: Queries) => ({
     return count;
   },
 
+  /** Records that a purge has left nothing. Its age is an alert. */
+  async recordPurge(): Promise<void> {
+    await sql`update upkeep set done_at = now() where task = 'purge'`;
+  },
+
   /**
    * Deletes payments that were created before that time, with everything about them. It leaves payments
    * that are open, or have a pending delivery, a pending refund or an unresolved late payment.

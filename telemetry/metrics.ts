@@ -154,19 +154,19 @@ export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;
 const readLimitMs = 2_000;
 
 /** Gauges that read the database at each scrape. They have no samples while the database is unavailable. */
-export const registerBacklogMetrics = <Field extends string>(
+export const registerGauges = <Field extends string>(
   registry: Registry,
-  backlog: {
+  read: {
     gauges: Record<Field, { name: string; help: string }>;
     measure: () => Promise<Record<Field, number>>;
   },
 ): void => {
-  const readOnce = singleFlight(backlog.measure, { limitMs: readLimitMs });
-  for (const field in backlog.gauges)
+  const readOnce = singleFlight(read.measure, { limitMs: readLimitMs });
+  for (const field in read.gauges)
     registry.registerMetric(
       new Gauge({
-        name: backlog.gauges[field].name,
-        help: backlog.gauges[field].help,
+        name: read.gauges[field].name,
+        help: read.gauges[field].help,
         registers: [],
         async collect() {
           const measured = await readOnce();

@@ -3,6 +3,7 @@ import { readWorkerConfig } from '../config.ts';
 import { createBacklogMetrics } from '../postgres/backlog-metrics.ts';
 import { readClock } from '../postgres/clock.ts';
 import { connect } from '../postgres/driver/connection.ts';
+import { createUpkeepMetrics } from '../postgres/upkeep-metrics.ts';
 import { runProcess, SetupError } from '../process.ts';
 import { watchClock } from '../telemetry/clock.ts';
 import { createLogger, type Logger } from '../telemetry/log.ts';
@@ -10,7 +11,7 @@ import {
   createDatabaseMetrics,
   createRegistry,
   createWorkerMetrics,
-  registerBacklogMetrics,
+  registerGauges,
 } from '../telemetry/metrics.ts';
 import { openMetricsPort } from '../telemetry/port.ts';
 import { instrumentSql } from '../telemetry/query-metrics.ts';
@@ -71,8 +72,10 @@ await runProcess(async () => {
   const probe = connect(config.DATABASE_URL, { name: 'payments-worker-probe', max: 1 });
   const clock = watchClock({ readClock: () => readClock(probe), registry, logger });
   // The login of a worker for webhooks alone may not read payments.
-  if (config.TASK_QUEUES.includes('payments'))
-    registerBacklogMetrics(registry, createBacklogMetrics(probe));
+  if (config.TASK_QUEUES.includes('payments')) {
+    registerGauges(registry, createBacklogMetrics(probe));
+    registerGauges(registry, createUpkeepMetrics(probe));
+  }
   // Before the metrics port opens, so that the first scrape has every counter.
   const { activities, close: closeActivities } = composeActivities({
     config,

@@ -39,10 +39,12 @@ export const createPurge =
     let isOld = paymentsBefore !== null;
     while (isOld && paymentsBefore)
       isOld = (await queries.forgetReasons(paymentsBefore, batchSize)) > 0;
-    return {
-      attemptBodies: await deleteAll((size) => queries.deleteResponseBodies(bodiesBefore, size)),
-      payments: paymentsBefore
-        ? await deleteAll((size) => queries.deletePayments(paymentsBefore, size))
-        : 0,
-    };
+    const attemptBodies = await deleteAll((size) =>
+      queries.deleteResponseBodies(bodiesBefore, size),
+    );
+    const payments = paymentsBefore
+      ? await deleteAll((size) => queries.deletePayments(paymentsBefore, size))
+      : 0;
+    if (Math.max(attemptBodies, payments) < limit) await queries.recordPurge();
+    return { attemptBodies, payments };
   };

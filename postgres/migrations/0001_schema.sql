@@ -1315,3 +1315,11 @@ create table refused_requests (
   fields jsonb
 );
 create index refused_requests__application on refused_requests (application, test, at desc);
+
+-- What somebody or cron has to do again and again, and when it last came to its end. At first that is the time of the
+-- installation, so the alerts about it wait for the first time.
+create table upkeep (
+  task text primary key constraint upkeep__task check (task in ('backup', 'purge')),
+  done_at timestamptz not null default now()
+);
+insert into upkeep (task) values ('backup'), ('purge');

@@ -101,7 +101,15 @@ it('no label holds an id, an address or data of one payment', async () => {
 });
 
 /** The jobs of deploy/prometheus.yml. */
-const jobs = ['payments-api', 'payments-worker', 'alertmanager'];
+const jobs = [
+  'payments-api',
+  'payments-worker',
+  'alertmanager',
+  'temporal',
+  'public',
+  'console',
+  'disk',
+];
 
 const tasks = Object.keys({
   startOutboxWorkflows: true,
@@ -115,6 +123,14 @@ const tasks = Object.keys({
 /** Labels whose values are fixed in the code. For other labels, the scraped values count. */
 const fixedValues: Record<string, Record<string, readonly string[]>> = {
   payments_alerts: { alert: alerts },
+  // Of Temporal's server, whose metrics are not scraped here.
+  persistence_error_with_type: {
+    error_type: [
+      'serviceerror_Unavailable',
+      'persistence_TimeoutError',
+      'context_DeadlineExceeded',
+    ],
+  },
   payments_outcomes: {
     status: statuses.filter(isTerminal),
     failure_code: ['none', ...Object.keys(failureReasons)],

@@ -306,11 +306,16 @@ const checkedByAbsence = [
   'payments_sweeper_processed_total',
 ];
 
-/** Checked in test/integration/api/gateways/notifications.test.ts and postgres/backlog-metrics.test.ts. */
+/** Checked in test/integration/api/gateways/notifications.test.ts, postgres/backlog- and upkeep-metrics.test.ts. */
 const checkedElsewhere = [
   'payments_notifications_total',
   'payments_account_days_due',
   'payments_gateways_silent',
+  'payments_postgres_connections_ratio',
+  'payments_postgres_transaction_age',
+  'payments_postgres_archive_failing',
+  'payments_backup_age_seconds',
+  'payments_purge_age_seconds',
 ];
 
 describe('the metric', () => {

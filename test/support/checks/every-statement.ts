@@ -45,6 +45,7 @@ export const smallTableFiles = [
   'gateways.ts',
   'refund-rules.ts',
   'refused-requests.ts',
+  'upkeep-metrics.ts',
   'webhook-secrets.ts',
   'webhook-tests.ts',
 ];
@@ -455,6 +456,7 @@ export const everyStatement = (
       deleteResponseBodies: () => retention.deleteResponseBodies(new Date(), batch),
       forgetReasons: () => retention.forgetReasons(new Date(0), batch),
       deletePayments: () => retention.deletePayments(new Date(), batch),
+      recordPurge: retention.recordPurge,
     }),
   };
 };
