@@ -11,8 +11,9 @@ import type { ConsoleRole } from '../../postgres/console-logins.ts';
 import { ownPath } from './begun-login.ts';
 import type { Html, Row } from './html.ts';
 import { copyable, escapeControls, notice } from './html.ts';
+import type { Waiting } from './waiting.ts';
 import type { ConsoleResponse, Owner, PersonRequest, Route } from './request.ts';
-import { page, redirect } from './request.ts';
+import { page, pathWith, redirect } from './request.ts';
 
 export { holdsSecret };
 
@@ -50,7 +51,7 @@ export interface Action {
 const form = (
   question: Question,
   { csrf, cells, form: given }: PersonRequest,
-  problem?: string,
+  { problem, path }: { problem?: string; path?: string } = {},
 ): ConsoleResponse => {
   const {
     title,
@@ -67,7 +68,7 @@ const form = (
   return page(
     title,
     html`${problem === undefined ? '' : notice('bad', problem)}
-      <form class="form" method="post">
+      <form class="form" method="post" ${path === undefined ? '' : html`action="${path}"`}>
         <input type="hidden" name="csrf" value="${csrf}" />
         <input type="hidden" name="form_id" value="${randomUUID()}" />
         <p>${escapeControls(consequence)}</p>
@@ -131,7 +132,7 @@ const createUsedForms = () => {
 };
 
 /** Each action has two routes: GET asks for confirmation, POST makes the change. */
-export const actionRoutes = (actions: readonly Action[]): Route[] => {
+export const actionRoutes = (waiting: Waiting, actions: readonly Action[]): Route[] => {
   const usedForms = createUsedForms();
   return actions.flatMap(
     ({ path, role, isSensitive = false, owner, confirm, execute }): Route[] => {
@@ -141,7 +142,7 @@ export const actionRoutes = (actions: readonly Action[]): Route[] => {
       const act = async (request: PersonRequest): Promise<ConsoleResponse> => {
         const question = await confirm(request);
         const problem = problemWith(question, request);
-        if (problem !== undefined) return form(question, request, problem);
+        if (problem !== undefined) return form(question, request, { problem });
         const formId = (request.form.get('form_id') ?? '').slice(0, formIdMaxLength);
         // A button that repeats safely has none.
         if (formId !== '' && usedForms.has(formId))
@@ -153,14 +154,19 @@ export const actionRoutes = (actions: readonly Action[]): Route[] => {
           );
         usedForms.add(formId);
         const reason = request.form.get('reason')?.trim() ?? '';
-        try {
-          const answer = await execute(request, reason);
-          const back = request.form.has('back') ? ownPath(request.form.get('back')) : question.back;
-          return answer ?? redirect(back, question.done);
-        } catch (error) {
-          if (!(error instanceof Refusal)) throw error;
-          return form(question, request, error.message);
-        }
+        const back = request.form.has('back') ? ownPath(request.form.get('back')) : question.back;
+        const change = async (): Promise<ConsoleResponse> => {
+          try {
+            return (await execute(request, reason)) ?? redirect(back, question.done);
+          } catch (error) {
+            if (!(error instanceof Refusal)) throw error;
+            // The page that waits has an address of its own.
+            const own = `${pathWith(path, request.params)}?${String(request.query)}`;
+            return form(question, request, { problem: error.message, path: own });
+          }
+        };
+        const { title } = question;
+        return waiting.orShow({ name: request.session.name, title, back, answer: change() });
       };
       return [
         { method: 'GET', ...common, handle: show },

@@ -401,8 +401,9 @@ const send = async (
     if (response.content !== undefined) ctx.body = String(await response.content);
     return;
   }
-  const { status = 200, title, tab, content, searched } = response;
+  const { status = 200, title, tab, content, searched, reloadSeconds } = response;
   ctx.status = status;
+  if (reloadSeconds !== undefined) ctx.set('refresh', String(reloadSeconds));
   const zone = readZone(ctx);
   const { path, url: address } = ctx;
   const message = session && readMessage(ctx);

@@ -1,7 +1,7 @@
 import { eventIdPattern } from '../../contract/ids.ts';
 import type { ConsoleRights } from '../../postgres/console-logins.ts';
 import type { ConsoleResponse, Deps, Owner, PersonRequest, PersonRoute } from './request.ts';
-import { redirect } from './request.ts';
+import { pathWith, redirect } from './request.ts';
 
 export const ofSlug: Owner = async ({ params }) => params.slug;
 
@@ -33,10 +33,7 @@ export const refuseStranger = async (
   if (owner === 'list' && !query.get('application')) {
     const asked = new URLSearchParams(query);
     asked.set('application', own[0] ?? '');
-    const address = path.replaceAll(/:(\w+)/g, (_, name: keyof typeof params) =>
-      encodeURIComponent(params[name]),
-    );
-    return redirect(`${address}?${String(asked)}`);
+    return redirect(`${pathWith(path, params)}?${String(asked)}`);
   }
   const found = owner === 'list' ? query.get('application') : await owner(request);
   return found && isVisible(found, session) ? undefined : 'not found';

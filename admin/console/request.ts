@@ -51,6 +51,8 @@ export interface Deps {
   readLastHeartbeat: () => Promise<Date | null>;
   /** Whether test payments can skip time: with `npm start` alone. */
   skipsTime: boolean;
+  /** A change that takes longer shows a page that waits for it. */
+  waitingAfterMs: number;
   now: () => Date;
   logger: Pick<Logger, 'info' | 'error'>;
 }
@@ -87,6 +89,10 @@ export interface ConsoleRequest {
   formatTime: FormatTime;
 }
 
+/** The path of a route with the parts of a request. */
+export const pathWith = (path: string, params: ConsoleRequest['params']): string =>
+  path.replaceAll(/:(\w+)/g, (_, name: keyof typeof params) => encodeURIComponent(params[name]));
+
 /** A request of somebody who is logged in. */
 export interface PersonRequest extends ConsoleRequest {
   session: ConsoleSession;
@@ -114,6 +120,8 @@ export type ConsoleResponse =
       /** The search box keeps this text. */
       searched?: string;
       begunLogin?: string;
+      /** The browser loads the page again after it. */
+      reloadSeconds?: number;
     }
   /** A part of a page that refreshes itself; undefined if nothing changed. */
   | { kind: 'part'; content: Html | undefined }

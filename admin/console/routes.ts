@@ -33,10 +33,12 @@ import { searchRoutes } from './pages/search.ts';
 import { settingsRoutes } from './pages/settings.ts';
 import { viewRoutes } from './pages/views.ts';
 import type { Deps, Route } from './request.ts';
+import { createWaiting } from './waiting.ts';
 
 /** Every page of the console. A test asks for each of them in every role and without a login. */
 export const createRoutes = (deps: Deps): Route[] => {
   const reconcile = createReconcile(deps);
+  const waiting = createWaiting(deps.waitingAfterMs);
   return [
     ...passkeyLoginRoutes(deps),
     ...providerLoginRoutes(deps),
@@ -65,7 +67,8 @@ export const createRoutes = (deps: Deps): Route[] => {
     ...settingsRoutes(),
     ...modeRoutes,
     ...viewRoutes(deps),
-    ...actionRoutes([
+    waiting.route,
+    ...actionRoutes(waiting, [
       ...paymentActions,
       ...eventActions(deps),
       ...(deps.skipsTime ? [skipAction] : []),

@@ -74,6 +74,7 @@ await runProcess(async () => {
     backlog: createBacklogMetrics(sql),
     readLastHeartbeat: () => readLastHeartbeat(client),
     skipsTime: config.SKIP_TIME,
+    waitingAfterMs: 700,
     now: shared.now,
     operationsOf: (actor) =>
       createOperations({

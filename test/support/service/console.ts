@@ -157,6 +157,8 @@ export const startConsole = async ({
     backlog: createBacklogMetrics(sql),
     readLastHeartbeat: async () => new Date(),
     skipsTime: false,
+    // No page waits only because the machine is busy.
+    waitingAfterMs: 100_000,
     now: () => new Date(),
     operationsOf: (actor) => operationsOn(sql, { actor, via: 'console', temporal }),
     ...others,
