@@ -61,9 +61,9 @@ const names = async (request: PersonRequest) => {
       kind: 'What was done by',
     })),
     ...gateways.map(({ slug }) => ({
-      href: `/payments?gateway=${slug}`,
+      href: `/gateways/${slug}`,
       label: slug,
-      kind: 'Payments through',
+      kind: 'Gateway',
     })),
   ];
 };

@@ -72,7 +72,7 @@ describe('the search', () => {
     ],
     ['READ', '/audit?actor=reader'],
     ['tick', '/applications/tickets'],
-    ['zarin', '/payments?gateway=zarinpal'],
+    ['zarin', '/gateways/zarinpal'],
   ])('finds %s', async (text, to) => {
     const found = await find(text);
     expect(found.to ?? found.page).toBe(to);
