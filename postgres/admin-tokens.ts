@@ -1,5 +1,5 @@
 import type { TokenMode, TokenScope } from '../contract/token.ts';
-import { changesOne, first, type Queries } from './driver/sql.ts';
+import { changesOne, first, type Fragment, type Queries } from './driver/sql.ts';
 import { selectTokenId } from './tokens.ts';
 
 /** A token without its secret. */
@@ -19,6 +19,10 @@ export interface TokenSummary {
   /** Nobody can use it until another admin confirms it. */
   toConfirm: boolean;
 }
+
+/** Of `tokens`: another admin has to confirm it, and may. */
+export const isTokenToConfirm = (sql: Queries): Fragment =>
+  sql`to_confirm and revoked_at is null and (expires_at is null or expires_at > now())`;
 
 export const createAdminTokens = (sql: Queries) => {
   const id = selectTokenId(sql);
@@ -53,6 +57,16 @@ export const createAdminTokens = (sql: Queries) => {
             : sql`where position > (select position from sorted where ${id} = ${after} limit 1)`
         }
         order by position limit ${limit}`;
+    },
+
+    /** Tokens of every application that wait for a second admin, the oldest first. */
+    async listToConfirm(
+      mode: TokenMode,
+      limit: number,
+    ): Promise<(TokenSummary & { application: string })[]> {
+      return sql<(TokenSummary & { application: string })[]>`
+        select application, ${summary} from tokens
+        where ${isTokenToConfirm(sql)} and mode = ${mode} order by created_at, hash limit ${limit}`;
     },
 
     get: (application: string, tokenId: string) =>

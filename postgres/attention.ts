@@ -1,5 +1,6 @@
 import { isDifferenceOf } from './account-days.ts';
 import type { Queries } from './driver/sql.ts';
+import { isTokenToConfirm } from './admin-tokens.ts';
 import { joinOwnDelivery, type PaymentRow, rowColumns } from './admin-payments.ts';
 import { silentSince } from './gateway-figures.ts';
 import { isToConfirm } from './refund-filter.ts';
@@ -33,6 +34,10 @@ export interface Attention {
   refundsByHand: number;
   /** Refunds that wait for a second admin. */
   refundsToConfirm: number;
+  /** Looser rules for refunds that wait for a second admin. They are of both modes. */
+  rulesToConfirm: number;
+  /** Tokens with the scope refund that wait for a second admin. */
+  tokensToConfirm: number;
   /** Open differences from the gateways' own books. Those of a sandbox are tests. */
   accountDifferences: number;
 }
@@ -94,6 +99,9 @@ export const createAttentionQueries = (sql: Queries) => {
             (select count(*) from (select from refunds r
               where ${isToConfirm(sql)} and r.test = ${test}
               limit ${countedMax}) as r)::int as "refundsToConfirm",
+            (select count(*) from refund_rule_requests)::int as "rulesToConfirm",
+            (select count(*) from tokens t
+              where ${isTokenToConfirm(sql)} and t.mode = ${test ? 'test' : 'live'})::int as "tokensToConfirm",
             (select count(*) from (select from account_differences f
               where f.state = 'open' and ${isDifferenceOf(sql, test)}
               limit ${countedMax}) as f)::int as "accountDifferences"`,

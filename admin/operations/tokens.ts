@@ -1,4 +1,4 @@
-import { defaultTokenScopes } from '../../contract/token.ts';
+import { defaultTokenScopes, type TokenMode } from '../../contract/token.ts';
 import type { TokenSummary } from '../../postgres/admin-tokens.ts';
 import { createAdminTokens } from '../../postgres/admin-tokens.ts';
 import { createConfirmations } from '../../postgres/confirmations.ts';
@@ -43,6 +43,14 @@ export const createTokenOperations = ({
       const after = { ...facts, ...(toConfirm && { to_confirm: true }) };
       return { result: { token: text, id, toConfirm }, before: null, after };
     });
+  },
+
+  /** Tokens of every application that wait for a second admin. */
+  async listToConfirm(
+    mode: TokenMode,
+    limit: number,
+  ): Promise<(TokenSummary & { application: string })[]> {
+    return createAdminTokens(sql).listToConfirm(mode, limit);
   },
 
   /** Confirms a token that another admin has issued. @throws Refusal */

@@ -54,6 +54,18 @@ const linesOf = (found: Attention, formatTime: FormatTime): Line[] => {
     },
     {
       mark: '▲',
+      count: found.rulesToConfirm,
+      what: 'looser rules for refunds wait for a second admin',
+      href: '/refunds/rules#rules',
+    },
+    {
+      mark: '▲',
+      count: found.tokensToConfirm,
+      what: 'tokens that may give money back wait for a second admin',
+      href: '/refunds/rules#tokens',
+    },
+    {
+      mark: '▲',
       count: found.accountDifferences,
       what: 'differences from the books of gateways',
       href: '/accounts',

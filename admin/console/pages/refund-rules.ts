@@ -7,13 +7,17 @@ import {
 } from '../../../contract/money.ts';
 import { Refusal } from '../../operations/change.ts';
 import { isSamePerson } from '../../operations/confirmation.ts';
+import { tokenFacts } from '../../operations/facts.ts';
 import type { RefundRule, RefundRuleRequest } from '../../../postgres/refund-rules.ts';
 import type { Action, Question } from '../actions.ts';
 import { action, type Html, link, type Row } from '../html.ts';
+import { modeName } from '../mode.ts';
 import { moneyField } from '../money.ts';
 import type { ConsoleResponse, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
 import { applicationAction, pathOf, typedOr } from './application-action.ts';
+
+const waitingMax = 50;
 
 const rulesPath = '/refunds/rules';
 
@@ -198,8 +202,17 @@ const refuseRule: Action = {
     request.operations.refunds.refuseRule(await requestOf(request), reason),
 };
 
-const show = async ({ operations, session, cells }: PersonRequest): Promise<ConsoleResponse> => {
-  const { approvals, requests } = await operations.refunds.rules();
+const show = async ({
+  operations,
+  session,
+  cells,
+  test,
+}: PersonRequest): Promise<ConsoleResponse> => {
+  const mode = modeName(test);
+  const [{ approvals, requests }, tokens] = await Promise.all([
+    operations.refunds.rules(),
+    operations.tokens.listToConfirm(mode, waitingMax),
+  ]);
   const isAdmin = session.role === 'admin';
   const change = (currency: string): Html =>
     action(`${rulesPath}/change?currency=${currency}`, 'Change');
@@ -209,6 +222,23 @@ const show = async ({ operations, session, cells }: PersonRequest): Promise<Cons
       ${isSamePerson(rule.askedBy, session.name) ? '' : action(`${at}/confirm`, 'Confirm')}
       ${action(`${at}/refuse`, 'Refuse')}
     </div>`;
+  };
+  const tokenRow = ({ application, ...token }: (typeof tokens)[number]): Row => {
+    const { Name, Scopes, Issued } = tokenFacts(token);
+    const at = `${pathOf(application)}/tokens/${token.id}`;
+    const isOwn = token.issuedBy !== null && isSamePerson(token.issuedBy, session.name);
+    return {
+      Token: Name,
+      Application: link(pathOf(application), application),
+      Scopes,
+      'Issued by': token.issuedBy,
+      Issued,
+      Action: isAdmin
+        ? html`<div class="buttons">
+            ${isOwn ? '' : action(`${at}/confirm`, 'Confirm')} ${action(`${at}/revoke`, 'Revoke')}
+          </div>`
+        : null,
+    };
   };
   return page(
     'Rules for refunds',
@@ -226,7 +256,8 @@ const show = async ({ operations, session, cells }: PersonRequest): Promise<Cons
         ifEmpty: 'No refund needs a second admin.',
       })}
       ${isAdmin ? html`<div class="actions">${action(`${rulesPath}/change`, 'Set the amount for a currency')}</div>` : ''}
-      <h2>Waiting for another admin</h2>
+      <h2 id="rules">Waiting for another admin</h2>
+      <p>These rules are looser than what holds. They are of both modes.</p>
       ${cells.table({
         caption: 'Rules that wait for another admin',
         rows: requests.map((rule) => ({
@@ -236,8 +267,18 @@ const show = async ({ operations, session, cells }: PersonRequest): Promise<Cons
           Asked: rule.askedAt,
           Action: isAdmin ? decide(rule) : null,
         })),
-        ifEmpty: 'Nothing waits.',
-      })}`,
+        ifEmpty: 'No rule waits.',
+      })}
+      <h2 id="tokens">Tokens that wait</h2>
+      <p>
+        These ${mode} tokens have the scope refund. Nobody can use one before another admin confirms it.
+      </p>
+      ${cells.table({
+        caption: 'Tokens that wait for another admin',
+        rows: tokens.map(tokenRow),
+        ifEmpty: `No ${mode} token waits.`,
+      })}
+      ${tokens.length === waitingMax ? html`<p class="soft">These are the first ${waitingMax}.</p>` : ''}`,
   );
 };
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { startConsole } from '../../../support/service/console.ts';
+import { operationsOn } from '../../../support/service/admin-operations.ts';
 import { fillConsole } from '../../../support/data/fill-console.ts';
 import { forFile } from '../../../support/for-file.ts';
 
@@ -16,6 +17,20 @@ await sql`
   select id, gateway, now() - case gateway when 'sandbox' then interval '20 hours' else interval '0' end, 'verify', 'no_answer', 9
   from payments where id = ${ids.open} or gateway = 'zarinpal' and status = 'pending'`;
 await sql`update refunds set cancel_requested = true where id = ${ids.toConfirm[1] ?? ''}`;
+// More tests than live ones, so that no list shows the other mode's.
+await sql`insert into refund_approvals (currency, above) values ('EUR', 0)`;
+for (const mode of ['live', 'test', 'test'] as const)
+  await operationsOn(sql).tokens.issue(
+    { application: 'shop', mode, name: 'gives back', scopes: ['refund'], expiresAt: null },
+    null,
+  );
+await sql`update tokens set expires_at = now() where hash = (select hash from tokens where to_confirm and mode = 'test' limit 1)`;
+await operationsOn(sql).tokens.issue(
+  { application: 'shop', mode: 'test', name: 'gives', scopes: ['refund'], expiresAt: null },
+  null,
+);
+await sql`delete from refund_approvals`;
+await sql`insert into refund_rule_requests (application, currency, amount, asked_by) values (null, 'EUR', 1, 'ada')`;
 const viewer = await console.logIn('viewer');
 type Mode = 'live' | 'test';
 const read = async (path: string, mode: Mode = 'live') => {
@@ -34,10 +49,12 @@ const linesOf = async (path = '/attention', mode: Mode = 'live') => {
     href: href.replaceAll('&amp;', '&'),
   }));
 };
-/** Of the last table of the page, which is its list. */
+/** Of the table at the mark of the address; otherwise of the last one of the page, which is its list. */
 const rowsOf = async (path: string, mode: Mode = 'live'): Promise<number> => {
   const text = await read(path, mode);
-  return text.slice(text.lastIndexOf('<table')).match(/<tr>/g)?.slice(1).length ?? 0;
+  const [, mark] = path.split('#');
+  const begin = mark === undefined ? text.lastIndexOf('<table') : text.indexOf(`id="${mark}"`);
+  return text.slice(begin).split('</table>')[0]?.match(/<tr>/g)?.slice(1).length ?? 0;
 };
 
 it('counts what waits for a person, and every count leads to a list of as many', async () => {
@@ -46,6 +63,8 @@ it('counts what waits for a person, and every count leads to a list of as many',
     'the gateway may hold money of a payment that is not paid',
     'refunds wait for a decision',
     'refunds wait for a second admin',
+    'looser rules for refunds wait for a second admin',
+    'tokens that may give money back wait for a second admin',
     'differences from the books of gateways',
     'webhooks of tickets exhausted: refused by the receiver',
     'webhooks of shop exhausted: refused by the receiver',
@@ -85,6 +104,8 @@ it('says that nothing waits when nothing does', async () => {
   await sql`update deliveries set status = 'delivered', next_attempt_at = null, error_class = null`;
   await sql`delete from late_payments`;
   await sql`delete from refunds`;
+  await sql`delete from refund_rule_requests`;
+  await sql`update tokens set revoked_at = now() where to_confirm`;
   await sql`update account_differences set state = 'mended'`;
   await sql`update payments set expires_at = now() + interval '1 hour'`;
   await sql`delete from gateway_exchanges`;

@@ -59,6 +59,10 @@ beforeAll(async () => {
     insert into refund_rule_requests (application, currency, amount, asked_by)
     values (null, 'EUR', 999999999999, ${long}), (${slug}, 'IRR', 999999999999, ${long})`;
   await sql`
+    insert into tokens (hash, prefix, application, mode, name, scopes, issued_by)
+    values ('x', 'svc_live_xxxx', ${slug}, 'live', ${long}, '{read,create,refund}', ${long})`;
+  await sql`update tokens set to_confirm = true where hash = 'x'`;
+  await sql`
     insert into audit_log (actor, action, subject, after, reason, via)
     values (${long}, 'application.update', ${`application:${slug}`}, ${sql.json({ webhook_url: `https://${long}.example/` })}, ${long.repeat(8)}, 'console')`;
   lists = [
