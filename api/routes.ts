@@ -37,6 +37,7 @@ import {
 import { createReplayHandler, createReplayRoute } from './replays/create.ts';
 import { getReplayHandler, getReplayRoute } from './replays/get.ts';
 import { stopReplayHandler, stopReplayRoute } from './replays/stop.ts';
+import { getWebhookHandler, getWebhookRoute } from './webhook/get.ts';
 import { testWebhookHandler, testWebhookRoute } from './webhook/test.ts';
 
 /** With a bearer token: any, or one with this scope. */
@@ -91,6 +92,7 @@ export const routes = {
   createReplay: replay.post('/replays', createReplayRoute, createReplayHandler),
   getReplay: read.get('/replays/:replay_id', getReplayRoute, getReplayHandler),
   stopReplay: replay.post('/replays/:replay_id/stop', stopReplayRoute, stopReplayHandler),
+  getWebhook: read.get('/webhook', getWebhookRoute, getWebhookHandler),
   testWebhook: replay.post('/webhook/test', testWebhookRoute, testWebhookHandler),
 
   checkout: payer.get('/payments/:payment_id/checkout', checkoutRoute, checkoutHandler),

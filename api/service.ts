@@ -8,6 +8,7 @@ import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createMovements } from '../postgres/movements.ts';
 import { createPayments } from '../postgres/payments.ts';
 import { createRefunds } from '../postgres/refunds.ts';
+import { createReceivers } from '../postgres/receivers.ts';
 import { createRefusedRequests } from '../postgres/refused-requests.ts';
 import { createReplays } from '../postgres/replays.ts';
 import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
@@ -146,6 +147,7 @@ const connectHandlers = (deps: ServiceParts): Handlers => {
     replays,
     refunds,
     movements: createMovements(sql),
+    receivers: createReceivers(sql),
     webhookTests: createWebhookTests(sql),
     sandboxPayments,
     workflows,

@@ -47,6 +47,8 @@ export const limits = {
   replaysPerSecond: 10,
   /** Delivery rounds that one worker begins for replays, over all applications. */
   workerReplaysPerSecond: 20,
+  /** The events that wait for a receiver are counted to this number, so that a long backlog costs no more. */
+  receiverEvents: 1_000,
   /** Signed samples that an application may have sent to itself. */
   webhookTestsPerMinute: 6,
   /** For this long after a verification, a verify or a return gets its result without asking the gateway. */

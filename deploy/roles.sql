@@ -123,7 +123,7 @@ grant insert on attempts to payments_webhooks;
 grant update (scheduled_at, started_at, completed_at, duration_ms, response_status, error_class,
   error, response_body, response_truncated) on attempts to payments_webhooks;
 grant update (status, round, trigger, round_began_at, next_attempt_at, delivered_at, exhausted_by_run, error_class,
-  postponed_at, at_once) on deliveries to payments_webhooks;
+  failing_at, postponed_at, at_once) on deliveries to payments_webhooks;
 grant update (sent, completed_at, duration_ms, response_status, error_class, response_body, response_truncated)
   on webhook_tests to payments_webhooks;
 grant select on receivers, notices, notice_addresses to payments_webhooks;

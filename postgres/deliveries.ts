@@ -91,6 +91,9 @@ export const joinLastAttempt = (sql: Queries) => sql`
     order by t.number desc limit 1
   ) as t on true`;
 
+/** So many failed attempts of a round, six minutes of it, count for the health of the receiver. */
+const leastFailures = 3;
+
 export const createDeliveries = (sql: Queries) => ({
   async get(eventId: string): Promise<Delivery | undefined> {
     const [row] = await sql<DeliveryRow[]>`
@@ -193,7 +196,8 @@ export const createDeliveries = (sql: Queries) => ({
   },
 
   /**
-   * Completes the row after the POST and moves the delivery, in one statement.
+   * Completes the row after the POST and moves the delivery, in one statement. The third failure of a round, and each
+   * one after that, counts for the health of the receiver.
    * @returns false if the attempt is complete already; then nothing is written
    */
   completeAttempt: (
@@ -218,6 +222,14 @@ export const createDeliveries = (sql: Queries) => ({
           next_attempt_at = ${consequence.status === 'pending' ? consequence.nextAttemptAt : null},
           delivered_at = ${consequence.status === 'delivered' ? completedAt : sql`delivered_at`},
           error_class = ${result.errorClass},
+          failing_at = ${
+            result.errorClass === null
+              ? null
+              : sql`case when d.failing_at is not null or ${leastFailures - 1} <= (
+                  select count(*) from attempts t
+                  where t.event_id = d.event_id and t.round = d.round and t.completed_at is not null)
+                then ${completedAt}::timestamptz end`
+          },
           exhausted_by_run = ${consequence.status === 'exhausted' ? consequence.run : null},
           postponed_at = null, at_once = false
         from attempt where d.event_id = attempt.event_id and d.status = 'pending'

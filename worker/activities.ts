@@ -22,6 +22,7 @@ import { createGateways } from '../postgres/gateways.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createLatePayments } from '../postgres/late-payments.ts';
 import { createRefundOutcomes } from '../postgres/refund-outcomes.ts';
+import { createReceivers } from '../postgres/receivers.ts';
 import { createReplays } from '../postgres/replays.ts';
 import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
 import { createSandboxRefunds } from '../postgres/sandbox-refunds.ts';
@@ -99,6 +100,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     outbox: createWorkflowOutbox(sql),
     idempotencyKeys: createIdempotencyKeys(sql),
     payers: createPayers(sql),
+    receivers: createReceivers(sql),
   });
   const activities = createActivities({
     ...collaborators,

@@ -92,6 +92,7 @@ export const instrumentSweeperTasks = (
     wakePostponedDeliveries: instrument('wakePostponedDeliveries'),
     deleteExpiredIdempotencyKeys: instrument('deleteExpiredIdempotencyKeys'),
     eraseOldPayers: instrument('eraseOldPayers'),
+    watchReceivers: instrument('watchReceivers'),
   };
 };
 

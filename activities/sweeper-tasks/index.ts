@@ -7,13 +7,15 @@ import {
   createPostponedDeliveryTask,
   type Deps as PostponedDeliveryDeps,
 } from './postponed-deliveries.ts';
+import { createReceiverTask, type Deps as ReceiverDeps } from './receivers.ts';
 
 export type Deps = OutboxDeps &
   InquiryDeps &
   HealingDeps &
   PostponedDeliveryDeps &
   IdempotencyKeyDeps &
-  PayerDeps;
+  PayerDeps &
+  ReceiverDeps;
 
 /**
  * The tasks of a sweep. Each works on a bounded batch, oldest first, returns how much it did, and is safe
@@ -28,6 +30,7 @@ export const createSweeperTasks = (deps: Deps) => {
     ...createPostponedDeliveryTask(deps),
     ...createIdempotencyKeyTask(deps),
     ...createPayerTask(deps),
+    ...createReceiverTask(deps),
   };
 };
 export type SweeperTasks = ReturnType<typeof createSweeperTasks>;

@@ -178,6 +178,9 @@ export class Payments {
   };
 
   readonly webhook = {
+    /** How the receiver takes the events of the token's mode, and what waits for it. */
+    get: (options?: RequestOptions) =>
+      this.#get<api.Webhook>(isAnswer.webhook, ['webhook'], undefined, options),
     /** Sends a signed sample to the webhook URL, and returns what the receiver answered. */
     test: (sample: api.TestWebhook = {}, options?: RequestOptions) =>
       this.#post<api.WebhookTest>(isAnswer.test, ['webhook', 'test'], options, {
@@ -217,6 +220,7 @@ const isAnswer = {
   replay: hasText('replay_id', 'status'),
   plan: ({ matched }) => typeof matched === 'number',
   test: (answer) => answer['response_status'] !== undefined && answer['error'] !== undefined,
+  webhook: ({ state, waiting }) => typeof state === 'string' && typeof waiting === 'number',
   list: ({ data }) => Array.isArray(data) && data.every(isObject),
   page: ({ data, pagination }) =>
     Array.isArray(data) &&

@@ -897,6 +897,20 @@ export interface TestWebhook {
     | undefined;
 }
 
+export interface Webhook {
+  /** `failing`: an event was refused three times or more. `exhausted`: an event has no attempt left. Both end when the receiver accepts an event. `none`: the application has no webhook URL. */
+  state: 'ok' | 'failing' | 'exhausted' | 'none' | (string & {});
+  since: string | null;
+  /** Events that are not delivered yet. Counted to 1,000. */
+  waiting: number;
+  /** Events that have no attempt left; a replay delivers them again. Counted to 1,000. */
+  exhausted: number;
+  /** The class of the last failure, as of an attempt; null unless the state is `failing` or `exhausted`. */
+  last_error: string | null;
+  last_accepted_at: string | null;
+  next_attempt_at: string | null;
+}
+
 export interface WebhookTest {
   /** The body that was sent, an event of a payment that does not exist; null if nothing was sent. */
   sent: {

@@ -630,6 +630,8 @@ create table deliveries (
   delivered_at timestamptz,
   -- The class of the last attempt's error; null if the receiver accepted it, or before the first attempt.
   error_class text,
+  -- When the last attempt failed, if it was the third one of a round, or one after that: until the receiver accepts the event.
+  failing_at timestamptz,
   -- The workflow run that exhausted the round. Another run that finds the delivery exhausted starts a new
   -- round.
   exhausted_by_run text,
@@ -650,6 +652,11 @@ create index deliveries__to_heal on deliveries (healed_at nulls first, next_atte
   where status = 'pending';
 create index deliveries__postponed on deliveries (application, postponed_at)
   where postponed_at is not null;
+-- How the receiver is: what it does not accept, and what it accepted late. The feed has what it accepted at once, so a
+-- delivery without trouble is in neither.
+create index deliveries__failing on deliveries (application, test, status, failing_at) where failing_at is not null;
+create index deliveries__late on deliveries (application, test, delivered_at)
+  where delivered_at - recorded_at > interval '1 minute';
 
 -- The lists of events, newest first, and the feed. A list without a kind or a status reads the beginning of
 -- one range for each of their combinations, see events.ts.

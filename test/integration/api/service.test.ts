@@ -223,6 +223,7 @@ const requestsOf = (
     listRefunds: () => journey.request('GET', '/api/v1/refunds'),
     listGateways: () => journey.request('GET', '/api/v1/gateways'),
     listMovements: () => journey.request('GET', '/api/v1/movements'),
+    getWebhook: () => journey.request('GET', '/api/v1/webhook'),
     getRefund: () => journey.request('GET', `/api/v1/refunds/${refundId(['none'])}`),
     cancelRefund: () => journey.request('POST', `/api/v1/refunds/${refundId(['none'])}/cancel`),
     notification: () =>

@@ -118,6 +118,7 @@ const tasks = Object.keys({
   wakePostponedDeliveries: true,
   deleteExpiredIdempotencyKeys: true,
   eraseOldPayers: true,
+  watchReceivers: true,
 } satisfies Record<keyof SweeperTasks, true>);
 
 /** Labels whose values are fixed in the code. For other labels, the scraped values count. */

@@ -25,6 +25,7 @@ const activities = createSweepActivity({
     wakePostponedDeliveries: noRows,
     deleteExpiredIdempotencyKeys: noRows,
     eraseOldPayers: noRows,
+    watchReceivers: noRows,
   },
 });
 const worker = await forFile(startScriptedWorker([], activities));
@@ -46,6 +47,7 @@ describe('the sweeper workflow', () => {
       wakePostponedDeliveries: 0,
       deleteExpiredIdempotencyKeys: 0,
       eraseOldPayers: 0,
+      watchReceivers: 0,
     });
     expect(sweep.lastFailure?.applicationFailureInfo?.type).toBe('SweepCompleted');
     const waitMs = tsToMs(sweep.nextAttemptScheduleTime) - Date.parse(String(startedAt));

@@ -1,12 +1,10 @@
 import { eventId } from '../../../contract/ids.ts';
 import { createEvent } from '../../../contract/event.ts';
 import type { GatewayExchange } from '../../../contract/gateway-exchange.ts';
-import { createAttentionQueries } from '../../../postgres/attention.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import { createEvents } from '../../../postgres/events.ts';
 import { createGatewayFigures } from '../../../postgres/gateway-figures.ts';
-import { createHealthQueries } from '../../../postgres/health.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
@@ -32,6 +30,7 @@ import { aPayment } from '../data/payments.ts';
 import { noAnswer } from '../data/records.ts';
 import { accountStatements } from './account-statements.ts';
 import { auditStatements } from './audit-statements.ts';
+import { healthStatements } from './health-statements.ts';
 import { refundStatements } from './refund-statements.ts';
 import { searchStatements } from './search-statements.ts';
 import type { Statements } from './statements.ts';
@@ -152,8 +151,6 @@ export const everyStatement = (
   const adminPayments = createAdminPayments(db);
   const adminEvents = createAdminEvents(db);
   const consoleQueries = createConsoleQueries(db);
-  const attention = createAttentionQueries(db);
-  const health = createHealthQueries(db);
   const payments = createPayments(db);
   const reconciliation = createReconciliationQueries(db);
   const retention = createRetention(db);
@@ -404,18 +401,6 @@ export const everyStatement = (
         ]),
       findToken: () => consoleQueries.findToken('svc_test_0000'),
     }),
-    'health.ts': of(health, {
-      receiver: () => health.receiver(application, false, new Date(0)),
-      failures: () => health.failures(false, { since: new Date(0), until: now }, 20),
-    }),
-    'attention.ts': of(attention, {
-      get: () => attention.get(true),
-      'get, of live payments': () => attention.get(false),
-      list: () => attention.list('money', { test: true, gateway: null }, 50),
-      'list, silent': () => attention.list('silent', { test: true, gateway: 'sandbox' }, 50),
-      'list, orders': () => attention.list('orders', { test: false, gateway: null }, 50),
-      'list, overdue': () => attention.list('overdue', { test: false, gateway: null }, 50),
-    }),
     'replays.ts': of(replays, {
       insert: () => replays.insert({ ...replay, ...ofOwner, id: 'RPL_1' }),
       insertOfOperator: () => replays.insertOfOperator({ ...replay, id: 'RPL_2' }),
@@ -443,6 +428,7 @@ export const everyStatement = (
       end: () => replays.end('RPL_1', 'done'),
     }),
     ...auditStatements(db, { idOf }),
+    ...healthStatements(db, { application, now }),
     ...searchStatements(db, { application }),
     'reconciliation.ts': of(reconciliation, {
       listOpen: () => reconciliation.listOpen({ after: undefined, limit: 200 }),

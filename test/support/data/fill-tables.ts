@@ -31,11 +31,13 @@ export const fill = async (
     select md5(id)::uuid, id, id, application, test, 'payment.' || status, '{}', created_at from payments
     where status not in ('pending', 'processing')`,
     `insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at,
-      recorded_at, status, next_attempt_at, postponed_at)
+      recorded_at, status, next_attempt_at, delivered_at, postponed_at, failing_at)
     select e.id, e.payment_id, e.application, e.test, p.order_id, e.kind, e.created_at,
       e.created_at, case when right(p.id, 2) = '00' then 'pending' else 'delivered' end,
       case when right(p.id, 2) = '00' then e.created_at end,
-      case when right(p.id, 3) = '000' then e.created_at end
+      case when right(p.id, 2) <> '00' then e.created_at end,
+      case when right(p.id, 3) = '000' then e.created_at end,
+      case when right(p.id, 3) in ('000', '500') then e.created_at end
     from events e join payments p on p.id = e.payment_id`,
     `insert into attempts (event_id, number, round, trigger, scheduled_at, started_at,
       completed_at, duration_ms)

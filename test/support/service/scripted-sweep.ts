@@ -4,6 +4,7 @@ import { createPayerTask } from '../../../activities/sweeper-tasks/payers.ts';
 import { createInquiryTask } from '../../../activities/sweeper-tasks/inquiries.ts';
 import { createOutboxTask } from '../../../activities/sweeper-tasks/outbox.ts';
 import { createPostponedDeliveryTask } from '../../../activities/sweeper-tasks/postponed-deliveries.ts';
+import { createReceiverTask } from '../../../activities/sweeper-tasks/receivers.ts';
 import type { GatewayAdapter } from '../../../gateways/gateway.ts';
 import {
   createGatewayExchanges,
@@ -11,6 +12,7 @@ import {
 } from '../../../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import { createPayers } from '../../../postgres/payers.ts';
+import { createReceivers } from '../../../postgres/receivers.ts';
 import { createSweeperQueries } from '../../../postgres/sweeper.ts';
 import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
 import type { RecheckRequest } from '../../../temporal/messages.ts';
@@ -25,9 +27,11 @@ export const sweeperTasksOn = (
   {
     workflows = {},
     gatewayExchanges = createGatewayExchanges(records.sql),
+    now = () => new Date(),
   }: {
     workflows?: Partial<WorkflowCalls>;
     gatewayExchanges?: Pick<GatewayExchanges, 'replaceRepeated'>;
+    now?: () => Date;
   } = {},
 ) => {
   const { gatewayOf, asked, lists } = aGateway(script);
@@ -44,6 +48,8 @@ export const sweeperTasksOn = (
     outbox: createWorkflowOutbox(records.sql),
     idempotencyKeys: createIdempotencyKeys(records.sql),
     payers: createPayers(records.sql),
+    receivers: createReceivers(records.sql),
+    now,
     paymentOutcomes: records.paymentOutcomes,
     gatewayExchanges,
     gatewayOf,
@@ -69,6 +75,7 @@ export const sweeperTasksOn = (
     ...createPostponedDeliveryTask(deps),
     ...createIdempotencyKeyTask(deps),
     ...createPayerTask(deps),
+    ...createReceiverTask(deps),
     asked,
     lists,
     started,

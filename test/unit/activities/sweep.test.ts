@@ -13,6 +13,7 @@ const sweepWith = (tasks: Partial<SweeperTasks>, limits: { taskLimitMs?: number 
       wakePostponedDeliveries: async () => 5,
       deleteExpiredIdempotencyKeys: async () => 4,
       eraseOldPayers: async () => 6,
+      watchReceivers: async () => 7,
       ...tasks,
     },
     ...limits,
@@ -52,6 +53,7 @@ describe('a sweep', () => {
         wakePostponedDeliveries: 5,
         deleteExpiredIdempotencyKeys: 4,
         eraseOldPayers: 6,
+        watchReceivers: 7,
       },
     ]);
   });

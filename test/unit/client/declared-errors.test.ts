@@ -34,6 +34,7 @@ const calls: Record<string, (client: Payments) => PromiseLike<unknown>> = {
   cancelRefund: (client) => client.refunds.cancel('REFUND_1'),
   listGateways: (client) => client.gateways.list(),
   listMovements: (client) => client.movements.list().page(),
+  getWebhook: (client) => client.webhook.get(),
   listEvents: (client) => client.events.list().page(),
   getEvent: (client) => client.events.get('1'),
   replayEvent: (client) => client.events.replay('1'),
