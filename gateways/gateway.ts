@@ -191,6 +191,8 @@ export type ReturnHint = 'paid' | 'unpaid' | 'cancelled' | 'nothing';
 export interface Capabilities extends PaymentBounds {
   /** Captured money that is not verified goes back to the payer by itself. */
   twoStepVerify: boolean;
+  /** Its answers about a payment tell the fee. False where its book has it. */
+  tellsFees: boolean;
   /** An inquiry shows that the money was returned. Otherwise a reversal without an answer is not repeated. */
   reportsReversals: boolean;
   /** Within this time after the payment, a refund of the whole amount is tried as a reversal; null: never. */

@@ -27,6 +27,7 @@ const capabilities: Capabilities = {
   currencies: new Map([['IRR', { wireExponent: 0, min: 1_000, max: 1_000_000_000, step: 1 }]]),
   expirySeconds: { min: 60, max: 86_400 },
   twoStepVerify: true,
+  tellsFees: true,
   reportsReversals: true,
   reversal: { windowMs: 30 * 60_000 },
   refund: {

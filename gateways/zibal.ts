@@ -31,6 +31,7 @@ const capabilities: Capabilities = {
   currencies: new Map([['IRR', { wireExponent: 0, min: 1_001, max: amountBounds.max, step: 1 }]]),
   expirySeconds: { min: 60, max: 86_400 },
   twoStepVerify: true,
+  tellsFees: true,
   reportsReversals: true,
   reversal: null,
   refund: {

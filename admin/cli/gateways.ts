@@ -12,6 +12,7 @@ import {
 } from './commands.ts';
 import type { Io } from './io.ts';
 import { feeText } from '../operations/facts.ts';
+import { toldFeesText } from '../operations/gateways.ts';
 import { table } from './output.ts';
 
 /** The built-in driver, which needs no credentials. */
@@ -149,7 +150,7 @@ const listCommand: CommandSpec = {
       credentials: gateway.hasCredentials,
       'time zone': gateway.timeZone,
       fee: feeText(gateway),
-      'told fees': gateway.feesTold ? 'booked' : 'off',
+      'told fees': toldFeesText(gateway),
     }));
     return { text: table(rows, 'There are no gateways.'), json: gateways };
   },

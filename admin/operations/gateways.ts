@@ -119,6 +119,11 @@ export const createGatewayOperations = ({
       const before = await gateways.getTerms(slug);
       if (!before) throw new NotFound(`There is no gateway "${slug}".`);
       const after = { ...before, ...terms };
+      const gateway = await gateways.get(slug);
+      if (after.feesTold && gateway && !tellsFees(gateway))
+        throw new Refusal(
+          `The gateway "${slug}" tells no fees: its list has them, if there is one.`,
+        );
       if (!(await gateways.setTerms(slug, after)))
         throw new Refusal(`There is no time zone "${after.timeZone}".`);
       return { before: { ...before }, after: { ...after } };
@@ -140,6 +145,15 @@ export const createGatewayOperations = ({
     });
   },
 });
+
+/** Whether the answers of a gateway tell the fees of payments. */
+export const tellsFees = ({ driver }: Pick<ListedGateway, 'driver'>): boolean =>
+  findDriver(driver)?.capabilities.tellsFees === true;
+
+export const toldFeesText = (gateway: Pick<ListedGateway, 'driver' | 'feesTold'>): string => {
+  if (!tellsFees(gateway)) return 'tells none';
+  return gateway.feesTold ? 'booked' : 'not booked';
+};
 
 /** @throws Refusal without the text, which is secret */
 const parseCredentials = (text: string): object => {

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { formatMoney } from '../../../contract/money.ts';
 import { dayMs } from '../../../contract/time.ts';
 import { feeText } from '../../operations/facts.ts';
-import type { GatewayDetails } from '../../operations/gateways.ts';
+import { type GatewayDetails, tellsFees, toldFeesText } from '../../operations/gateways.ts';
 import type { ComparedDay } from '../../../postgres/account-days.ts';
 import { type CallCount, callsMax } from '../../../postgres/gateway-figures.ts';
 import { addDays, lastBegunDay } from '../calendar.ts';
@@ -163,7 +163,9 @@ export const gatewayPageRoutes = ({
         ...health,
         'Its days begin at midnight of': setting(gateway.timeZone, 'time zone'),
         'Fee of a payment': setting(feeText(gateway), 'fee'),
-        'Fees that it tells': setting(gateway.feesTold ? 'booked' : 'not booked', 'told fees'),
+        'Fees that it tells': tellsFees(gateway)
+          ? setting(toldFeesText(gateway), 'told fees')
+          : toldFeesText(gateway),
       })}
         <p class="links">
           ${link(`/payments?gateway=${slug}`, 'Payments')} ${link(`/attention/silent?gateway=${slug}`, 'Payments without an answer')}

@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import { formatPercent, parsePercent } from '../../../contract/basis-points.ts';
 import { parseWholeNumber } from '../../../contract/whole-number.ts';
 import { Refusal } from '../../operations/change.ts';
+import { tellsFees } from '../../operations/gateways.ts';
 import { sandboxAccount, type ListedGateway } from '../../../postgres/gateways.ts';
 import type { Action } from '../actions.ts';
 import { select } from '../filters.ts';
@@ -121,10 +122,14 @@ const changeTerms: Action = {
           And a fixed part, in minor units of its currency, 25 for 0.25 EUR; empty: not known
           <input name="fixed" inputmode="numeric" maxlength="7" value="${typedOr(request, 'fixed', String(feeFixed ?? ''))}" autocomplete="off" />
         </label>
-        ${select('The fees that it tells with its payments', 'told', {
-          choices: toldChoices,
-          chosen: typedOr(request, 'told', feesTold ? 'booked' : 'off'),
-        })}`,
+        ${
+          tellsFees(gateway)
+            ? select('The fees that it tells with its payments', 'told', {
+                choices: toldChoices,
+                chosen: typedOr(request, 'told', feesTold ? 'booked' : 'off'),
+              })
+            : ''
+        }`,
     };
   },
   execute: async (request, reason) => {

@@ -47,6 +47,23 @@ describe('gateways', () => {
     expect(JSON.stringify(await logOf('gateway:acme'))).not.toContain(merchantId);
   });
 
+  it('book told fees only where the gateway tells some', async () => {
+    const { gateways } = operationsOn(records.sql);
+    const feesOf = async (slug: string) => (await gateways.get(slug)).gateway.feesTold;
+    await gateways.setAccount('acme', { feesTold: true }, 'compared with a settlement');
+    expect(await feesOf('acme')).toBe(true);
+    await gateways.setAccount('acme', { feeFixed: 25 }, null);
+    expect(await feesOf('acme')).toBe(true);
+    await expect(gateways.setAccount('sandbox', { feesTold: true }, null)).rejects.toThrow(
+      'The gateway "sandbox" tells no fees',
+    );
+    await expect(gateways.setAccount('none', { feesTold: true }, null)).rejects.toThrow(
+      'There is no gateway "none"',
+    );
+    await gateways.setAccount('acme', { feesTold: false }, null);
+    expect(await feesOf('acme')).toBe(false);
+  });
+
   it('seal what checks notifications by a key of its own, which opens no other credential', async () => {
     const [keyRing, notificationKeyRing] = [aKeyRing(), aKeyRing()];
     const { gateways } = operationsOn(records.sql, { keyRing, notificationKeyRing });
