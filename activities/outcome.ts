@@ -14,7 +14,7 @@ export interface Outcome {
   cardPanMasked: string | null;
   failureCode: FailureCode | null;
   cancelledBy: CancelledBy | null;
-  /** What the gateway told of its fee for a paid payment. */
+  /** The fee that the gateway told for a paid payment. */
   toldFee: ToldFee | null;
   /** For admins only. */
   providerMessage: ProviderMessage;

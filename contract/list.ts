@@ -137,7 +137,7 @@ type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}
   ? `${First}${Capitalize<CamelCase<Rest>>}`
   : Name;
 
-/** What the query of a list asks for beside its page, by the names in code. Null: nothing is asked for. */
+/** The filters of a list beside its page, by the names in code. Null: nothing is asked for. */
 export type Filters<Query> = {
   [Name in Exclude<keyof Query, 'per_page' | 'page' | 'cursor'> & string as CamelCase<Name>]-?:
     Exclude<Query[Name], undefined> | (undefined extends Query[Name] ? null : never);

@@ -25,7 +25,7 @@ export interface AccountDay {
   day: string;
 }
 
-/** What some movements add up to. */
+/** The sum of some movements. */
 export interface MovementSum {
   application: string | null;
   test: boolean;

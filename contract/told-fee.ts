@@ -1,4 +1,4 @@
-/** What a gateway tells of its fee for one payment, in minor units of the payment's currency. */
+/** The fee that a gateway tells for one payment, in minor units of the payment's currency. */
 export interface ToldFee {
   amount: number;
   /** `payer`: the gateway takes it from the payer, on top of the payment. */

@@ -21,7 +21,7 @@ export interface GatewayPayment {
   expiresAt: Date;
   /** Our return page, where the provider sends the payer's browser back to. */
   returnUrl: string;
-  /** What the application knows of the payer, for an opening. */
+  /** The payer as the application knows them, for an opening. */
   payer?: Payer | null;
 }
 

@@ -99,7 +99,7 @@ export const payping = defineDriver({
           isReversible: true,
           ...sentFields({
             payerName: payment.payer?.name,
-            // One of the two. PayPing's own plugin prefers the e-mail, too.
+            // PayPing takes one of the two. PayPing's own plugin prefers the e-mail, too.
             payerIdentity: payment.payer?.email ?? iranianMobile(payment.payer),
           }),
         });

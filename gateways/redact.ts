@@ -59,7 +59,7 @@ const maskAllDigits = (found: string, kept: string | undefined): string =>
 /** The syntax characters alone: with the flag `u` any other escape is an error, whose message would quote the payer. */
 const escaped = (text: string): string => text.replaceAll(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`);
 
-/** What a provider may echo of a payer whose data we sent. */
+/** The parts of a payer's data that a provider may echo. */
 const echoOf = ({ mobile, email, name }: Payer): RegExp => {
   const national = [...(mobile ?? '').replaceAll(/\D/g, '')].slice(-9).map(Number);
   const echoes = [

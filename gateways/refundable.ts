@@ -66,7 +66,7 @@ export const refundableOf = (payment: RefundBasis, now: Date): Refundable => {
 
 interface WantedRefund {
   amount: number;
-  /** What the caller believes is left. */
+  /** The rest that the caller believes in. */
   refundableAmount?: number | undefined;
   /** A person has given it back outside of the gateway. */
   recorded?: boolean;

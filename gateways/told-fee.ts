@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ToldFee } from '../contract/told-fee.ts';
 
-/** A fee in an answer. One that is no whole number, or below zero, tells nothing, and spoils no answer. */
+/** A fee in an answer. A fraction, a text or a number below zero tells nothing, and spoils no answer. */
 export const FeeField = z.int().nonnegative().nullish().catch(null);
 
 /** @param paidBy undefined or another word tells nothing */
@@ -12,7 +12,7 @@ export const merchantOrPayer = z
   .nullish()
   .catch(null);
 
-/** What a provider told of its fee, if that can be the fee of the payment. Both amounts are in minor units. */
+/** The fee that a provider told, if it can be that of the payment. Both amounts are in minor units. */
 export const toldFee = (
   amount: number | null | undefined,
   paidBy: ToldFee['paidBy'] | null | undefined,

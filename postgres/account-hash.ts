@@ -5,7 +5,7 @@ import type { Queries } from './driver/sql.ts';
 /** No statement may take longer than 10 s. The size is part of the hash. */
 const movementsAtOnce = 10_000;
 
-/** What a day's movements come to. */
+/** The hash and the sums of a day's movements. */
 export interface DayHash {
   /** Hexadecimal. */
   hash: string;

@@ -113,7 +113,7 @@ export const createAdminRefunds = (sql: Queries) => ({
         on conflict (currency) do update set above = excluded.above`;
   },
 
-  /** What an application may refund in a day, in each mode. Null: without a limit. */
+  /** The refunds that an application may make in a day, in each mode. Null: without a limit. */
   async setLimit(application: string, currency: string, perDay: number | null): Promise<void> {
     if (perDay === null)
       await sql`

@@ -21,7 +21,7 @@ export interface SilentGateway {
   since: Date | null;
 }
 
-/** What waits for a person. */
+/** The things that wait for a person. */
 export interface Attention {
   /** Payments whose money the gateway may have kept. */
   moneyToCheck: number;
@@ -55,7 +55,7 @@ const heldMinutes = 5;
 /** After the grace, the sweeper has one more interval to end a payment. */
 const overdueMinutes = 20;
 
-/** What waits for a person, of live payments or of tests. Every part reads the beginning of an index. */
+/** The things that wait for a person, of live payments or of tests. Every part reads the beginning of an index. */
 export const createAttentionQueries = (sql: Queries) => {
   const withMoneyToCheck = (test: boolean, limit: number) => sql`
     select p.* from late_payments l join payments p on p.id = l.payment_id

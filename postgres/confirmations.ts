@@ -31,7 +31,7 @@ const orNotConfirmed = async (insert: Promise<unknown>): Promise<void> => {
   }
 };
 
-/** What a second admin says. Each is a row, and the table decides whether the row counts. */
+/** The words of a second admin. Each is a row, and the table decides whether the row counts. */
 export const createConfirmations = (sql: Queries) => ({
   /** @throws NotConfirmed */
   async confirmRefund(id: string, { actor, via }: Person): Promise<void> {

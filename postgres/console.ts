@@ -95,7 +95,7 @@ export const createConsoleQueries = (sql: Queries) => {
         ) as p
         order by p.created_at limit 1`),
 
-    /** What waits for a process: payments without a workflow, and the webhook that is overdue for the longest time. */
+    /** The things that wait for a process: payments without a workflow, and the webhook that is overdue for the longest time. */
     async waiting(test: boolean): Promise<Waiting> {
       const [waiting] = await sql<[Waiting]>`
         select o.count as "notStarted", o.oldest as "notStartedSince", (

@@ -4,7 +4,7 @@ import { type DeliveryStatus, deliveryStatuses } from '../contract/status.ts';
 import type { Fragment, Queries } from './driver/sql.ts';
 import { conditionsOf, rangeOf, type TimeRange } from './list.ts';
 
-/** What a filter asks for: a status, or one of two groups whose last attempt failed. */
+/** A filter asks for a status, or one of two groups whose last attempt failed. */
 export const deliveryStates = ['undelivered', 'failing', ...deliveryStatuses] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 

@@ -14,7 +14,7 @@ export interface Gateway {
   enabled: boolean;
 }
 
-/** Where the days of an account begin, and the agreed fee of a payment. */
+/** The time zone of an account, and the agreed fee of a payment. */
 export interface AccountTerms {
   /** A name of the IANA database. */
   timeZone: string;

@@ -18,7 +18,7 @@ export interface LatePayment {
 export interface LatePaymentChange {
   /** Null when the money was found and is not resolved yet. */
   result: LatePaymentResult | null;
-  /** What the gateway says that it captured, in minor units. */
+  /** The amount that the gateway says it captured, in minor units. */
   captured?: { amount: number; currency: string } | undefined;
   /** For the audit log. */
   facts: AuditFacts;

@@ -76,7 +76,7 @@ export const createMovements = (sql: Queries) => ({
     }
   },
 
-  /** Those of closed days were added up when they were closed. */
+  /** A closed day was added up when it was closed. */
   async sum({ gateway, application, test, from, to }: ExportFilter): Promise<MovementSum[]> {
     return sql<MovementSum[]>`
       with closed as (

@@ -48,7 +48,7 @@ interface RefundStanding {
   events: RefundEvent[];
 }
 
-/** What the gateway says about a refund. */
+/** The answer of the gateway about a refund. */
 export interface RefundFacts {
   gatewayReference: string | null;
   bankReference: string | null;

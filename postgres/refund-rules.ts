@@ -14,7 +14,7 @@ export interface RefundRuleRequest extends RefundRule {
   askedAt: Date;
 }
 
-/** What the console may do about the rules for refunds. Functions of the owner carry it out. */
+/** The changes that the console may make to the rules for refunds. Functions of the owner carry it out. */
 export const createRefundRuleQueries = (sql: Queries) => ({
   /** The amounts above which another admin must confirm a refund. */
   async listApprovals(): Promise<{ currency: string; above: number }[]> {

@@ -43,7 +43,7 @@ export interface NewRefund extends Pick<
   onlyIfLeft: number | null;
   /** The gateway takes one refund of a payment at a time. */
   oneAtATime: boolean;
-  /** What a test asks of the sandbox. */
+  /** The plan of a test for the sandbox. */
   plan?: SandboxRefundPlan | undefined;
 }
 

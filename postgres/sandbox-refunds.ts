@@ -93,7 +93,7 @@ export const createSandboxRefunds = (sql: Sql) => {
 
   return {
     /**
-     * What moved money from a time until before another, after an entry: verified payments, refunds, and the money of
+     * The movements of money from a time until before another, after an entry: verified payments, refunds, and the money of
      * refunds that came back.
      */
     async listBook(

@@ -37,7 +37,7 @@ export interface DataFolder {
 
 /**
  * Makes the folder if it is missing; the mode of one that exists stays. Root lets others pass through
- * it, because Postgres, below it, runs as another user. What is in it is private, whatever the umask: that
+ * it, because Postgres, below it, runs as another user. Its content is private, whatever the umask: that
  * belongs to the user, whose caches a build fills.
  */
 export const openDataFolder = (path: string): DataFolder => {

@@ -18,7 +18,7 @@ const folder = process.argv[2] ?? join(import.meta.dirname, '../docs/images/cons
 /** A folder of one's own gets every page in both sizes and colours. */
 const takesAll = process.argv[2] !== undefined;
 
-/** One that an operator began, half done. */
+/** A replay that an operator began, half done. */
 const addReplay = async (): Promise<string> => {
   const id = newReplayId();
   const filter = {

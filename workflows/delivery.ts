@@ -18,7 +18,7 @@ interface Delivery {
 interface DeliveryContext {
   /** A subscription of its own. */
   pending: PendingSignals;
-  /** What still goes on in the workflow, this delivery included. */
+  /** The work that still goes on in the workflow, this delivery included. */
   working: Set<unknown>;
   /** Whether something else of the workflow is still to be done. */
   isAsked: () => boolean;

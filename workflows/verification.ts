@@ -87,7 +87,7 @@ export const createVerification = (id: string, onAnswer: (answer: VerificationRe
     /** Whether the gateway's last answer was that nobody has paid yet. */
     isUnpaid: (): boolean => isUnpaid,
 
-    /** The signals that came. What handles them forgets them. */
+    /** The signals that came. Their handler forgets them. */
     pending,
     subscribe,
 

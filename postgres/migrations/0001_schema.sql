@@ -147,7 +147,7 @@ create table payments (
   -- The fee that the gateway told for the payment, and who bears it.
   told_fee bigint constraint payments__told_fee_amount check (told_fee >= 0),
   told_fee_paid_by text constraint payments__told_fee_paid_by check (told_fee_paid_by in ('merchant', 'payer')),
-  -- What was given back, and what refunds that have not ended hold. Only these change after the payment's end. More
+  -- The amount that was given back, and that which refunds hold that have not ended. Only these change after the payment's end. More
   -- than the amount may go back where somebody gives money back at the gateway.
   amount_refunded bigint not null default 0,
   amount_refund_pending bigint not null default 0,
@@ -184,7 +184,7 @@ create index payments__list_by_order
 create index payments__list_by_order_and_status
   on payments (application, test, order_id, status, created_at desc, id desc);
 
--- What a person has of a payment: the end of a card's number, or an amount. An open payment is in neither.
+-- A person searches by the end of a card's number, or by an amount. An open payment is in neither.
 create index payments__card on payments (application, test, right(card_pan_masked, 4), created_at desc)
   where card_pan_masked is not null;
 create index payments__amount on payments (application, test, currency, amount, created_at desc)
@@ -237,7 +237,7 @@ create table workflow_outbox (
 );
 create index workflow_outbox__created_at on workflow_outbox (created_at);
 
--- What gateways get to know of a payer, sealed with PAYERS_KEY. The statements that record an opening or an end delete it,
+-- The data of a payer for gateways, sealed with PAYERS_KEY. The statements that record an opening or an end delete it,
 -- and the sweeper deletes what is older than 25 hours: no payment is open then.
 create table payers (
   payment_id text primary key references payments,
@@ -283,7 +283,7 @@ create table refunds (
   metadata text not null,
   -- SHA-256 of the request: the same idempotency key with another one is refused.
   fingerprint bytea,
-  -- How often the gateway was told, and when first. Both are written before the call.
+  -- The number of times that the gateway was told, and the first time. Both are written before the call.
   times_told int not null default 0,
   told_at timestamptz,
   -- Somebody called it off before the gateway was told: it never is.
@@ -618,7 +618,7 @@ create table deliveries (
   status text not null constraint deliveries__status
     check (status in ('pending', 'delivered', 'exhausted', 'none')),
   round int not null default 1,
-  -- Who began the round, and when. The first round begins when the event is recorded.
+  -- The one who began the round, and the time. The first round begins when the event is recorded.
   trigger text not null default 'schedule'
     constraint deliveries__trigger check (trigger in ('schedule', 'admin', 'application')),
   round_began_at timestamptz,
@@ -737,7 +737,7 @@ create unique index replays__running on replays (application, test, trigger) nul
   where status = 'running' and event_ids is null;
 create index replays__created_at on replays (created_at desc);
 
--- What a replay did with each event, in its order. A purge of the event leaves the row, which then shows nothing.
+-- The result of a replay for each event, in its order. A purge of the event leaves the row, which then shows nothing.
 create table replay_results (
   replay_id text not null references replays on delete cascade,
   number int not null,
@@ -910,7 +910,7 @@ create table sandbox_refunds (
       'answer_lost', 'request_lost')),
   failure_code text,
   after_seconds int not null default 0,
-  -- How often the gateway was told.
+  -- The number of times that the gateway was told.
   times_told int not null default 0,
   -- Null until the gateway takes it on, and for one that it refuses.
   accepted_at timestamptz,
@@ -1060,7 +1060,7 @@ create table account_days (
   closed_at timestamptz,
   -- Covers the movements of the day and the hash of the day before, see account-hash.ts.
   hash bytea,
-  -- What its movements add up to, so that a month needs not all of them.
+  -- The sums of its movements, so that a month needs not all of them.
   sums jsonb,
   primary key (gateway, day),
   constraint account_days__closed check (num_nulls(closed_at, hash, movements, sums) in (0, 4))
@@ -1105,7 +1105,7 @@ create index gateway_entries__tracking_code on gateway_entries (gateway, trackin
 create index gateway_entries__takes_back on gateway_entries (gateway, takes_back) where takes_back is not null;
 create index gateway_entries__payment on gateway_entries (payment_id) where payment_id is not null;
 
--- What a comparison found. A later one that does not find it again marks it as mended.
+-- The findings of comparisons. A later one that does not find it again marks it as mended.
 create table account_differences (
   id bigint generated always as identity primary key,
   gateway text not null references gateways,

@@ -28,7 +28,7 @@ const moneyOf = ({ id }: Payment): Money => money.get(id) ?? 'unverified';
 const answerFor = (of: Money): GatewayStatus =>
   of === 'captured' ? confirmed() : { state: of === 'home' ? 'expired' : 'waiting' };
 
-/** What happens in the call that takes the money: `cut` before the gateway acts, `lost` after it. */
+/** The fault of the call that takes the money: `cut` before the gateway acts, `lost` after it. */
 type Call = 'works' | 'cut' | 'lost';
 interface Try {
   call?: Call;

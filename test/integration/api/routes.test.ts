@@ -13,7 +13,7 @@ const operations = Object.entries<Route>(routes)
   .filter(([, { access }]) => access === 'application')
   .map(([name, { method, path }]) => ({ name, method, path }));
 
-/** What a token with this scope alone may do, beside `getApplication`. */
+/** The routes of a token with this scope alone, beside `getApplication`. */
 const allowed: Record<TokenScope, string[]> = {
   create: ['createPayment', 'verifyPayment', 'cancelPayment'],
   read: [

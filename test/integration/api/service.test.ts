@@ -161,7 +161,7 @@ it('a payer who comes before the opening costs at most one statement more, with 
   expect(worker.length, list).toBeLessThanOrEqual(9);
 });
 
-/** What a statement writes; one that writes nothing is itself. */
+/** The table that a statement writes; one that writes nothing is itself. */
 const kindOf = (statement: string): string => {
   const writes = statement.match(/(?:insert into|update|delete from) \w+/g);
   return writes ? `${statement.slice(0, 4)} ${writes.join()}` : statement;

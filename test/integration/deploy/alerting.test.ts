@@ -199,7 +199,7 @@ describe('deploy/alerting.sh', () => {
   });
 });
 
-/** What a program outside gets, on a port that stays the same while it is away. */
+/** The requests that a program outside gets, on a port that stays the same while it is away. */
 const anOutsideProgram = async () => {
   const posts: { path: string; body: string }[] = [];
   const port = await freePort();
@@ -248,7 +248,7 @@ describe('a real Alertmanager', () => {
     const { code, said } = await installation.call();
     expect(code, said).toBe(0);
     const { folder, written } = installation;
-    // Where Compose puts secrets.
+    // The folder of Compose for secrets.
     const config = readFileSync(written, 'utf8').replaceAll(
       '/run/secrets',
       join(folder, 'secrets'),

@@ -22,7 +22,7 @@ const runRoles = async () => {
 
 const readAuditLog = (tx: Queries) => tx`lock table audit_log in access share mode`;
 
-/** What an admin does meanwhile. @returns how long that took */
+/** An admin acts meanwhile. @returns how long that took */
 const insertMs = async () => {
   const began = performance.now();
   await server.sql`

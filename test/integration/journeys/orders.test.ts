@@ -165,7 +165,7 @@ const allEnd = (order: { order_id: string }, back: () => Promise<unknown>) =>
     400_000,
   );
 const oneOf50 = [...Array.from({ length: 49 }, () => 'order_already_paid'), 'paid'];
-/** Where the money of the order's late payments went, once all of it is there. */
+/** The ends of the money of the order's late payments, once all of it is there. */
 const lateResults = (order: { order_id: string }) =>
   until(
     'the money of 49 goes home',

@@ -45,7 +45,7 @@ const holds = async ({ id }: Payment): Promise<boolean> => {
 };
 const statusOf = async ({ id }: Payment) => (await records.paymentOutcomes.get(id))?.status;
 
-/** What a refund does to the sums, in the transaction of its end. */
+/** The change of the sums by a refund, in the transaction of its end. */
 const giveBack = async (payment: Payment, amount: number) => {
   const [refund] = await insertRefund(sql, payment, {
     order_id: payment.orderId,

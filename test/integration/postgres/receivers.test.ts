@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => records.drop());
 
-/** What a sweep finds out, of live events; undefined if nothing has changed. */
+/** The finding of a sweep, of live events; undefined if nothing has changed. */
 const sweep = async () => {
   const changes = await receivers.sweep(receiver.now());
   expect(await receivers.sweep(receiver.now())).toEqual([]);

@@ -26,7 +26,7 @@ const auditLogChanges = [
   'update audit_reasons set hash = hash',
 ];
 
-/** What rights of tables and columns do not say. */
+/** Rules that rights of tables and columns do not say. */
 const forbiddenByRole: Record<DatabaseRole, readonly string[]> = {
   api: ['select reserve_refund()'],
   worker: [

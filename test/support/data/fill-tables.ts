@@ -101,7 +101,7 @@ export const fillForAdmins = async (sql: Sql) => {
       error_class = case when payment_id like '%0000' then 'tls' else 'http_status' end
     where payment_id like '%000'`,
     `update attempts set response_body = 'Thank you'`,
-    // Those of yesterday and today are open, as they are in a service.
+    // Yesterday and today are open, as they are in a service.
     `insert into account_days (gateway, day, method, compared_at, closed_at, hash, movements, sums)
     select gateway, day, 'list', now(), now(), '', sum(count), jsonb_agg(s) from (
       select gateway, day, application, test, kind, currency, count(*), sum(amount) as amount from movements

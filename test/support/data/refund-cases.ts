@@ -59,7 +59,7 @@ export const aRefund = (
   };
 };
 
-/** What the gateway says about a refund. */
+/** The answer of the gateway about a refund. */
 export const known = (fields: Partial<KnownRefund> = {}): KnownRefund => ({
   reference: 're_1',
   refundId: null,
@@ -95,7 +95,7 @@ export const activitiesOf = (records: Records, script: Parameters<typeof aGatewa
 export interface RefundCase {
   driver?: (typeof drivers)[number];
   fields?: Partial<NewRefund>;
-  /** What the gateway lists, in turn. */
+  /** The lists of the gateway, in turn. */
   refunds: (KnownRefund[] | typeof silence)[];
   /** Its answers to a refund. Absent: it must not be told. */
   refund?: (RefundAnswer | typeof silence)[];

@@ -90,7 +90,7 @@ export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>)
         expect((await entryOf(payment.reference))?.verified).toBe(0);
         expect(await adapter().verify(payment, answering(true))).toMatchObject({ state: 'paid' });
         expect(asked).toHaveLength(2);
-        // What is taken is not asked about again.
+        // The adapter does not ask again about taken money.
         expect(await adapter().verify(payment, answering(false))).toMatchObject({ state: 'paid' });
         expect(asked).toHaveLength(2);
       },

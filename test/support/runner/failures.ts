@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { SerializedError, TestSpecification } from 'vitest/node';
 
-/** What Vitest caught outside of tests. */
+/** The errors that Vitest caught outside of tests. */
 export type OuterError = SerializedError;
 
 /** Any value can be thrown. */

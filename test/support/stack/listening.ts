@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Address } from '../servers/raw-requests.ts';
 
-/** Where these processes accept TCP connections, as Linux says it. */
+/** The addresses at which these processes accept TCP connections, as Linux says it. */
 export const listeningIn = (pids: readonly number[]): Address[] => {
   const sockets = new Set(pids.flatMap(socketsOf));
   return ['tcp', 'tcp6'].flatMap((table) =>

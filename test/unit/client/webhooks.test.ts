@@ -33,7 +33,7 @@ const reasonOf = async (changes: Parameters<typeof verify>[0]) => {
   return error instanceof SignatureError ? error.reason : error;
 };
 
-/** What Stripe's library says to the same request; it checks the past only. */
+/** The answer of Stripe's library to the same request; it checks the past only. */
 const stripeAccepts = (body: string, header: string, key: string) => {
   try {
     return stripe.signature?.verifyHeader(body, header, key, 300, undefined, nowSeconds * 1000);

@@ -17,7 +17,7 @@ export const isFirst = (name) => {
   return existsSync(file) ? false : (writeFileSync(file, ''), true);
 };`;
 
-/** What the files share is up once, also for the second run. */
+/** The shared parts of the files are up once, also for the second run. */
 const setup = `
 let starts = 0;
 export default () => {

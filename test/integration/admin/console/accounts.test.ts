@@ -26,7 +26,7 @@ const read = async (path: string, person = viewer) => {
 const monthOf = (day: string) => `/accounts?month=${day.slice(0, 7)}`;
 const pageOf = (day: string, gateway = 'zarinpal') => `/accounts/${gateway}/${day}`;
 
-/** What the calendar says of a day, and where it leads. */
+/** The calendar's text of a day, and its link. */
 const cellOf = async (path: string, address: string, person = viewer): Promise<string> => {
   const text = await read(path, person);
   const [, cell = ''] = text.split(`href="${address}">`);

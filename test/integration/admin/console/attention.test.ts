@@ -39,7 +39,7 @@ const read = async (path: string, mode: Mode = 'live') => {
   expect(status, path).toBe(200);
   return text.replaceAll(/\s+/g, ' ');
 };
-/** What the page says needs attention: each count, its words and where its list is. */
+/** The rows of the page: each count, its words and where its list is. */
 const linesOf = async (path = '/attention', mode: Mode = 'live') => {
   const text = await read(path, mode);
   const found = text.matchAll(/<strong>([\d,]+)<\/strong> <span>(.*?)<\/span> <a href="([^"]+)"/g);

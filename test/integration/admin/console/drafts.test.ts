@@ -19,7 +19,7 @@ const send = (to: string, person: { cookie: string; csrf: string }, fields: obje
     cookie: person.cookie,
     form: { csrf: person.csrf, form_id: 'x', ...fields },
   });
-/** Where the page of the login leads back to. */
+/** The address to which the login leads back. */
 const backIn = (text: string): string =>
   decodeURIComponent(/<main.*?name="back" value="([^"]+)"/s.exec(text)?.[1] ?? '').replaceAll(
     '&amp;',

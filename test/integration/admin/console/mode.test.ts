@@ -108,7 +108,7 @@ const pages = createRoutes(console.deps)
       .replace(/:\w+/g, 'none'),
   }));
 
-/** What the pages say, but ages. Each reading is by a process of its own, because one keeps figures for some seconds. */
+/** The text of the pages without ages. Each reading is by a process of its own, because one keeps figures for some seconds. */
 const readAll = async (mode: 'live' | 'test') => {
   const host = 'other.localhost';
   const port = await console.serveAt(`http://${host}`);

@@ -13,7 +13,7 @@ const base = (id: string) => `/api/v1/payments/${id}`;
 const open = (link: string, headers: Record<string, string> = {}) =>
   fetch(`${service.url}${link}`, { headers, redirect: 'manual' });
 
-/** What chats, mail programs and people make of a link.  */
+/** Links as chats, mail programs and people change them.  */
 const changes: readonly (readonly [string, (link: string, id: string) => string])[] = [
   ['a full stop behind it', (link) => `${link}.`],
   ['a comma behind it', (link) => `${link},`],
