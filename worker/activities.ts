@@ -22,6 +22,7 @@ import { createGateways } from '../postgres/gateways.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createLatePayments } from '../postgres/late-payments.ts';
 import { createRefundOutcomes } from '../postgres/refund-outcomes.ts';
+import { createNotices } from '../postgres/notices.ts';
 import { createReceivers } from '../postgres/receivers.ts';
 import { createReplays } from '../postgres/replays.ts';
 import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
@@ -59,6 +60,8 @@ export interface Deps {
     /** Undefined in a worker that calls no gateway. */
     PAYERS_KEY?: KeyRing | undefined;
     ALLOW_LOOPBACK_TARGETS: boolean;
+    /** Undefined: the service sends no mail. */
+    SMTP_HOST?: string | undefined;
   };
   client: Client;
   sql: Sql;
@@ -101,6 +104,8 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     idempotencyKeys: createIdempotencyKeys(sql),
     payers: createPayers(sql),
     receivers: createReceivers(sql),
+    notices: createNotices(sql),
+    sendsMail: config.SMTP_HOST !== undefined,
   });
   const activities = createActivities({
     ...collaborators,

@@ -12,6 +12,7 @@ import {
 } from '../../../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import { createPayers } from '../../../postgres/payers.ts';
+import { createNotices } from '../../../postgres/notices.ts';
 import { createReceivers } from '../../../postgres/receivers.ts';
 import { createSweeperQueries } from '../../../postgres/sweeper.ts';
 import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
@@ -28,10 +29,12 @@ export const sweeperTasksOn = (
     workflows = {},
     gatewayExchanges = createGatewayExchanges(records.sql),
     now = () => new Date(),
+    sendsMail = true,
   }: {
     workflows?: Partial<WorkflowCalls>;
     gatewayExchanges?: Pick<GatewayExchanges, 'replaceRepeated'>;
     now?: () => Date;
+    sendsMail?: boolean;
   } = {},
 ) => {
   const { gatewayOf, asked, lists } = aGateway(script);
@@ -49,6 +52,8 @@ export const sweeperTasksOn = (
     idempotencyKeys: createIdempotencyKeys(records.sql),
     payers: createPayers(records.sql),
     receivers: createReceivers(records.sql),
+    notices: createNotices(records.sql),
+    sendsMail,
     now,
     paymentOutcomes: records.paymentOutcomes,
     gatewayExchanges,
