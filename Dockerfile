@@ -39,6 +39,7 @@ COPY postgres postgres
 COPY telemetry telemetry
 COPY temporal temporal
 COPY webhooks webhooks
+COPY mail mail
 COPY gateways gateways
 COPY activities activities
 COPY workflows workflows

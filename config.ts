@@ -2,6 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { limits } from './contract/limits.ts';
+import { isMailAddress } from './contract/mail-address.ts';
 import { parseWholeNumber } from './contract/whole-number.ts';
 import {
   type Environment,
@@ -95,6 +96,16 @@ const shared = {
 /** The port for health and metrics is not for the public. */
 const METRICS_HOST = z.string().default('127.0.0.1');
 
+/** The server that takes mail, by name or address. Without it the service writes to nobody. */
+const SMTP_HOST = z
+  .string()
+  .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'must be a name or an address without a port, see SMTP_PORT')
+  .optional();
+
+const mailAddress = z
+  .string()
+  .refine(isMailAddress, 'must be one e-mail address in ASCII, like payments@shop.example');
+
 const apiShape = {
   ...shared,
   METRICS_HOST,
@@ -132,6 +143,14 @@ const isReadable = (path: string): boolean => {
   }
 };
 
+/** The name keeps the console's cookie from everything else on this machine: cookies know no ports. */
+const consoleBaseUrl = httpUrl
+  .refine(
+    (url) => url.startsWith('https:') || isLoopbackName(url),
+    'must be an https address, or one of localhost',
+  )
+  .refine((url) => new URL(url).origin === url, 'must not have a path');
+
 const workerShape = {
   ...shared,
   METRICS_HOST,
@@ -144,17 +163,17 @@ const workerShape = {
   /** Opens the data of payers. Required for the queue `payments`. */
   PAYERS_KEY: keyRing.optional(),
   ALLOW_LOOPBACK_TARGETS: flag.default(false),
+  SMTP_HOST,
+  SMTP_PORT: wholeNumber(1, 65_535).default(587),
+  SMTP_USER: z.string().optional(),
+  SMTP_PASSWORD: z.string().optional(),
+  /** The address that mails come from. Required with SMTP_HOST for the queue `webhooks`. */
+  SMTP_FROM: mailAddress.optional(),
+  /** Mails link there. */
+  CONSOLE_BASE_URL: consoleBaseUrl.optional(),
   WORKFLOW_BUNDLE: z.string().refine(isReadable, 'must be the path of a readable file').optional(),
   TASK_QUEUES: taskQueues,
 };
-
-/** The name keeps the console's cookie from everything else on this machine: cookies know no ports. */
-const consoleBaseUrl = httpUrl
-  .refine(
-    (url) => url.startsWith('https:') || isLoopbackName(url),
-    'must be an https address, or one of localhost',
-  )
-  .refine((url) => new URL(url).origin === url, 'must not have a path');
 
 /** The provider sends tokens there, so nobody may listen on the way. */
 const issuer = z
@@ -174,6 +193,8 @@ const operationsShape = {
   /** Needed for the notification secrets of gateways only. */
   NOTIFICATIONS_KEY: keyRing.optional(),
   ALLOW_LOOPBACK_TARGETS: flag.default(false),
+  /** Its presence says that the service sends mail. */
+  SMTP_HOST,
   /** For links to the workflows of payments. */
   TEMPORAL_UI_URL: httpUrl.optional(),
   /** Links that let people in lead there. */
@@ -261,10 +282,16 @@ export const readWorkerConfig = (variables: Environment = process.env) => {
       WEBHOOKS_KEY: keyFor('webhooks'),
     },
     env,
-    (texts) =>
-      texts['ALLOW_LOOPBACK_TARGETS'] === 'true' && isPublic(texts['PUBLIC_BASE_URL'])
-        ? 'ALLOW_LOOPBACK_TARGETS: must not be true with a public PUBLIC_BASE_URL'
-        : undefined,
+    (texts) => {
+      if (texts['ALLOW_LOOPBACK_TARGETS'] === 'true' && isPublic(texts['PUBLIC_BASE_URL']))
+        return 'ALLOW_LOOPBACK_TARGETS: must not be true with a public PUBLIC_BASE_URL';
+      const { SMTP_HOST: host, SMTP_FROM, SMTP_USER, SMTP_PASSWORD } = texts;
+      if (host === undefined || !queues.includes('webhooks')) return undefined;
+      if (SMTP_FROM === undefined) return 'SMTP_FROM: is missing: SMTP_HOST needs it';
+      return SMTP_USER !== undefined && SMTP_PASSWORD === undefined
+        ? 'SMTP_PASSWORD: is missing: SMTP_USER needs it'
+        : undefined;
+    },
   );
 };
 

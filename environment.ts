@@ -60,6 +60,7 @@ const connectionFile = z.object({
   temporal_namespace: z.string(),
   temporal_ui_url: z.string().nullable(),
   console_url: z.string().optional(),
+  smtp_port: z.number().optional(),
 });
 
 /** The variables with which an admin would reach the embedded stack of this folder; empty without one. */
@@ -73,6 +74,7 @@ export const readStackVariables = (folder: string): Environment => {
       TEMPORAL_NAMESPACE: connection.temporal_namespace,
       TEMPORAL_UI_URL: connection.temporal_ui_url ?? undefined,
       CONSOLE_BASE_URL: connection.console_url,
+      SMTP_HOST: connection.smtp_port === undefined ? undefined : '127.0.0.1',
       SECRETS_KEY_FILE: join(folder, 'secrets-key'),
       WEBHOOKS_KEY_FILE: join(folder, 'webhooks-key'),
       NOTIFICATIONS_KEY_FILE: join(folder, 'notifications-key'),

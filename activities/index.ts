@@ -4,6 +4,7 @@ import {
 } from './compare-accounts.ts';
 import { createDeliveryActivities, type Deps as DeliveryDeps } from './delivery.ts';
 import { createLatePaymentActivities, type Deps as LatePaymentDeps } from './late-payments.ts';
+import { createNoticeActivities, type Deps as NoticeDeps } from './notices.ts';
 import { createPaymentActivities, type Deps as PaymentDeps } from './payment.ts';
 import { createRefundActivities, type Deps as RefundDeps } from './refund-payment.ts';
 import { createReplayActivities, type Deps as ReplayDeps } from './replays.ts';
@@ -16,6 +17,7 @@ export const createActivities = (
     LatePaymentDeps &
     RefundDeps &
     DeliveryDeps &
+    NoticeDeps &
     ReplayDeps &
     SweepDeps &
     CompareAccountsDeps &
@@ -25,6 +27,7 @@ export const createActivities = (
   ...createLatePaymentActivities(deps),
   ...createRefundActivities(deps),
   ...createDeliveryActivities(deps),
+  ...createNoticeActivities(deps),
   ...createReplayActivities(deps),
   ...createSweepActivity(deps),
   ...createCompareAccountsActivities(deps),

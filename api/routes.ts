@@ -6,6 +6,16 @@ import { listGatewaysHandler, listGatewaysRoute } from './gateways/list.ts';
 import { notifyOfPaymentHandler, notifyOfPaymentRoute } from './gateways/notifications.ts';
 import { type AnyRequest, type HandlerResult, type Route, routesFor } from './http/route.ts';
 import { listMovementsHandler, listMovementsRoute } from './movements/list.ts';
+import {
+  confirmNoticesHandler,
+  confirmNoticesRoute,
+  showConfirmationHandler,
+  showConfirmationRoute,
+  showUnsubscriptionHandler,
+  showUnsubscriptionRoute,
+  unsubscribeHandler,
+  unsubscribeRoute,
+} from './notices/pages.ts';
 import { showDocsHandler, showDocsRoute } from './openapi/docs-page.ts';
 import { getOpenApiHandler, getOpenApiRoute } from './openapi/serve-document.ts';
 import { checkoutHandler, checkoutRoute } from './payer/checkout.ts';
@@ -46,7 +56,7 @@ const read = routesFor('application', 'read');
 const mayCreate = routesFor('application', 'create');
 const replay = routesFor('application', 'replay');
 const refund = routesFor('application', 'refund');
-/** A browser with the link of a payment. */
+/** A browser with the link of a payment, or of a mail. */
 const payer = routesFor('payer');
 /** A payment provider's server, with a signature. */
 const gateway = routesFor('gateway');
@@ -108,6 +118,19 @@ export const routes = {
   ),
   showSandbox: payer.get('/sandbox/:payment_id', showSandboxRoute, showSandboxHandler),
   chooseInSandbox: payer.post('/sandbox/:payment_id', chooseInSandboxRoute, chooseInSandboxHandler),
+
+  showUnsubscription: payer.get(
+    '/notices/:token',
+    showUnsubscriptionRoute,
+    showUnsubscriptionHandler,
+  ),
+  unsubscribe: payer.post('/notices/:token', unsubscribeRoute, unsubscribeHandler),
+  showConfirmation: payer.get(
+    '/notices/:token/confirm',
+    showConfirmationRoute,
+    showConfirmationHandler,
+  ),
+  confirmNotices: payer.post('/notices/:token/confirm', confirmNoticesRoute, confirmNoticesHandler),
 
   notifyOfPayment: gateway.post(
     '/gateways/:gateway/notifications',

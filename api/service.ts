@@ -6,6 +6,7 @@ import { createGateways } from '../postgres/gateways.ts';
 import { createEvents } from '../postgres/events.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createMovements } from '../postgres/movements.ts';
+import { createNoticeAddresses } from '../postgres/notice-addresses.ts';
 import { createPayments } from '../postgres/payments.ts';
 import { createRefunds } from '../postgres/refunds.ts';
 import { createReceivers } from '../postgres/receivers.ts';
@@ -148,6 +149,7 @@ const connectHandlers = (deps: ServiceParts): Handlers => {
     refunds,
     movements: createMovements(sql),
     receivers: createReceivers(sql),
+    noticeAddresses: createNoticeAddresses(sql),
     webhookTests: createWebhookTests(sql),
     sandboxPayments,
     workflows,

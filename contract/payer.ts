@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mailAddressMax, mailAddressPattern } from './mail-address.ts';
 import { requestObject } from './request-fields.ts';
 
 /** A text of one pattern. The message quotes nothing: the value is personal. */
@@ -16,9 +17,6 @@ const textLike = (
     .meta({ pattern, maxLength });
 };
 
-/** Domain and local part as in a browser's form. Without spaces, control characters and angle brackets. */
-const email =
-  "^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~\\-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9\\-]{0,61}[A-Za-z0-9])?(?:\\.[A-Za-z0-9](?:[A-Za-z0-9\\-]{0,61}[A-Za-z0-9])?)*$";
 /**
  * No control character and no line separator. Joiners stay: Persian names need them. The marks of direction could make a
  * name look like another one.
@@ -39,8 +37,8 @@ export const Payer = requestObject({
       description: '`+` with country code and number, or an Iranian one like `09121234567`.',
     })
     .optional(),
-  email: textLike(email, {
-    maxLength: 254,
+  email: textLike(mailAddressPattern, {
+    maxLength: mailAddressMax,
     error: 'must be one e-mail address of at most 254 ASCII characters',
     rule: 'email',
   })

@@ -8,6 +8,7 @@ const connectionSchema = z.object({
   token: z.string().min(1),
   webhook_secret: z.string().min(1),
   shop_url: base,
+  smtp_port: z.number().int().optional(),
   temporal_ui_url: z.string().nullish(),
   temporal_namespace: z.string().nullish(),
 });
@@ -18,6 +19,8 @@ export interface Connection {
   token: string;
   webhookSecret: string;
   shopUrl: string;
+  /** The port to which the service sends its mails; undefined: it sends none. */
+  smtpPort: number | undefined;
   /** The page of a payment's workflow; null without a web UI. */
   workflowUrl: (paymentId: string) => string | null;
 }
@@ -45,6 +48,7 @@ export const readConnection = (path: string): Connection => {
     token: data.token,
     webhookSecret: data.webhook_secret,
     shopUrl: data.shop_url,
+    smtpPort: data.smtp_port,
     workflowUrl: (paymentId) =>
       uiUrl
         ? `${uiUrl}/namespaces/${namespace ?? 'default'}/workflows/${encodeURIComponent(paymentId)}`

@@ -52,7 +52,8 @@ export const layout = ({ title, path, content, live }: Page): Html =>
       <body>
         <header>
           <a class="brand" href="/">Corner Coffee</a>
-          <nav aria-label="Shop">${link('/', 'Shop', path)} ${link('/orders', 'Orders', path)}</nav>
+          <nav aria-label="Shop">${link('/', 'Shop', path)} ${link('/orders', 'Orders', path)}
+            ${link('/mailbox', 'Mailbox', path)}</nav>
         </header>
         <main>${content}</main>
         <footer>

@@ -19,6 +19,7 @@ import type { Inbox } from '../client/src/inbox.ts';
 import type { Connection } from './connection.ts';
 import { contentSecurityPolicy, layout, type Page } from './layout.ts';
 import { createLiveStreams } from './live.ts';
+import { type Mail, mailboxPage } from './mailbox.ts';
 import { orderPage, orderPath } from './order-page.ts';
 import { isOpen, type Order, type Orders, type RefundState } from './orders.ts';
 import { messagePage, ordersPage, shopPage } from './pages.ts';
@@ -46,6 +47,8 @@ export interface Deps {
   orders: Orders;
   inbox: Pick<Inbox, 'receive'>;
   connection: Pick<Connection, 'workflowUrl'>;
+  /** Mails of the service, newest first. */
+  mails?: () => readonly Mail[];
   log: (line: string) => void;
 }
 
@@ -230,7 +233,7 @@ const presentOrder = ({ orderId, paymentId, status, webhook }: Order) => ({
 
 /** The service sends its webhooks, and open pages read their stream of changes. */
 const serviceRoutes = (
-  { orders, inbox, log }: Deps,
+  { orders, inbox, mails = () => [], log }: Deps,
   openStream: ReturnType<typeof createLiveStreams>['open'],
 ) => {
   const receive = async (ctx: Context) => {
@@ -252,7 +255,10 @@ const serviceRoutes = (
       ctx.body = { error: error.message };
     }
   };
-  return new Router().post('/webhook', receive).get('/events', (ctx) => {
+  const router = new Router()
+    .post('/webhook', receive)
+    .get('/mailbox', (ctx) => show(ctx, { title: 'Mailbox', content: mailboxPage(mails()) }));
+  return router.get('/events', (ctx) => {
     const stream = openStream();
     ctx.status = stream ? 200 : 503;
     ctx.type = 'text/event-stream';

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { createInbox, type Inbox } from '../client/src/inbox.ts';
 import { Payments } from '../client/src/index.ts';
 import { DemoError, readConnection } from './connection.ts';
+import { startMailbox } from './mailbox.ts';
 import { createOrders } from './orders.ts';
 import { createShop } from './routes.ts';
 
@@ -20,12 +21,15 @@ const start = async (connectionFile: string | undefined): Promise<() => Promise<
   const { payments, gateways } = client;
   // The shop is as old as its service, so it has used the inbox for every event.
   const inbox = createInbox({ ...orders.inbox, client, secret, since: new Date(0) });
+  const mailbox =
+    connection.smtpPort === undefined ? undefined : await startMailbox(connection.smtpPort);
   const { app, close } = createShop({
     payments,
     gateways,
     orders,
     inbox,
     connection,
+    ...(mailbox && { mails: mailbox.mails }),
     log: console.error,
   });
   const handle = app.callback();
@@ -35,6 +39,7 @@ const start = async (connectionFile: string | undefined): Promise<() => Promise<
   void catchUp(inbox);
   return async () => {
     close();
+    mailbox?.close();
     // Requests in flight may finish; connections that stay open are cut.
     setTimeout(() => server.closeAllConnections(), stopLimitMs).unref();
     await new Promise((resolve) => server.close(resolve));

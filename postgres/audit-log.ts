@@ -12,6 +12,7 @@ export type AuditAction =
   | `console.${'account' | 'add' | 'link' | 'login' | 'logout' | 'refuse_login' | 'remove'}`
   | `delivery.${'replay' | 'replay_many' | 'replay_stop'}`
   | `gateway.${'account' | 'add' | 'credentials' | 'disable' | 'enable'}`
+  | `notice.${'add' | 'remove'}`
   | `passkey.${'add' | 'remove'}`
   | `payment.${'cancel' | 'checked' | 'duplicate' | 'duplicate_tracking_code' | 'heal' | 'heal_late_payment'}`
   | `payment.${'release_order' | 'skip_time' | 'verify'}`

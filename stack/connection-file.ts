@@ -10,6 +10,8 @@ export interface ConnectionFile {
   webhook_secret: string;
   shop_url: string;
   console_url: string;
+  /** The shop's mailbox takes the mails of the service here. */
+  smtp_port: number;
   temporal_address: string;
   temporal_namespace: string;
   /** Null for a Temporal server of the user's own. */

@@ -90,6 +90,7 @@ const formatBanner = (
 Ready after ${((Date.now() - startedAt) / 1000).toFixed(1)} s.
 
   Demo shop     ${connection.shop_url}
+  Its mailbox   ${connection.shop_url}/mailbox
   API           ${connection.api_base_url}/api/v1
   API docs      ${connection.api_base_url}/api/v1/docs
   Console       ${consoleLink}

@@ -48,6 +48,9 @@ export interface Stack {
   kill(): void;
 }
 
+/** The shop takes the mails of the service. */
+const mailbox = '127.0.0.1';
+
 const root = resolve(import.meta.dirname, '..');
 
 export const createStack = (options: StackOptions): Stack => {
@@ -99,6 +102,7 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
     TEMPORAL_UI_PORT: config.externalTemporal ? 0 : config.TEMPORAL_UI_PORT,
     API_METRICS_PORT: config.API_METRICS_PORT,
     WORKER_METRICS_PORT: config.WORKER_METRICS_PORT,
+    SMTP_PORT: 0,
   });
   const urlOf = (name: keyof typeof ports) => `http://127.0.0.1:${ports[name]}`;
   const [database, temporal, bundle] = await Promise.all([
@@ -113,6 +117,7 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
     shop_url: urlOf('SHOP_PORT'),
     // A name of its own: cookies know no ports, and the shop's pages must not get the console's.
     console_url: `http://console.localhost:${ports.CONSOLE_PORT}`,
+    smtp_port: ports.SMTP_PORT,
     temporal_address: temporal.address,
     temporal_namespace: temporal.namespace,
     temporal_ui_url: temporal.uiUrl ?? null,
@@ -152,6 +157,10 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
         WEBHOOKS_KEY_FILE: folder.webhooksKey,
         PAYERS_KEY_FILE: folder.payersKey,
         ALLOW_LOOPBACK_TARGETS: 'true',
+        CONSOLE_BASE_URL: connection.console_url,
+        SMTP_HOST: mailbox,
+        SMTP_PORT: String(ports.SMTP_PORT),
+        SMTP_FROM: 'payments@localhost',
         WORKFLOW_BUNDLE: bundle,
         METRICS_PORT: String(ports.WORKER_METRICS_PORT),
         SHUTDOWN_GRACE_SECONDS: '5',
@@ -168,6 +177,7 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
         ALLOW_LOOPBACK_TARGETS: 'true',
         CONSOLE_PORT: String(ports.CONSOLE_PORT),
         CONSOLE_BASE_URL: connection.console_url,
+        SMTP_HOST: mailbox,
         SHUTDOWN_GRACE_SECONDS: '1',
         SKIP_TIME: String(!config.externalTemporal),
         ...(connection.temporal_ui_url && { TEMPORAL_UI_URL: connection.temporal_ui_url }),

@@ -134,6 +134,12 @@ export const createWorkerMetrics = (registry: Registry) => {
       buckets: bounds.lateness,
       registers,
     }),
+    notices: new Counter({
+      name: 'payments_notices_total',
+      help: 'Mails to the people of applications. result is sent, refused, failed or unknown; retried for a try that failed.',
+      labelNames: ['result'],
+      registers,
+    }),
     alerts: createAlertCounter(registry),
     swept: new Counter({
       name: 'payments_sweeper_processed_total',

@@ -22,6 +22,7 @@ export type FailureType =
   | 'WebhookAttemptFailed'
   | 'WebhookPostponed'
   | 'WebhookExhausted'
+  | 'NoticesSent'
   | 'SweepCompleted'
   | 'SweepFailed';
 
@@ -87,6 +88,14 @@ export const sweepCompleted = (retryAfterMs: number): ApplicationFailure =>
   expected(
     'SweepCompleted',
     'No problem: the sweep is complete, and the next attempt is the next sweep',
+    retryAfterMs,
+  );
+
+/** The round of notices is complete. The retry is the next round. */
+export const noticesSent = (retryAfterMs: number): ApplicationFailure =>
+  expected(
+    'NoticesSent',
+    'No problem: the round is complete, and the next attempt is the next round',
     retryAfterMs,
   );
 

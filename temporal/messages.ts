@@ -6,11 +6,14 @@ import type { CancelledBy, VerificationResult } from '../contract/status.ts';
  */
 export const paymentsQueue = 'payments';
 export const webhooksQueue = 'webhooks';
+/** The workers of webhooks serve it, with slots of its own: a mail server in trouble holds none of a delivery. */
+export const noticesQueue = 'notices';
 
 export const paymentWorkflow = 'payment';
 export const latePaymentWorkflow = 'latePayment';
 export const refundWorkflow = 'refund';
 export const sweeperWorkflow = 'sweeper';
+export const noticesWorkflow = 'notices';
 export const replayWorkflow = 'replay';
 export const replayManyWorkflow = 'replayMany';
 export const webhookTestWorkflow = 'webhookTest';
@@ -129,6 +132,7 @@ export type Workflows = {
   latePayment(input: LatePaymentInput): Promise<void>;
   refund(input: RefundInput): Promise<void>;
   sweeper(): Promise<void>;
+  notices(): Promise<void>;
   replay(input: ReplayInput): Promise<ReplayResult>;
   replayMany(input: ReplayManyInput): Promise<void>;
   webhookTest(input: WebhookTestInput): Promise<void>;

@@ -1,5 +1,10 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { paymentsQueue, sweeperWorkflow, type Workflows } from './messages.ts';
+import {
+  type noticesWorkflow,
+  paymentsQueue,
+  sweeperWorkflow,
+  type Workflows,
+} from './messages.ts';
 
 export const sweeperWorkflowId = 'sweeper';
 
@@ -9,17 +14,27 @@ const deadlineMs = 5_000;
  * Starts the one sweeper of the namespace unless it runs, also if it was terminated. Every worker
  * process calls this at its start and once a minute.
  */
-export const ensureSweeper = async (client: Client): Promise<void> => {
+export const ensureSweeper = (client: Client): Promise<void> =>
+  ensureSingle(client, sweeperWorkflow, {
+    workflowId: sweeperWorkflowId,
+    staticSummary: 'Finds and repairs what was lost between Postgres and Temporal',
+    staticDetails:
+      'Its one activity runs every 30 seconds and never completes. To pause or resume it, pause or unpause the activity `sweep`.',
+  });
+
+/** Starts a workflow of which a namespace has one, unless it runs. */
+export const ensureSingle = async (
+  client: Client,
+  workflow: typeof sweeperWorkflow | typeof noticesWorkflow,
+  texts: { workflowId: string; staticSummary: string; staticDetails: string },
+): Promise<void> => {
   await client.withDeadline(Date.now() + deadlineMs, () =>
-    client.workflow.start<Workflows['sweeper']>(sweeperWorkflow, {
+    client.workflow.start<Workflows['sweeper']>(workflow, {
       taskQueue: paymentsQueue,
-      workflowId: sweeperWorkflowId,
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       workflowIdConflictPolicy: 'USE_EXISTING',
       args: [],
-      staticSummary: 'Finds and repairs what was lost between Postgres and Temporal',
-      staticDetails:
-        'Its one activity runs every 30 seconds and never completes. To pause or resume it, pause or unpause the activity `sweep`.',
+      ...texts,
     }),
   );
 };

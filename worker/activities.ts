@@ -6,6 +6,7 @@ import { createActivities } from '../activities/index.ts';
 import { createPace } from '../activities/pace.ts';
 import { createSweeperTasks } from '../activities/sweeper-tasks/index.ts';
 import { limits } from '../contract/limits.ts';
+import { createMailer, type Mailer } from '../mail/smtp.ts';
 import { createWorkflowCalls } from '../temporal/workflow-calls.ts';
 import { createWebhookDispatcher } from '../webhooks/connector.ts';
 import { createLookup, createNameResolver, resolveHost } from '../webhooks/dns.ts';
@@ -18,6 +19,7 @@ import { createAccountComparison } from '../postgres/account-comparison.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
 import { createGatewayEntries } from '../postgres/gateway-entries.ts';
 import { createGatewayExchanges } from '../postgres/gateway-exchanges.ts';
+import { createNoticeQueue } from '../postgres/notice-queue.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createLatePayments } from '../postgres/late-payments.ts';
@@ -37,6 +39,7 @@ import { createWebhookTests } from '../postgres/webhook-tests.ts';
 import { createWorkflowOutbox } from '../postgres/workflow-outbox.ts';
 import type { Logger } from '../telemetry/log.ts';
 import {
+  countNotices,
   instrumentDeliveries,
   instrumentGateways,
   instrumentLogger,
@@ -62,6 +65,11 @@ export interface Deps {
     ALLOW_LOOPBACK_TARGETS: boolean;
     /** Undefined: the service sends no mail. */
     SMTP_HOST?: string | undefined;
+    SMTP_PORT?: number;
+    SMTP_USER?: string | undefined;
+    SMTP_PASSWORD?: string | undefined;
+    SMTP_FROM?: string | undefined;
+    CONSOLE_BASE_URL?: string | undefined;
   };
   client: Client;
   sql: Sql;
@@ -112,6 +120,11 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     sql,
     accountComparison: createAccountComparison(sql),
     gatewayEntries: createGatewayEntries(sql),
+    noticeQueue: createNoticeQueue(sql),
+    receivers: createReceivers(sql),
+    mailer: mailerOf(config),
+    countNotices: countNotices(metrics),
+    consoleUrl: config.CONSOLE_BASE_URL,
     runningWorkflows: createTemporalAdmin(client).running,
     replays: createReplays(sql),
     webhookTests: createWebhookTests(sql),
@@ -140,3 +153,14 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     },
   };
 };
+
+const mailerOf = ({
+  SMTP_HOST: host,
+  SMTP_PORT: port = 587,
+  SMTP_USER: user,
+  SMTP_PASSWORD: password,
+  SMTP_FROM: from,
+}: Deps['config']): Mailer | undefined =>
+  host !== undefined && from !== undefined
+    ? createMailer({ host, port, user, password, from })
+    : undefined;

@@ -1,6 +1,8 @@
+import type { Deps as NoticeDeps } from '../activities/notices.ts';
 import type { Log } from '../activities/log.ts';
 import type { SweeperTasks } from '../activities/sweeper-tasks/index.ts';
 import { alerts as alertNames } from '../contract/alerts.ts';
+import { noticeResults } from '../contract/notice.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
 import type { Deliveries } from '../postgres/deliveries.ts';
 import type { PaymentOutcomes } from '../postgres/payment-outcomes.ts';
@@ -94,6 +96,14 @@ export const instrumentSweeperTasks = (
     eraseOldPayers: instrument('eraseOldPayers'),
     watchReceivers: instrument('watchReceivers'),
   };
+};
+
+/** Each result starts at 0, for the same reason as alerts. */
+export const countNotices = ({
+  notices,
+}: Pick<WorkerMetrics, 'notices'>): NoticeDeps['countNotices'] => {
+  for (const result of [...noticeResults, 'retried']) notices.inc({ result }, 0);
+  return (result, many = 1) => notices.inc({ result }, many);
 };
 
 /**

@@ -50,7 +50,8 @@ await runProcess(async () => {
     );
   });
   const client = createClient(connection, namespace);
-  const kept = keepRunning({ client, logger });
+  const sendsMail = config.SMTP_HOST !== undefined && config.TASK_QUEUES.includes('webhooks');
+  const kept = keepRunning({ client, sendsMail, logger });
   try {
     await untilTemporalAnswers(async () => {
       await addSearchAttributes(client);
@@ -98,7 +99,7 @@ await runProcess(async () => {
     namespace,
     activities,
     activityInterceptors: createActivityInterceptors,
-    queues: config.TASK_QUEUES,
+    queues: sendsMail ? [...config.TASK_QUEUES, 'notices'] : config.TASK_QUEUES,
     bundlePath: config.WORKFLOW_BUNDLE,
     graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
   });

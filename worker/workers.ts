@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ActivityInterceptorsFactory, NativeConnection } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
 import type { Activities } from '../activities/index.ts';
-import { paymentsQueue, webhooksQueue } from '../temporal/messages.ts';
+import { noticesQueue, paymentsQueue, webhooksQueue } from '../temporal/messages.ts';
 import { buildBundle } from './workflow-bundle.ts';
 
 export interface WorkersOptions {
@@ -10,7 +10,7 @@ export interface WorkersOptions {
   namespace: string;
   activities: Activities;
   activityInterceptors: ActivityInterceptorsFactory;
-  queues: readonly ('payments' | 'webhooks')[];
+  queues: readonly ('payments' | 'webhooks' | 'notices')[];
   /** A bundle built before. Without it the worker builds its own, and keeps webpack in memory. */
   bundlePath: string | undefined;
   graceSeconds: number;
@@ -41,7 +41,7 @@ export const deliveryWorkerOptions = {
 /** The workers of this process: for payments, for deliveries on a queue of their own, or both. */
 export const createWorkers = async (options: WorkersOptions): Promise<Worker[]> => {
   const { connection, namespace, activities, activityInterceptors, queues, graceSeconds } = options;
-  const { deliverWebhook, sendTestWebhook, ...paymentActivities } = activities;
+  const { deliverWebhook, sendTestWebhook, sendNotices, ...paymentActivities } = activities;
   const shared = {
     connection,
     namespace,
@@ -64,6 +64,13 @@ export const createWorkers = async (options: WorkersOptions): Promise<Worker[]> 
         ...deliveryWorkerOptions,
         taskQueue: webhooksQueue,
         activities: { deliverWebhook, sendTestWebhook },
+      }),
+    notices: () =>
+      Worker.create({
+        ...shared,
+        maxConcurrentActivityTaskExecutions: 1,
+        taskQueue: noticesQueue,
+        activities: { sendNotices },
       }),
   };
   return Promise.all(queues.map((queue) => create[queue]()));

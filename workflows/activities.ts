@@ -1,7 +1,7 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { limits } from '../contract/limits.ts';
-import { webhooksQueue } from '../temporal/messages.ts';
+import { noticesQueue, webhooksQueue } from '../temporal/messages.ts';
 
 /**
  * Every activity with its timeouts and retries. A retry repeats a failure of our own (a lost worker,
@@ -107,4 +107,13 @@ export const { sweep } = proxyActivities<Activities>({
   summary: 'Sweeps every 30 seconds; each attempt is one sweep',
   startToCloseTimeout: '25s',
   retry: { initialInterval: '5s', backoffCoefficient: 1 },
+});
+
+/** Never completes: each attempt is one round of mails, and sets the time of the next one itself. */
+export const { sendNotices } = proxyActivities<Activities>({
+  activityId: 'sendNotices',
+  summary: 'Sends the mails that are due, every 30 seconds',
+  taskQueue: noticesQueue,
+  startToCloseTimeout: '30s',
+  retry: { initialInterval: '30s', backoffCoefficient: 1 },
 });

@@ -1,6 +1,7 @@
 import type { Workflows } from '../temporal/messages.ts';
 import { compareAccountDay, compareAccounts } from './compare-accounts.ts';
 import { latePayment } from './late-payment.ts';
+import { notices } from './notices.ts';
 import { payment } from './payment.ts';
 import { refund } from './refund.ts';
 import { replay } from './replay.ts';
@@ -13,6 +14,7 @@ export {
   compareAccountDay,
   compareAccounts,
   latePayment,
+  notices,
   payment,
   refund,
   replay,
@@ -24,6 +26,7 @@ export {
   compareAccountDay,
   compareAccounts,
   latePayment,
+  notices,
   payment,
   refund,
   replay,

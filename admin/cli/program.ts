@@ -18,6 +18,7 @@ import { consoleCommands } from './console.ts';
 import { deliveryCommands } from './deliveries.ts';
 import { gatewayCommands } from './gateways.ts';
 import { withoutControls } from './io.ts';
+import { noticeCommands } from './notices.ts';
 import { paymentCommands } from './payments.ts';
 import { purgeCommand } from './purge.ts';
 import { refundCommands } from './refunds.ts';
@@ -51,6 +52,7 @@ export const commands: readonly (CommandGroup | CommandSpec)[] = [
   tokenCommands,
   secretCommands,
   gatewayCommands,
+  noticeCommands,
   paymentCommands,
   deliveryCommands,
   refundCommands,

@@ -15,6 +15,7 @@ import { gatewayActions, gatewayRoutes } from './pages/gateways.ts';
 import { gatewayPageRoutes } from './pages/gateway.ts';
 import { giveBackRoutes } from './pages/give-back.ts';
 import { loginRoutes } from './pages/login.ts';
+import { noticeActions } from './pages/notices.ts';
 import { overviewRoutes } from './pages/overview.ts';
 import { passkeyLoginRoutes } from './pages/passkey-login.ts';
 import { paymentActions, skipAction } from './pages/payment-actions.ts';
@@ -78,6 +79,7 @@ export const createRoutes = (deps: Deps): Route[] => {
       ...replayActions,
       ...applicationActions,
       ...applicationSettings,
+      ...noticeActions,
       ...gatewayActions,
       ...reconcile.actions,
       ...peopleActions,

@@ -33,6 +33,8 @@ export interface Deps {
   retention: RetentionPolicy;
   /** A link into the Temporal UI; null if its address is not known. */
   workflowUrl: (paymentId: string) => string | null;
+  /** There is a server that takes mail. */
+  sendsMail: boolean;
   /** The address of the web console for people. */
   consoleUrl: string;
   now: () => Date;

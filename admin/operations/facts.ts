@@ -5,6 +5,7 @@ import type { AccountDifference } from '../../postgres/account-days.ts';
 import type { RefundRecord, ReservedRefunds } from '../../postgres/admin-refunds.ts';
 import type { PaymentRecord } from '../../postgres/admin-payments.ts';
 import type { TokenSummary } from '../../postgres/admin-tokens.ts';
+import type { NoticeAddress } from '../../postgres/notice-addresses.ts';
 import type { Application } from '../../postgres/applications.ts';
 import { labelOf, secondAdmin, type Vocabulary } from './labels.ts';
 import type { AccountTerms } from '../../postgres/gateways.ts';
@@ -177,6 +178,22 @@ export const applicationFacts = (application: Application) => ({
   'Name for payers': application.displayName ?? application.slug,
   'Language for payers': application.locale ?? 'en',
   Created: application.createdAt,
+});
+
+const noticeState = ({ confirmedAt, unsubscribedAt }: NoticeAddress): string => {
+  if (unsubscribedAt) return 'unsubscribed';
+  return confirmedAt ? 'confirmed' : 'waits until somebody agrees';
+};
+
+export const noticeFacts = (address: NoticeAddress) => ({
+  Address: address.address,
+  State: noticeState(address),
+  Added: address.addedAt,
+  'Last mail': dots([
+    address.last && labelOf('notice', address.last.kind),
+    address.last && labelOf('noticeResult', address.last.result ?? 'waiting'),
+  ]),
+  'Last mail at': address.last?.at ?? null,
 });
 
 /** The agreed fee of a payment. */

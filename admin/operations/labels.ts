@@ -9,6 +9,7 @@ import type { FailureCode } from '../../contract/failure-codes.ts';
 import type { GatewayKind } from '../../contract/gateway-account.ts';
 import type { GatewayExchange } from '../../contract/gateway-exchange.ts';
 import type { MovementKind } from '../../contract/movement.ts';
+import type { NoticeKind, NoticeResult } from '../../contract/notice.ts';
 import type {
   RefundMethod,
   RefundReason,
@@ -24,6 +25,7 @@ import type { AuditAction, SubjectKind, Via } from '../../postgres/audit-log.ts'
 import type { ConsoleRole, LoginVia } from '../../postgres/console-logins.ts';
 import type { DeliveryState } from '../../postgres/delivery-filter.ts';
 import type { LatePaymentResult } from '../../postgres/late-payments.ts';
+
 import type { ReplayStatus } from '../../postgres/replays.ts';
 
 const status: Record<Status, string> = {
@@ -62,6 +64,23 @@ const delivery: Record<DeliveryState, string> = {
   delivered: 'delivered',
   exhausted: 'exhausted',
   none: 'no webhook URL',
+};
+
+const notice: Record<NoticeKind, string> = {
+  confirmation: 'asked to agree',
+  failing: 'receiver fails',
+  exhausted: 'webhooks exhausted',
+  recovered: 'receiver works again',
+  digest: 'daily reminder',
+};
+
+/** `unknown`: a crash came between the claim and the answer of the mail server. The mail is not sent again. */
+const noticeResult: Record<NoticeResult | 'waiting', string> = {
+  waiting: 'not sent yet',
+  sent: 'sent',
+  refused: 'refused by the mail server',
+  failed: 'not sent: the mail server did not take it',
+  unknown: 'perhaps sent',
 };
 
 const attemptError: Record<ErrorClass | 'unknown', string> = {
@@ -245,6 +264,8 @@ const audit: Record<AuditAction, string> = {
   'gateway.credentials': 'replaced credentials',
   'gateway.disable': 'disabled a gateway',
   'gateway.enable': 'enabled a gateway',
+  'notice.add': 'added an address for notices',
+  'notice.remove': 'removed an address for notices',
   'passkey.add': 'added a passkey',
   'passkey.remove': 'removed a passkey',
   'payment.cancel': 'cancelled a payment',
@@ -361,6 +382,8 @@ export const labels = {
   failure,
   delivery,
   attemptError,
+  notice,
+  noticeResult,
   event,
   refundStatus,
   refundStage,

@@ -12,6 +12,7 @@ import { createConsoleLogins } from './console-logins.ts';
 import { createEventOperations } from './events.ts';
 import { createGatewayOperations } from './gateways.ts';
 import { createInvitations } from './invitations.ts';
+import { createNoticeOperations } from './notices.ts';
 import { createPaymentOperations } from './payments.ts';
 import { createReconciliation } from './reconciliation.ts';
 import { createRefundOperations } from './refunds.ts';
@@ -42,6 +43,7 @@ export const createOperations = (deps: Omit<Deps, 'change'>) => {
     tokens: createTokenOperations(shared),
     secrets: createSecretOperations(shared),
     gateways: createGatewayOperations(shared),
+    notices: createNoticeOperations(shared),
     payments: createPaymentOperations(shared),
     reconcile: createReconciliation(shared),
     purge: createPurge(shared),

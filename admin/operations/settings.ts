@@ -11,6 +11,7 @@ export interface Settings {
   ALLOW_LOOPBACK_TARGETS: boolean;
   TEMPORAL_UI_URL?: string | undefined;
   CONSOLE_BASE_URL: string;
+  SMTP_HOST?: string | undefined;
   temporal: { namespace: string };
 }
 
@@ -31,6 +32,7 @@ export const depsOf = (settings: Settings) => {
     workflowUrl: (id) =>
       uiUrl ? `${uiUrl}/namespaces/${temporal.namespace}/workflows/${id}` : null,
     consoleUrl: settings.CONSOLE_BASE_URL,
+    sendsMail: settings.SMTP_HOST !== undefined,
     now: () => new Date(),
   } satisfies Partial<Deps>;
 };

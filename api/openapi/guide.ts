@@ -22,6 +22,8 @@ export const tags = {
   Events:
     'What an application was told of its payments: the log, the feed, replay. With a bearer token.',
   Gateways: "For payment providers' servers, authenticated by their signature.",
+  'Notice pages':
+    'Opened by the links in mails to the people of an application; each link has a token.',
   'Payer pages': "Opened by the payer's browser; anyone who has the link may open it.",
   Contract: 'This document and the page that shows it.',
 } as const;

@@ -14,6 +14,7 @@ import { modeName } from '../mode.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { limitsText } from './refund-rules.ts';
+import { noticesPart } from './notices.ts';
 import { receiverPart } from './receiver.ts';
 
 const listMax = 500;
@@ -88,8 +89,9 @@ export const applicationRoutes = (deps: Deps): Route[] => {
     const mode = modeName(test);
     const slug = params.slug;
     const application = await operations.applications.get(slug);
-    const [receiver, tokens, secrets, reserved, limits] = await Promise.all([
+    const [receiver, notices, tokens, secrets, reserved, limits] = await Promise.all([
       receiverPart(deps, slug, request),
+      noticesPart(slug, request),
       operations.tokens.list(slug, tokensMax + 1, { after: readTokenId(query), mode }),
       operations.secrets.list(slug),
       operations.refunds.sumReserved(slug, 'any'),
@@ -159,6 +161,8 @@ export const applicationRoutes = (deps: Deps): Route[] => {
       </div>
       <h2>Receiver</h2>
       ${receiver}
+      <h2>Notices</h2>
+      ${notices}
       <h2>Tokens</h2>
       ${cells.table({
         caption: 'Tokens',

@@ -190,14 +190,16 @@ it.each([
   const { text, environment: own, credentials } = readUnit(file);
   expect(valuesOf(text, 'ExecStart')).toEqual([`/usr/local/bin/${command.join(' ')}`]);
   expect(credentials.map((each) => each.replace(/:.*/, '')).toSorted()).toEqual(
-    // An identity provider comes later.
-    secrets.filter((secret) => secret !== 'oidc-client-secret').toSorted(),
+    // An identity provider and a mail server come later.
+    secrets
+      .filter((secret) => !['oidc-client-secret', 'smtp-password'].includes(secret))
+      .toSorted(),
   );
   const set = new Set([
     ...Object.keys(own),
     ...[...common.matchAll(/^(\w+)=/gm)].map(([, key]) => key),
   ]);
-  const optional = /^(OIDC_|KEEP_|SECURITY_CONTACT|TEMPORAL_UI_URL)/;
+  const optional = /^(OIDC_|SMTP_|KEEP_|SECURITY_CONTACT|TEMPORAL_UI_URL)/;
   for (const key of Object.keys(environment))
     if (!optional.test(key)) expect(set, key).toContain(key);
   for (const [key, value] of Object.entries(own))

@@ -307,7 +307,7 @@ const checkedByAbsence = [
   'payments_sweeper_processed_total',
 ];
 
-/** Checked in test/integration/api/gateways/notifications.test.ts, postgres/backlog- and upkeep-metrics.test.ts. */
+/** Checked in test/integration/api/gateways/notifications.test.ts, postgres/backlog- and upkeep-metrics.test.ts and activities/notices.test.ts. */
 const checkedElsewhere = [
   'payments_notifications_total',
   'payments_account_days_due',
@@ -317,6 +317,7 @@ const checkedElsewhere = [
   'payments_postgres_archive_failing',
   'payments_backup_age_seconds',
   'payments_purge_age_seconds',
+  'payments_notices_total',
 ];
 
 describe('the metric', () => {

@@ -42,7 +42,7 @@ export const smallTableFiles = [
   'confirmations.ts',
   ...['console-logins.ts', 'console-passkeys.ts', 'console-people.ts', 'console-views.ts'],
   'gateways.ts',
-  'notices.ts',
+  ...['notice-addresses.ts', 'notice-queue.ts', 'notices.ts'],
   'refund-rules.ts',
   'refused-requests.ts',
   'upkeep-metrics.ts',

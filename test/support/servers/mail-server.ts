@@ -12,21 +12,44 @@ export interface Mail {
   text: string;
 }
 
+const refusal = (responseCode: number | undefined) =>
+  responseCode === undefined
+    ? null
+    : Object.assign(new Error('No, hunter2 of ops@shop.example'), { responseCode });
+
+interface Options {
+  user: string;
+  password: string;
+  /** The status with which it refuses a recipient, or a mail that it has read; undefined: it takes it. */
+  refuse?: (at: 'rcpt' | 'data') => number | undefined;
+  /** False: it speaks no TLS, and takes a login without. */
+  tls?: boolean;
+}
+
 /** A mail server on the loopback interface that begins TLS when it is asked to, and wants a login. */
-export const startMailServer = async ({ user, password }: { user: string; password: string }) => {
+export const startMailServer = async ({
+  user,
+  password,
+  refuse = () => undefined,
+  tls = true,
+}: Options) => {
   const mails: Mail[] = [];
   const server = new SMTPServer({
     key: selfSigned.key,
     cert: selfSigned.cert,
     disableReverseLookup: true,
+    ...(tls ? {} : { disabledCommands: ['STARTTLS'], allowInsecureAuth: true }),
     logger: false,
     onAuth: (auth, _session, done) =>
       auth.username === user && auth.password === password
         ? done(null, { user })
         : done(new Error('wrong login')),
+    onRcptTo: (_address, _session, done) => done(refusal(refuse('rcpt'))),
     onData: (stream, { envelope, user: login }, done) => {
       text(stream).then(
         (content) => {
+          const refused = refusal(refuse('data'));
+          if (refused) return done(refused);
           mails.push({
             from: envelope.mailFrom === false ? '' : envelope.mailFrom.address,
             to: envelope.rcptTo.map(({ address }) => address),

@@ -55,6 +55,7 @@ export const operationsOn = (
     temporal: () => Promise.reject(new Error('There is no Temporal here')),
     retention: { attemptBodyDays: 90, paymentDays: null },
     workflowUrl: () => null,
+    sendsMail: true,
     consoleUrl: 'http://console.localhost:3002',
     now: () => new Date(),
     ...deps,

@@ -66,6 +66,7 @@ const aConnection = async (behaviour: Behaviour) => {
     shopUrl: `${url()}/shop`,
     token: 'svc_test_none',
     webhookSecret: secret,
+    smtpPort: undefined,
     workflowUrl: () => null,
   };
 };

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { projectFiles, readProjectFile } from '../../support/checks/project-files.ts';
 
 const service =
-  'config.ts process.ts contract postgres temporal telemetry gateways webhooks activities workflows api worker admin stack demo client';
+  'config.ts process.ts contract postgres temporal telemetry gateways webhooks mail activities workflows api worker admin stack demo client';
 
 /**
  * The project's own modules that a folder or file may import, besides its own folder. All rows that match a
@@ -16,7 +16,8 @@ const rules: Record<string, { value?: string; type?: string }> = {
   'node-version.mjs': { value: 'process-one.mjs' },
   'process-one.mjs': {},
   'config.ts': {
-    value: 'environment.ts contract/limits.ts contract/whole-number.ts process.ts#SetupError',
+    value:
+      'environment.ts contract/limits.ts contract/mail-address.ts contract/whole-number.ts process.ts#SetupError',
   },
   // Only config.ts imports it, so that nothing else reads settings.
   'environment.ts': { value: 'process.ts#SetupError' },
@@ -37,8 +38,10 @@ const rules: Record<string, { value?: string; type?: string }> = {
     type: 'postgres/sandbox-refunds.ts',
   },
   webhooks: { value: 'contract' },
+  mail: { value: 'contract' },
   activities: {
-    value: 'contract postgres gateways webhooks temporal/failures.ts temporal/replay-delivery.ts',
+    value:
+      'contract postgres gateways webhooks mail temporal/failures.ts temporal/replay-delivery.ts',
     type: 'telemetry/log.ts temporal',
   },
   workflows: {
@@ -52,7 +55,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
   'api/main.ts': { value: 'node-version.mjs' },
   'api/start.ts': { value: 'config.ts process.ts telemetry' },
   worker: {
-    value: 'contract postgres gateways webhooks activities temporal telemetry/log.ts',
+    value: 'contract postgres gateways webhooks mail activities temporal telemetry/log.ts',
     type: 'telemetry/metrics.ts',
   },
   'worker/main.ts': { value: 'node-version.mjs' },

@@ -25,6 +25,7 @@ const aKeeper = (...results: ('started' | Error)[]) => {
     },
   };
   const keeper = keepRunning({
+    sendsMail: false,
     client: client as unknown as Client, // It uses no more of a client.
     logger: { warn: (_: unknown, message?: string) => void warnings.push(message) },
   });

@@ -127,6 +127,18 @@ describe('an action', () => {
       'gateway:zarinpal',
     ],
     ['/payments/PAID/refund/give?amount=1.00', {}, 'refund.create', 'refund:NEWEST'],
+    [
+      '/applications/shop/notices/add',
+      { address: 'ops@shop.example' },
+      'notice.add',
+      'application:shop',
+    ],
+    [
+      '/applications/shop/notices/remove',
+      { address: 'ops@shop.example' },
+      'notice.remove',
+      'application:shop',
+    ],
     ['/applications/shop/orders', { once: 'yes' }, 'application.update', 'application:shop'],
     ['/payments/OPEN/release-order', {}, 'payment.release_order', 'payment:OPEN'],
     ['/payments/OPEN/verify', {}, 'payment.verify', 'payment:OPEN'],

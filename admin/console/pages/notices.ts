@@ -1,0 +1,85 @@
+import { html } from 'hono/html';
+import { noticeFacts } from '../../operations/facts.ts';
+import type { Action } from '../actions.ts';
+import { select } from '../filters.ts';
+import { action, type Html } from '../html.ts';
+import type { PersonRequest } from '../request.ts';
+import { applicationAction, pathOf, text } from './application-action.ts';
+
+const add = applicationAction({
+  path: 'notices/add',
+  role: 'admin',
+  describe: (slug, request) => ({
+    title: `Add an address for notices of ${slug}`,
+    consequence:
+      'It gets one mail with a link. Once somebody has agreed there, within 7 days, it is told when the live receiver of the application fails, and each day until it works again. Every mail has a link that ends them.',
+    button: 'Add',
+    done: `A mail with a link is on its way to ${text(request, 'address')}.`,
+    fields: html`<label>
+      E-mail address
+      <input
+        type="email"
+        name="address"
+        maxlength="254"
+        value="${text(request, 'address')}"
+        autocomplete="off"
+        required
+      />
+    </label>`,
+  }),
+  execute: async (slug, request, reason) => {
+    await request.operations.notices.add(slug, text(request, 'address'), reason);
+  },
+});
+
+const remove = applicationAction({
+  path: 'notices/remove',
+  role: 'admin',
+  describe: async (slug, request) => ({
+    title: `Remove an address for notices of ${slug}`,
+    consequence: 'It gets no further mail. If it is added again, somebody must agree again.',
+    button: 'Remove',
+    done: `${text(request, 'address')} gets no further notices.`,
+    fields: select('Address', 'address', {
+      choices: (await request.operations.notices.list(slug)).map(({ address }) => address),
+      chosen: text(request, 'address'),
+    }),
+  }),
+  execute: async (slug, request, reason) => {
+    await request.operations.notices.remove(slug, text(request, 'address'), reason);
+  },
+});
+
+/** The changes of the addresses that are told about a receiver. */
+export const noticeActions: readonly Action[] = [add, remove];
+
+/** The people of an application who are told about its live receiver. */
+export const noticesPart = async (
+  slug: string,
+  { session, operations, cells }: PersonRequest,
+): Promise<Html> => {
+  const { sendsMail } = operations.notices;
+  const addresses = await operations.notices.list(slug);
+  const isAdmin = session.role === 'admin';
+  return html`${cells.table({
+    caption: 'Addresses for notices',
+    rows: addresses.map(noticeFacts),
+    ifEmpty: 'Nobody is told when the live receiver fails.',
+  })}
+    ${
+      sendsMail
+        ? ''
+        : html`<p class="soft">
+            The service sends no mail: it has no mail server. An operator sets <code>SMTP_HOST</code> and
+            <code>SMTP_FROM</code>.
+          </p>`
+    }
+    <div class="actions">
+      ${isAdmin && sendsMail ? action(`${pathOf(slug)}/notices/add`, 'Add an address') : ''}
+      ${
+        isAdmin && addresses.length > 0
+          ? action(`${pathOf(slug)}/notices/remove`, 'Remove an address')
+          : ''
+      }
+    </div>`;
+};

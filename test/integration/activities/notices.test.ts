@@ -1,0 +1,308 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createNoticeActivities } from '../../../activities/notices.ts';
+import type { NoticeKind } from '../../../contract/notice.ts';
+import { createMailer, type Mailer, type MailServer } from '../../../mail/smtp.ts';
+import { createNoticeAddresses } from '../../../postgres/notice-addresses.ts';
+import { createNoticeQueue } from '../../../postgres/notice-queue.ts';
+import { createRegistry, createWorkerMetrics } from '../../../telemetry/metrics.ts';
+import { countNotices } from '../../../worker/instrumented.ts';
+import { startRecords } from '../../support/data/records.ts';
+import { selfSigned } from '../../support/servers/self-signed.ts';
+import { startMailServer } from '../../support/servers/mail-server.ts';
+import { readableLogger } from '../../support/service/scripted-gateway.ts';
+
+const address = 'ops@shop.example';
+const password = 'hunter2';
+
+let records: Awaited<ReturnType<typeof startRecords>>;
+beforeAll(async () => {
+  records = await startRecords();
+});
+afterAll(() => records?.drop());
+beforeEach(async () => {
+  await records.sql`delete from notice_addresses`;
+});
+
+const addresses = () => createNoticeAddresses(records.sql);
+
+/** A confirmed address, and one notice for it. */
+const aNotice = async (kind: NoticeKind = 'failing') => {
+  await records.sql`
+    insert into notice_addresses (application, address, confirmed_at) values ('shop', ${address}, now())`;
+  await records.sql`
+    insert into notices (application, kind, state_since, address, created_at, next_try_at)
+    values ('shop', ${kind}, '2026-11-27T10:00:00.123456Z', ${address}, now(), now())`;
+};
+
+const noticesNow = () => records.sql<
+  { result: string | null; tries: number; dueInMinutes: number | null; isClaimed: boolean }[]
+>`
+  select result, tries, claimed_at is not null as "isClaimed",
+    round(extract(epoch from next_try_at - now()) / 60)::int as "dueInMinutes"
+  from notices order by created_at`;
+
+const aMailServer = async (options: Partial<Parameters<typeof startMailServer>[0]> = {}) => {
+  const server = await startMailServer({ user: 'payments', password, ...options });
+  onTestFinished(server.stop);
+  return server;
+};
+
+/** A server that answers each connection in this way. @returns its port */
+const aRawServer = async (behave: (socket: Socket) => void) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    behave(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    server.close();
+  });
+  return { port: (server.address() as AddressInfo).port };
+};
+
+const mailerOf = ({ port }: { port: number }, login: Partial<MailServer> = {}) =>
+  createMailer(
+    { host: 'localhost', port, user: 'payments', password, from: 'payments@pay.example', ...login },
+    { tls: { ca: selfSigned.cert }, plain: false },
+  );
+
+/** Runs a round as Temporal does. @returns what it logged and counted */
+const round = async (mailer: Mailer | undefined) => {
+  const registry = createRegistry();
+  const { logger, warnings } = readableLogger();
+  const { sendNotices } = createNoticeActivities({
+    noticeQueue: createNoticeQueue(records.sql),
+    receivers: {
+      get: async () => ({
+        state: 'failing',
+        since: null,
+        lastAcceptedAt: null,
+        waiting: 1_000,
+        exhausted: 3,
+        lastError: 'timeout',
+        nextAttemptAt: new Date('2026-11-27T12:30:00Z'),
+      }),
+    },
+    mailer,
+    countNotices: countNotices(createWorkerMetrics(registry)),
+    publicBaseUrl: 'https://pay.example',
+    consoleUrl: 'https://console.example',
+    logger,
+  });
+  const error: unknown = await new MockActivityEnvironment().run(sendNotices).catch((e) => e);
+  const counted = Object.fromEntries(
+    ((await registry.getSingleMetric('payments_notices_total')?.get())?.values ?? [])
+      .filter(({ value }) => value > 0)
+      .map(({ labels, value }) => [labels['result'], value]),
+  );
+  return { error, counted, text: JSON.stringify(warnings()) };
+};
+
+const linkIn = (text: string, end: string): string =>
+  new RegExp(`https://pay\\.example/api/v1/notices/([\\w-]{43})${end}`).exec(text)?.[1] ?? '';
+
+it('sends one mail a notice: the state, numbers and links, and nothing of an event', async () => {
+  const server = await aMailServer();
+  await aNotice();
+  const { counted, error } = await round(mailerOf(server));
+  expect(error).toMatchObject({ type: 'NoticesSent' });
+  expect(counted).toEqual({ sent: 1 });
+  await round(mailerOf(server));
+  expect(server.mails).toHaveLength(1);
+  const [mail] = server.mails;
+  expect(mail).toMatchObject({ from: 'payments@pay.example', to: [address], login: 'payments' });
+  for (const part of [
+    'Auto-Submitted: auto-generated',
+    'List-Unsubscribe-Post: List-Unsubscribe=One-Click',
+    'shop',
+    '2026-11-27 10:00 UTC',
+    '1000 events',
+    '3 events',
+    'it did not answer in time',
+    '2026-11-27 12:30 UTC',
+    'https://console.example/applications/shop',
+    'change no payment',
+  ])
+    expect(mail?.text).toContain(part);
+  expect(await noticesNow()).toEqual([
+    { result: 'sent', tries: 0, dueInMinutes: null, isClaimed: true },
+  ]);
+
+  const token = linkIn(mail?.text ?? '', '>');
+  await addresses().unsubscribe(token);
+  await aNoticeOfDay();
+  await round(mailerOf(server));
+  expect(server.mails).toHaveLength(1);
+});
+
+const aNoticeOfDay = () => records.sql`
+  insert into notices (application, kind, state_since, address, created_at, next_try_at)
+  values ('shop', 'digest', now(), ${address}, now(), now())`;
+
+it('asks a new address to agree, and sends it nothing else before it has', async () => {
+  const server = await aMailServer();
+  await addresses().insert('shop', address);
+  await aNoticeOfDay();
+  await round(mailerOf(server));
+  expect(server.mails).toHaveLength(1);
+  const token = linkIn(server.mails[0]?.text ?? '', '/confirm');
+  expect(await addresses().confirm('x'.repeat(43))).toBe(false);
+  expect(await addresses().confirm(token)).toBe(true);
+  await round(mailerOf(server));
+  expect(server.mails).toHaveLength(2);
+});
+
+describe('a mail server in trouble', () => {
+  it('that refuses for now is tried three times within an hour, and then no more', async () => {
+    const server = await aMailServer({ refuse: () => 451 });
+    await aNotice();
+    const first = await round(mailerOf(server));
+    expect(first.counted).toEqual({ retried: 1 });
+    expect(await noticesNow()).toMatchObject([{ result: null, tries: 1, dueInMinutes: 5 }]);
+    await records.sql`update notices set next_try_at = now()`;
+    await round(mailerOf(server));
+    expect(await noticesNow()).toMatchObject([{ result: null, tries: 2, dueInMinutes: 30 }]);
+    await records.sql`update notices set next_try_at = now()`;
+    const last = await round(mailerOf(server));
+    expect(last.counted).toEqual({ failed: 1 });
+    expect(await noticesNow()).toMatchObject([{ result: 'failed', dueInMinutes: null }]);
+  });
+
+  it.each([
+    ['the recipient', 'rcpt'],
+    ['the mail', 'data'],
+  ] as const)('that refuses %s for good is never tried again', async (_name, place) => {
+    const server = await aMailServer({ refuse: (at) => (at === place ? 550 : undefined) });
+    await aNotice();
+    const { counted, text } = await round(mailerOf(server));
+    expect(counted).toEqual({ refused: 1 });
+    expect(text).toContain('"response_code":550');
+    expect(text).not.toMatch(/hunter2|ops@shop/);
+    expect(await noticesNow()).toMatchObject([{ result: 'refused', dueInMinutes: null }]);
+  });
+
+  it('that takes the mail after one refusal gets it once', async () => {
+    let refusals = 1;
+    const server = await aMailServer({ refuse: () => (refusals-- > 0 ? 451 : undefined) });
+    await aNotice();
+    await round(mailerOf(server));
+    await records.sql`update notices set next_try_at = now()`;
+    await round(mailerOf(server));
+    expect(server.mails).toHaveLength(1);
+  });
+
+  it('that speaks no TLS gets neither the login nor the mail', async () => {
+    const server = await aMailServer({ tls: false });
+    await aNotice();
+    const { counted, text } = await round(mailerOf(server));
+    expect([counted, server.mails]).toEqual([{ retried: 1 }, []]);
+    expect(text).not.toMatch(/hunter2|ops@shop/);
+    expect(await noticesNow()).toMatchObject([{ isClaimed: false }]);
+  });
+
+  it('that has a wrong certificate gets neither', async () => {
+    const server = await aMailServer();
+    await aNotice();
+    const { port } = server;
+    const from = 'payments@pay.example';
+    const mailer = createMailer({ host: '127.0.0.1', port, from }, { plain: false });
+    expect((await round(mailer)).counted).toEqual({ retried: 1 });
+    expect(server.mails).toEqual([]);
+  });
+
+  it('that takes another login leaks nothing', async () => {
+    const server = await aMailServer();
+    await aNotice();
+    const { counted, text } = await round(mailerOf(server, { password: 'wrong-secret' }));
+    expect(counted).toEqual({ refused: 1 });
+    expect(text).not.toMatch(/wrong-secret|ops@shop/);
+  });
+
+  it('that is a black hole costs a try', async () => {
+    const { port } = await aRawServer(() => {});
+    await aNotice();
+    const { counted, text } = await round(mailerOf({ port }));
+    expect(counted).toEqual({ retried: 1 });
+    expect(text).toContain('ETIMEDOUT');
+    expect(await noticesNow()).toMatchObject([{ isClaimed: false, dueInMinutes: 5 }]);
+  });
+
+  it('that never says whether it has taken the mail is not tried again', async () => {
+    const { port } = await aRawServer((socket) => {
+      socket.write('220 hello\r\n');
+      socket.on('data', (data) => {
+        const line = data.toString();
+        if (line.startsWith('EHLO')) socket.write('250 hello\r\n');
+        else if (/^(MAIL|RCPT)/.test(line)) socket.write('250 ok\r\n');
+        else if (line.startsWith('DATA')) socket.write('354 go on\r\n');
+        else socket.destroy();
+      });
+    });
+    await aNotice();
+    const from = 'payments@pay.example';
+    const { counted } = await round(createMailer({ host: '127.0.0.1', port, from }));
+    expect(counted).toEqual({ unknown: 1 });
+    expect(await noticesNow()).toMatchObject([{ result: 'unknown', dueInMinutes: null }]);
+  });
+
+  it('does not fill the table, and what is too old is given up', async () => {
+    await aNotice();
+    await records.sql`update notices set created_at = now() - interval '61 minutes'`;
+    const { counted } = await round(mailerOf({ port: 1 }));
+    expect(counted).toEqual({ failed: 1 });
+    expect(await noticesNow()).toHaveLength(1);
+  });
+});
+
+describe('a worker that is killed', () => {
+  /** A mailer that ends with the process before or after the server has the mail. */
+  const killedMailer = (mailer: Mailer, when: 'before' | 'after'): Mailer => ({
+    async send(mail, { claim, signal }) {
+      if (when === 'before') await claim();
+      else await mailer.send(mail, { claim, signal });
+      throw new Error('killed');
+    },
+  });
+
+  it.each([
+    ['before', 0],
+    ['after', 1],
+  ] as const)('%s the mail is there sends it at most once', async (when, mails) => {
+    const server = await aMailServer();
+    await aNotice();
+    await round(killedMailer(mailerOf(server), when));
+    await round(mailerOf(server));
+    await records.sql`update notices set claimed_at = now() - interval '2 minutes'`;
+    const { counted } = await round(mailerOf(server));
+    expect(counted).toEqual({ unknown: 1 });
+    await round(mailerOf(server));
+    expect(server.mails).toHaveLength(mails);
+    expect(await noticesNow()).toMatchObject([{ result: 'unknown', dueInMinutes: null }]);
+  });
+
+  it('before it has the claim leaves the notice to the next one', async () => {
+    const server = await aMailServer();
+    await aNotice();
+    await round({ send: () => Promise.reject(new Error('killed')) });
+    await round(mailerOf(server));
+    expect(server.mails).toHaveLength(1);
+  });
+});
+
+it('two workers at once send one mail', async () => {
+  const server = await aMailServer();
+  await aNotice();
+  await Promise.all([round(mailerOf(server)), round(mailerOf(server))]);
+  expect(server.mails).toHaveLength(1);
+});
+
+it('writes nothing and ends nothing without a mail server', async () => {
+  await aNotice();
+  const { error, counted } = await round(undefined);
+  expect([error, counted]).toEqual([expect.objectContaining({ type: 'NoticesSent' }), {}]);
+  expect(await noticesNow()).toMatchObject([{ result: null, tries: 0, isClaimed: false }]);
+});
