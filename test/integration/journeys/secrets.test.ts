@@ -5,7 +5,9 @@ import { createTokens } from '../../../postgres/tokens.ts';
 import type { startStripe } from '../../fakes/stripe.ts';
 import { createJourney, type Answer, type Journey } from '../../support/service/journey.ts';
 import { endInEveryWay } from '../../support/service/every-outcome.ts';
-import { leaksIn, placesOf, type Place } from '../../support/checks/secret-leaks.ts';
+import { consolePagesOf } from '../../support/checks/console-pages.ts';
+import { leaksIn, metricsOf, placesOf, type Place } from '../../support/checks/secret-leaks.ts';
+import { holdLock } from '../../support/data/hold-lock.ts';
 import {
   providerNames,
   providerSecrets,
@@ -77,6 +79,9 @@ const payer = {
   locale: 'fa',
 };
 
+/** The payments of the payer. */
+const withPayer: string[] = [];
+
 /** Each gateway gets the payer, and once more refuses the data and quotes them. The last payment is never opened. */
 const payWithPayer = async () => {
   for (const name of providerNames)
@@ -84,6 +89,7 @@ const payWithPayer = async () => {
       const provider = providers.of(name);
       provider.dislikePayers(dislikes);
       const { id } = await providers.sent(journey, name, { payer });
+      withPayer.push(id);
       expect(provider.calls.some(({ text }) => /912765432|payer\.example/.test(text))).toBe(true);
       keep(await journey.get(id));
       keep(await journey.request('POST', `/api/v1/payments/${id}/cancel`, {}));
@@ -113,6 +119,46 @@ const payWithPayer = async () => {
     return now['status'] === 'cancelled';
   });
   expect(await service.sql`select from payers`).toEqual([]);
+};
+
+/** The worker is killed after the gateway has the payment and its payer, before that is recorded. */
+const killAtOpening = async () => {
+  const zibal = providers.of('zibal');
+  const exchanges = await holdLock(
+    service.sql,
+    (tx) => tx`lock table gateway_exchanges in exclusive mode`,
+  );
+  const openings = zibal.calls.length;
+  const id = await journey.create({ gateway: 'zibal', amount: 150_000, currency: 'IRR', payer });
+  await until('the gateway has the payer', () =>
+    zibal.calls.slice(openings).some(({ text }) => text.includes('9127654321')),
+  );
+  await exchanges.blocked('the record of the opening', { by: 'payments-worker' });
+  await service.worker.kill();
+  // Postgres would carry out the statement that it has already.
+  await service.sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'payments-worker' and wait_event_type = 'Lock' and datname = current_database()`;
+  await exchanges.release();
+  expect(await service.sql`select from payers where payment_id = ${id}`).toHaveLength(1);
+  await service.worker.start();
+  const isSent = async () => (await journey.checkout(id)).status === 302;
+  await until('the checkout redirects', isSent, 90_000);
+  expect(await service.sql`select from payers`).toEqual([]);
+};
+
+/** The sandbox shows the payer on its page, and keeps nothing after the end. */
+const payAtSandbox = async () => {
+  const id = await journey.atGateway({ payer });
+  const { text } = await journey.call('GET', `/api/v1/sandbox/${id}`);
+  for (const shown of [payer.mobile, payer.email, payer.name]) expect(text).toContain(shown);
+  const inColumns = (await placesOf(service)).filter(({ where }) => !where.startsWith('log'));
+  expect(leaksIn(inColumns, secrets)).toEqual([]);
+  await journey.choose(id, 'pay');
+  await journey.comeBack(id);
+  expect(keep(await journey.get(id)).json['status']).toBe('paid');
+  keep(await journey.call('GET', `/api/v1/sandbox/${id}`));
+  expect(await service.sql`select from sandbox_payments where payer is not null`).toEqual([]);
 };
 
 /** The gateway returns the whole card number, and the browser sends one. */
@@ -241,20 +287,37 @@ describe('after payments of every outcome, failures and attacks', () => {
     await endInEveryWay(service, journey);
     for (const name of providerNames) await payWithCard(name);
     await payWithPayer();
+    await payAtSandbox();
+    await killAtOpening();
     await payLate();
     await mismatch();
     await failuresOfGateways();
     await badRequests();
     await failedDelivery();
     await temporalAway();
+    const searches = [payer.mobile, payer.email, payer.name];
+    const paths = withPayer.map((id) => `/payments/${id}`);
+    const pages = await consolePagesOf(service, { paths, searches });
+    const visited = pages.places.map(({ where }) => where);
+    const parts = ['/audit', '/deliveries', '/refunds', '/gateways/zibal', ...paths];
+    expect(visited).toEqual(expect.arrayContaining(parts.map((path) => `console ${path}`)));
+    expect(pages.found).toEqual(searches.map(() => 404));
+    const metrics = await metricsOf(service);
     // The logs are buffered.
     await service.api.stop();
     await service.worker.stop();
 
-    const places = [...answers, ...(await placesOf(service))];
+    const places = [...answers, ...pages.places, ...metrics, ...(await placesOf(service))];
     const kinds = new Set(places.map(({ where }) => where.split(' ')[0]));
     expect([...kinds]).toEqual(
-      expect.arrayContaining(['an', 'log', 'history', 'payments.gateway_message']),
+      expect.arrayContaining([
+        'an',
+        'log',
+        'history',
+        'console',
+        'metrics',
+        'payments.gateway_message',
+      ]),
     );
     expect(places.length).toBeGreaterThan(1_000);
     expect(leaksIn(places, secrets)).toEqual([]);

@@ -57,6 +57,15 @@ export const leaksIn = (
   });
 };
 
+/** What the metrics ports of a service say. */
+export const metricsOf = ({ metricsUrls }: Pick<Service, 'metricsUrls'>): Promise<Place[]> =>
+  Promise.all(
+    Object.entries(metricsUrls).map(async ([name, url]) => {
+      const response = await fetch(`${url}/metrics`);
+      return { where: `metrics of ${name}`, text: await response.text() };
+    }),
+  );
+
 /** Every log line, history and column of a service. */
 export const placesOf = async (service: Service): Promise<Place[]> => {
   const places: Place[] = [];
