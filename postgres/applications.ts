@@ -13,6 +13,8 @@ export interface NewApplication {
   /** The request budget; by default the published one. */
   requestsPerMinute?: number;
   ordersPaidOnce?: boolean;
+  displayName?: string | null;
+  locale?: Language | null;
 }
 
 export interface Application extends NewApplication {
@@ -69,10 +71,13 @@ export const createApplications = (sql: Queries) => {
       const { slug, defaultGateway, fallbackGateways = [], callbackUrls, webhookUrl } = application;
       const { requestsPerMinute = limits.applicationRequestsPerMinute, ordersPaidOnce = false } =
         application;
+      const { displayName = null, locale = null } = application;
       const { count } = await sql`
         insert into applications
-          (slug, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, orders_paid_once)
-        values (${slug}, ${defaultGateway}, ${fallbackGateways}, ${callbackUrls}, ${webhookUrl}, ${requestsPerMinute}, ${ordersPaidOnce})
+          (slug, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, orders_paid_once,
+            display_name, locale)
+        values (${slug}, ${defaultGateway}, ${fallbackGateways}, ${callbackUrls}, ${webhookUrl}, ${requestsPerMinute}, ${ordersPaidOnce},
+          ${displayName}, ${locale})
         on conflict (slug) do nothing`;
       return count === 1;
     },

@@ -70,6 +70,22 @@ const ordersPaidOnce = (byDefault: string) =>
 const ordersPaidOnceIn = ({ ordersPaidOnce: choice }: Options) =>
   choice === undefined ? {} : { ordersPaidOnce: choice === 'yes' };
 
+const displayName = (otherwise: string) =>
+  option('--display-name <name>', 'the name that payers see, instead of the slug', otherwise);
+
+const locale = (otherwise: string) =>
+  option(
+    '--locale <language>',
+    "language of payers' pages for browsers that ask for none of theirs",
+    otherwise,
+  ).choices(languages);
+
+/** The settings of both options; empty without them. */
+const forPayersIn = ({ displayName: name, locale: language }: Options) => ({
+  ...(typeof name === 'string' && { displayName: name.trim() }),
+  ...(typeof language === 'string' && { locale: languageOf(language) ?? null }),
+});
+
 const createCommand: CommandSpec = {
   usage: 'create <application>',
   summary:
@@ -83,6 +99,8 @@ const createCommand: CommandSpec = {
     required(...callbackUrl),
     webhookUrlOption('none'),
     ordersPaidOnce('yes'),
+    displayName('the slug'),
+    locale('en'),
     reasonOption(),
   ],
   run: async ({ args: [slug = ''], options, reason, operations, io }) => {
@@ -94,6 +112,7 @@ const createCommand: CommandSpec = {
       callbackUrls: toTexts(options.callbackUrl) ?? [],
       webhookUrl: await readWebhookUrl(options.webhookUrl, io),
       ...ordersPaidOnceIn(options),
+      ...forPayersIn(options),
     };
     const created = await operations.applications.create(application, reason);
     const { text, json } = format(created.application);
@@ -134,19 +153,15 @@ const updateCommand: CommandSpec = {
       'as it is',
     ).choices(['on', 'off']),
     ordersPaidOnce('as it is'),
-    option('--display-name <name>', 'the name that payers see, instead of the slug', 'as it is'),
+    displayName('as it is'),
     option('--no-display-name', 'show payers the slug'),
-    option(
-      '--locale <language>',
-      "language of payers' pages for browsers that ask for none of theirs",
-      'as it is',
-    ).choices(languages),
+    locale('as it is'),
     reasonOption(),
   ],
   run: async ({ args: [slug = ''], options, reason, operations, io }) => {
     const callbackUrls = toTexts(options.callbackUrl);
     const fallbackGateways = toTexts(options.fallbackGateway);
-    const { gateway, requestsPerMinute, displayName, locale } = options;
+    const { gateway, requestsPerMinute } = options;
     const webhookUrl = await readWebhookUrl(options.webhookUrl, io);
     const settings = {
       ...(callbackUrls && { callbackUrls }),
@@ -158,9 +173,8 @@ const updateCommand: CommandSpec = {
       ...(typeof requestsPerMinute === 'number' && { requestsPerMinute }),
       ...(options.refundEvents !== undefined && { refundEvents: options.refundEvents === 'on' }),
       ...ordersPaidOnceIn(options),
-      ...(typeof displayName === 'string' && { displayName: displayName.trim() }),
-      ...(displayName === false && { displayName: null }),
-      ...(typeof locale === 'string' && { locale: languageOf(locale) ?? null }),
+      ...forPayersIn(options),
+      ...(options.displayName === false && { displayName: null }),
     };
     if (Object.keys(settings).length === 0)
       throw new Refusal('Nothing to change: see applications update --help.');

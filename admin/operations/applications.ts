@@ -19,12 +19,12 @@ import { NotFound, Refusal } from './change.ts';
 import { hideQuery } from './webhook-url.ts';
 import type { Deps } from './deps.ts';
 
-export type NewApplication = Pick<Application, 'slug' | 'defaultGateway' | 'callbackUrls'> & {
-  /** Default: true. */
-  ordersPaidOnce?: boolean;
-  fallbackGateways?: string[];
-  webhookUrl: string | null;
-};
+export type NewApplication = Pick<
+  Application,
+  'slug' | 'defaultGateway' | 'callbackUrls' | 'webhookUrl'
+> &
+  // Orders are paid once by default.
+  Partial<Pick<Application, 'ordersPaidOnce' | 'fallbackGateways' | 'displayName' | 'locale'>>;
 
 const maxRequestsPerMinute = 1_000_000;
 
@@ -74,6 +74,12 @@ const displayNameProblem = (name: string): string | undefined => {
   return /[\p{L}\p{N}]/u.test(name) ? undefined : 'has no letter';
 };
 
+/** @throws Refusal */
+const checkDisplayName = (name: string | null = null): void => {
+  const problem = name === null ? undefined : displayNameProblem(name);
+  if (problem !== undefined) throw new Refusal(`The name that payers see ${problem}.`);
+};
+
 export const createApplicationOperations = ({
   sql,
   change,
@@ -115,6 +121,7 @@ export const createApplicationOperations = ({
       checkSlug(slug);
       if (callbackUrls.length === 0)
         throw new Refusal('An application needs at least one callback URL.');
+      checkDisplayName(application.displayName);
       await checkUrls(application);
       const box = webhookBox();
       const subject = `application:${slug}`;
@@ -148,8 +155,7 @@ export const createApplicationOperations = ({
         throw new Refusal(
           `The budget must be from 1 to ${maxRequestsPerMinute} requests a minute.`,
         );
-      const problem = settings.displayName ? displayNameProblem(settings.displayName) : undefined;
-      if (problem !== undefined) throw new Refusal(`The name that payers see ${problem}.`);
+      checkDisplayName(settings.displayName);
       const subject = `application:${slug}`;
       return change({ action: 'application.update', subject, reason }, (tx) =>
         write(tx, slug, settings),

@@ -137,10 +137,19 @@ describe('applications', () => {
     ['Two\nlines', 'invisible characters'],
     ['\u200b', 'invisible characters'],
     ['***', 'has no letter'],
+    ['', 'has no letter'],
   ])('refuse to show payers the name %j', async (displayName, why) => {
     const { applications } = operationsOn(records.sql);
     const slug = await anApplication();
     await expect(applications.update(slug, { displayName }, null)).rejects.toThrow(why);
+    const fresh = {
+      slug: 'fresh',
+      defaultGateway: 'sandbox',
+      callbackUrls: ['https://a.example/'],
+      webhookUrl: null,
+      displayName,
+    };
+    await expect(applications.create(fresh, null)).rejects.toThrow(why);
   });
 
   it('show payers a name of 60 characters, with the joiners of Persian', async () => {
