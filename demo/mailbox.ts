@@ -104,7 +104,7 @@ export const mailboxPage = (mails: readonly Mail[]): Html =>
           </div>`
         : mails.map(
             ({ at, to, subject, text }) =>
-              html`<section class="card">
+              html`<section class="card mail">
                 <div class="titled"><h2>${subject}</h2></div>
                 <p class="soft">To ${to}, ${formatTime(at)}</p>
                 <pre>${withLinks(text)}</pre>

@@ -75,6 +75,7 @@ button:hover, .button:hover { filter: brightness(1.1); }
 code, pre { font: .85rem/1.5 ui-monospace, "Cascadia Mono", Menlo, monospace; }
 pre { background: var(--code); border-radius: .7rem; padding: .9rem 1rem; margin: .5rem 0 0;
   white-space: pre-wrap; word-break: break-all; }
+.mail pre { word-break: normal; overflow-wrap: anywhere; }
 .titled { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between;
   gap: .35rem 1rem; margin-bottom: .75rem; }
 .titled h2 { margin: 0; }

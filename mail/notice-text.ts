@@ -71,7 +71,7 @@ const bodies: Record<
     harmless,
   ],
   digest: (application, since, facts) => [
-    `The receiver of ${application} is still not well. This reminder began its day at ${utc(since)}.`,
+    `The receiver of ${application} has not been well since ${utc(since)}. This reminder comes once a day until it is.`,
     factLines(facts).join('\n'),
     harmless,
   ],

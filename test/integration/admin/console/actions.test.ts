@@ -281,7 +281,7 @@ describe('an action', () => {
     ];
     // Its records are those of the payments that it heals.
     const healing = ['/reconcile/heal'];
-    expect(paths).toHaveLength(48 + others.length + healing.length);
+    expect(paths).toHaveLength(50 + others.length + healing.length);
   });
 
   it('an action without a reason changes nothing', async () => {
