@@ -11,6 +11,8 @@ export interface UndeliveredCount {
   application: string;
   errorClass: string;
   count: number;
+  /** Since when the receiver is unwell; null: it accepts others. */
+  since: Date | null;
 }
 
 /** Open payments whose last call to their gateway got no answer. */
@@ -106,7 +108,10 @@ export const createAttentionQueries = (sql: Queries) => {
               where f.state = 'open' and ${isDifferenceOf(sql, test)}
               limit ${countedMax}) as f)::int as "accountDifferences"`,
         sql<UndeliveredCount[]>`
-          select d.state, d.application, d.error_class as "errorClass", count(*)::int from (
+          select d.state, d.application, d.error_class as "errorClass", count(*)::int,
+            (select r.since from receivers r
+              where r.application = d.application and r.test = ${test} and r.state <> 'ok') as since
+          from (
             (select 'failing' as state, d.application, d.error_class from deliveries d
               where d.status = 'pending' and d.error_class is not null and d.test = ${test}
               limit ${countedMax})

@@ -1,7 +1,7 @@
 import type { Queries } from './driver/sql.ts';
 
 /** To one address in a day. */
-export const noticesPerDay = 3;
+const noticesPerDay = 3;
 /** Longer than the time between two digests: the last one says whether the address knows of the trouble. */
 const keptDays = 7;
 

@@ -7,6 +7,7 @@ const shown = {
   'status of a payment': 'status',
   'failure_code of a payment': 'failure',
   'webhook and delivery': 'delivery',
+  'state of a webhook': 'receiver',
   'error of an attempt': 'attemptError',
   event: 'event',
   'status of a refund': 'refundStatus',

@@ -1,7 +1,7 @@
 import { languageOf, languages } from '../../contract/languages.ts';
 import type { Application } from '../../postgres/applications.ts';
 import { Refusal } from '../operations/change.ts';
-import { applicationFacts, reservedText } from '../operations/facts.ts';
+import { applicationFacts, receiverText, reservedText } from '../operations/facts.ts';
 import { hideQuery } from '../operations/webhook-url.ts';
 import {
   type CommandGroup,
@@ -234,7 +234,20 @@ const showCommand: CommandSpec = {
   usage: 'show <application>',
   summary: 'show one application',
   examples: ['applications show shop'],
-  run: async ({ args: [slug = ''], operations }) => format(await operations.applications.get(slug)),
+  run: async ({ args: [slug = ''], operations: { applications } }) => {
+    const application = redact(await applications.get(slug));
+    const [live, test] = [
+      await applications.receiver(slug, false),
+      await applications.receiver(slug, true),
+    ];
+    const text = facts({
+      slug,
+      ...applicationFacts(application),
+      'Live receiver': receiverText(live),
+      'Test receiver': receiverText(test),
+    });
+    return { text, json: { ...application, receivers: { live, test } } };
+  },
 };
 
 export const applicationCommands: CommandGroup = {

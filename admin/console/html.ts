@@ -122,6 +122,7 @@ const marks = {
 const kinds: Readonly<Record<string, keyof typeof marks>> = {
   paid: 'good',
   delivered: 'good',
+  ok: 'good',
   succeeded: 'good',
   active: 'good',
   enabled: 'good',

@@ -6,6 +6,7 @@ import { createApplications } from '../../postgres/applications.ts';
 import type { AuditFacts } from '../../postgres/audit-log.ts';
 import type { Queries, Sql } from '../../postgres/driver/sql.ts';
 import { createGateways } from '../../postgres/gateways.ts';
+import { createReceivers, type ReceiverHealth } from '../../postgres/receivers.ts';
 import { createWebhookSecrets } from '../../postgres/webhook-secrets.ts';
 import type { TargetRule } from '../../webhooks/address.ts';
 import {
@@ -138,6 +139,13 @@ export const createApplicationOperations = ({
     },
 
     get: (slug: string): Promise<Application> => findApplication(sql, slug),
+
+    /** How its receiver takes the events of a mode. */
+    async receiver(slug: string, test: boolean): Promise<ReceiverHealth> {
+      const health = await createReceivers(sql).get(slug, test);
+      if (health) return health;
+      throw noApplication(slug);
+    },
 
     list: (limit: number): Promise<Application[]> => createApplications(sql).list(limit),
 

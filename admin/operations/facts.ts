@@ -1,5 +1,6 @@
 import { describeDifference } from '../../contract/account-difference.ts';
 import { formatMoney } from '../../contract/money.ts';
+import { isoTime } from '../../contract/time.ts';
 import { isTerminal } from '../../contract/status.ts';
 import type { AccountDifference } from '../../postgres/account-days.ts';
 import type { RefundRecord, ReservedRefunds } from '../../postgres/admin-refunds.ts';
@@ -7,6 +8,7 @@ import type { PaymentRecord } from '../../postgres/admin-payments.ts';
 import type { TokenSummary } from '../../postgres/admin-tokens.ts';
 import type { NoticeAddress } from '../../postgres/notice-addresses.ts';
 import type { Application } from '../../postgres/applications.ts';
+import type { ReceiverHealth } from '../../postgres/receivers.ts';
 import { labelOf, secondAdmin, type Vocabulary } from './labels.ts';
 import type { AccountTerms } from '../../postgres/gateways.ts';
 import { formatPercent } from '../../contract/basis-points.ts';
@@ -195,6 +197,18 @@ export const noticeFacts = (address: NoticeAddress) => ({
   ]),
   'Last mail at': address.last?.at ?? null,
 });
+
+/** How a receiver is, on one line. */
+export const receiverText = ({ state, since, waiting, exhausted, lastError }: ReceiverHealth) => {
+  const isUnwell = state === 'failing' || state === 'exhausted';
+  return [
+    labelOf('receiver', state ?? 'none'),
+    ...(isUnwell && since ? [`since ${isoTime(since)}`] : []),
+    ...(lastError === null ? [] : [labelOf('attemptError', lastError)]),
+    ...(waiting > 0 ? [`${waiting} wait`] : []),
+    ...(exhausted > 0 ? [`${exhausted} exhausted`] : []),
+  ].join(', ');
+};
 
 /** The agreed fee of a payment. */
 export const feeText = ({ feeBasisPoints, feeFixed }: AccountTerms): string => {

@@ -8,6 +8,7 @@ import type { EventKind } from '../../contract/event.ts';
 import type { FailureCode } from '../../contract/failure-codes.ts';
 import type { GatewayKind } from '../../contract/gateway-account.ts';
 import type { GatewayExchange } from '../../contract/gateway-exchange.ts';
+import type { ReceiverState } from '../../contract/receiver.ts';
 import type { MovementKind } from '../../contract/movement.ts';
 import type { NoticeKind, NoticeResult } from '../../contract/notice.ts';
 import type {
@@ -81,6 +82,14 @@ const noticeResult: Record<NoticeResult | 'waiting', string> = {
   refused: 'refused by the mail server',
   failed: 'not sent: the mail server did not take it',
   unknown: 'perhaps sent',
+};
+
+/** `none`: the application has no webhook URL. */
+const receiver: Record<ReceiverState | 'none', string> = {
+  ok: 'accepts events',
+  failing: 'does not accept events',
+  exhausted: 'events have no attempt left',
+  none: 'no webhook URL',
 };
 
 const attemptError: Record<ErrorClass | 'unknown', string> = {
@@ -381,6 +390,7 @@ export const labels = {
   status,
   failure,
   delivery,
+  receiver,
   attemptError,
   notice,
   noticeResult,

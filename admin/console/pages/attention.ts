@@ -70,10 +70,10 @@ const linesOf = (found: Attention, formatTime: FormatTime): Line[] => {
       what: 'differences from the books of gateways',
       href: '/accounts',
     },
-    ...found.undelivered.map(({ state, application, errorClass, count }): Line => ({
+    ...found.undelivered.map(({ state, application, errorClass, count, since }): Line => ({
       mark: '▲',
       count,
-      what: `webhooks of ${application} ${labelOf('delivery', state)}: ${labelOf('attemptError', errorClass)}`,
+      what: `webhooks of ${application} ${labelOf('delivery', state)}: ${labelOf('attemptError', errorClass)}${since === null ? '' : `; the receiver is unwell since ${formatTime(since)}`}`,
       href: address('/deliveries', {
         status: state,
         application,

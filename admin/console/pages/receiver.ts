@@ -2,7 +2,8 @@ import { html } from 'hono/html';
 import { receiverEventsMax, type ReceiverFigures } from '../../../postgres/health.ts';
 import { chartPart } from '../chart.ts';
 import { hourIn, hoursUntil } from '../hours.ts';
-import type { Html } from '../html.ts';
+import { limits } from '../../../contract/limits.ts';
+import { coded, codedState, link, type Html } from '../html.ts';
 import type { Deps, PersonRequest } from '../request.ts';
 
 const series = [
@@ -17,8 +18,40 @@ const percent = ({ accepted, attempts }: Pick<ReceiverFigures, 'accepted' | 'att
   // Rounded down: 100 % means all.
   `${(Math.floor((1000 * accepted) / attempts) / 10).toFixed(1)} %`;
 
-/** The health of an application's receiver over the last 24 hours. */
+/** How an application's receiver is, and how its attempts of the last 24 hours went. */
 export const receiverPart = async (
+  { health, now }: Pick<Deps, 'health' | 'now'>,
+  application: string,
+  request: PersonRequest,
+): Promise<Html> => html`
+  ${await statePart(application, request)} ${await attemptsPart({ health, now }, application, request)}
+`;
+
+const many = (count: number): string =>
+  count >= limits.receiverEvents
+    ? `${limits.receiverEvents.toLocaleString('en')} or more`
+    : String(count);
+
+const statePart = async (
+  application: string,
+  { cells, operations, test }: PersonRequest,
+): Promise<Html> => {
+  const found = await operations.applications.receiver(application, test);
+  const { state, since, waiting, exhausted, lastError, nextAttemptAt } = found;
+  const filter = `application=${application}`;
+  const linked = (count: number, status: string) =>
+    count === 0 ? '0' : link(`/deliveries?status=${status}&${filter}`, many(count));
+  return cells.facts({
+    State: codedState('receiver', state ?? 'none'),
+    Since: since,
+    'Events that wait': linked(waiting, 'pending'),
+    'Exhausted events': linked(exhausted, 'exhausted'),
+    'Last error': lastError === null ? null : coded('attemptError', lastError),
+    'Next attempt': nextAttemptAt,
+  });
+};
+
+const attemptsPart = async (
   { health, now }: Pick<Deps, 'health' | 'now'>,
   application: string,
   { cells, zone, test }: PersonRequest,

@@ -84,6 +84,7 @@ export const fillConsole = async (sql: Sql) => {
       recorded_at: row.updated_at,
       status: isExhausted(n) ? 'exhausted' : 'delivered',
       error_class: isExhausted(n) ? 'http_status' : null,
+      failing_at: isExhausted(n) ? row.updated_at : null,
     })),
   )}`;
   await sql`insert into attempts ${sql(
@@ -136,7 +137,8 @@ export const fillConsole = async (sql: Sql) => {
   const paid = rows.filter(({ status, gateway }) => status === 'paid' && gateway === 'sandbox');
   const failing = ended.filter(({ status, test }) => status === 'paid' && !test).slice(-3);
   await sql`
-    update deliveries set status = 'pending', error_class = 'timeout', next_attempt_at = now() + interval '1 hour'
+    update deliveries set status = 'pending', error_class = 'timeout', failing_at = created_at,
+      next_attempt_at = now() + interval '1 hour'
     where payment_id = any(${failing.map(({ id }) => id)})`;
   await sql`
     update attempts set response_status = null, error_class = 'timeout', error = 'No answer within 10 s'

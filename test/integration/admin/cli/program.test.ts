@@ -167,6 +167,22 @@ describe('the admin command line', () => {
     );
   });
 
+  it('shows how the receivers of an application are', async () => {
+    await records.sql`
+      insert into receivers (application, test, state, since) values ('shop', false, 'failing', '2026-11-20T10:00:00Z')`;
+    const { out } = await run(words('applications show shop'));
+    expect(out).toMatch(
+      /live receiver +does not accept events, since 2026-11-20T10:00:00.000\+00:00/,
+    );
+    expect(out).toMatch(/test receiver +accepts events/);
+    const { out: json } = await run(words('applications show shop --json'));
+    expect(JSON.parse(json)).toMatchObject({
+      slug: 'shop',
+      receivers: { live: { state: 'failing', last_error: null }, test: { state: 'ok' } },
+    });
+    await records.sql`delete from receivers`;
+  });
+
   it('prints a new secret once, and never in a list', async () => {
     const { out } = await run(words('secrets rotate shop --yes --json'));
     const { secret } = JSON.parse(out) as { secret: string };

@@ -77,6 +77,27 @@ it('counts what waits for a person, and every count leads to a list of as many',
   expect(await linesOf('/')).toEqual(lines);
 });
 
+it('says since when the receiver behind undelivered webhooks is unwell, in this mode', async () => {
+  await sql`
+    insert into receivers (application, test, state, since) values
+      ('shop', false, 'failing', '2026-11-20T10:00:00Z'), ('shop', true, 'exhausted', now()), ('tickets', false, 'ok', now())`;
+  const unwell = (await linesOf()).filter(({ what }) => what.includes('unwell'));
+  expect(unwell.map(({ what }) => what)).toEqual([
+    expect.stringMatching(
+      /^webhooks of shop exhausted: refused by the receiver; the receiver is unwell since 2026-11-20 /,
+    ),
+    expect.stringMatching(
+      /^webhooks of shop failing: no answer in time; the receiver is unwell since 2026-11-20 /,
+    ),
+  ]);
+  const text = await read('/applications/shop');
+  expect(text).toContain('does not accept events');
+  for (const status of ['pending', 'exhausted'])
+    expect(text).toContain(`/deliveries?status=${status}&amp;application=shop`);
+  expect(await read('/applications/shop', 'test')).toContain('events have no attempt left');
+  await sql`delete from receivers`;
+});
+
 it('counts and lists tests alone for a person who looks at tests', async () => {
   const [live, test] = [await linesOf(), await linesOf('/attention', 'test')];
   expect(test.length).toBeGreaterThan(0);
