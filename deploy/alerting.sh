@@ -24,12 +24,14 @@ case "${1:-}" in
   *) fail 'Usage: deploy/alerting.sh [--test]' ;;
 esac
 
-# The last line counts, as for Compose.
-setting() { sed -n "s/^$1=//p" .env | tail -n 1 | sed "s/^'\(.*\)'\$/\1/; s/^\"\(.*\)\"\$/\1/"; }
-has() { [ -s "secrets/$1" ]; }
+# The last line counts, and spaces and ends of lines of another system do not, as for Compose.
+setting() {
+  tr -d '\r' < .env | sed -n "s/^ *$1 *= *//p" | tail -n 1 | sed "s/ *\$//; s/^'\(.*\)'\$/\1/; s/^\"\(.*\)\"\$/\1/"
+}
+has() { grep -q '[^[:space:]]' "secrets/$1"; }
 url() {
   has "$1" || return 0
-  [ "$(wc -l < "secrets/$1")" -le 1 ] && grep -Eq '^https?://[^[:space:]]+$' "secrets/$1" ||
+  [ "$(wc -l < "secrets/$1")" -le 1 ] && tr -d '\r' < "secrets/$1" | grep -Eq '^https?://[^[:space:]]+$' ||
     fail "secrets/$1 is no address: one line, which begins with https://."
 }
 
@@ -38,7 +40,12 @@ to=$(setting ALERTS_TO) from=$(setting SMTP_FROM) host=$(setting SMTP_HOST) user
 port=$(setting SMTP_PORT)
 port=${port:-587}
 for file in smtp-password alerts-webhook-url alerts-slack-url alerts-heartbeat-url; do
-  [ -e "secrets/$file" ] || fail "secrets/$file is missing: deploy/make-secrets.sh adds an empty one."
+  [ -f "secrets/$file" ] || fail "secrets/$file is no file: without one, deploy/make-secrets.sh adds an empty one."
+  # Compose mounts it as it is, and Alertmanager is another user.
+  case "$(ls -lL "secrets/$file")" in
+    -??????r*) [ -r "secrets/$file" ] || fail "secrets/$file cannot be read by you." ;;
+    *) fail "secrets/$file cannot be read by Alertmanager: chmod 0444 secrets/$file" ;;
+  esac
 done
 for file in alerts-webhook-url alerts-slack-url alerts-heartbeat-url; do url "$file"; done
 # They stand between quotes in the file that is written.
@@ -47,14 +54,15 @@ for name in ALERTS_TO SMTP_FROM SMTP_HOST SMTP_USER SMTP_PORT; do
     *[!A-Za-z0-9@.,:_+=/-]*) fail "$name in .env has a character that no address has." ;;
   esac
 done
+[ -z "$to" ] || [ -n "$(echo "$to" | tr -d ',')" ] || fail 'ALERTS_TO in .env has no address.'
 [ -n "$to" ] || has alerts-webhook-url || has alerts-slack-url ||
   fail 'Nobody would get an alert: set ALERTS_TO in .env, or write secrets/alerts-webhook-url or secrets/alerts-slack-url.'
 if [ -n "$to" ]; then
   [ -n "$host" ] || fail 'ALERTS_TO needs SMTP_HOST in .env, the server that takes mail.'
-  echo "$port" | grep -Eq '^[0-9]{1,5}$' && [ "$port" -le 65535 ] || fail 'SMTP_PORT in .env is no port.'
+  echo "$port" | grep -Eq '^[1-9][0-9]{0,4}$' && [ "$port" -le 65535 ] || fail 'SMTP_PORT in .env is no port.'
   echo "$host" | grep -Eq '^[A-Za-z0-9.-]+$' || fail 'SMTP_HOST in .env is a name without a port, see SMTP_PORT.'
   for address in $(echo "$to,$from" | tr ',' ' '); do
-    echo "$address" | grep -Eq '^[^@]+@[^@]+$' || fail "ALERTS_TO or SMTP_FROM in .env: $address is no mail address."
+    echo "$address" | grep -Eq '^[A-Za-z0-9._+=-]+@[A-Za-z0-9.-]+$' || fail "ALERTS_TO or SMTP_FROM in .env: $address is no mail address."
   done
   [ -n "$from" ] || fail 'ALERTS_TO needs SMTP_FROM in .env, the address that sends.'
   if [ -n "$user" ] && ! has smtp-password; then fail 'SMTP_USER needs secrets/smtp-password.'; fi

@@ -7,11 +7,7 @@ import {
   readFileSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parse } from 'yaml';
@@ -22,6 +18,7 @@ import { freePort } from '../../../stack/ports.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
 import { useProgram } from '../../support/runner/use-program.ts';
 import { startMailServer } from '../../support/servers/mail-server.ts';
+import { anOutsideProgram } from '../../support/servers/outside-program.ts';
 import { selfSigned } from '../../support/servers/self-signed.ts';
 import { aFolder, writeProgram } from '../../support/stack/support.ts';
 import { until } from '../../support/until.ts';
@@ -101,6 +98,22 @@ describe('deploy/alerting.sh', () => {
     ['a name for an address', { ...mailSettings, ALERTS_TO: 'ops' }, {}, 'ops is no mail address'],
     ['a server with its port', { ...mailSettings, SMTP_HOST: 'localhost:25' }, {}, 'SMTP_PORT'],
     ['a port in words', { ...mailSettings, SMTP_PORT: 'smtp' }, {}, 'is no port'],
+    ['commas alone', { ...mailSettings, ALERTS_TO: ',, ' }, {}, 'ALERTS_TO'],
+    ['a path for an address', { ...mailSettings, ALERTS_TO: 'ops@shop/a' }, {}, 'is no mail'],
+    [
+      'a name beside the address',
+      { ...mailSettings, ALERTS_TO: 'Ops <o@shop.example>' },
+      {},
+      'ALERTS_TO',
+    ],
+    ['port 0', { ...mailSettings, SMTP_PORT: '0' }, {}, 'is no port'],
+    [
+      'a password that is blank',
+      { ...mailSettings, SMTP_USER: 'payments' },
+      { 'smtp-password': ' \n' },
+      'secrets/smtp-password',
+    ],
+    ['an address that is blank', {}, { 'alerts-slack-url': '\r\n' }, 'Nobody would get an alert'],
     ['a port that is too high', { ...mailSettings, SMTP_PORT: '99999' }, {}, 'is no port'],
     [
       'a login without its password',
@@ -140,6 +153,61 @@ describe('deploy/alerting.sh', () => {
     expect(code).toBe(2);
     expect(readFileSync(installation.written, 'utf8')).toBe('as before');
     expect(existsSync(join(installation.folder, 'docker-calls'))).toBe(false);
+  });
+
+  it('refuses a secret that Alertmanager could not read, and shows none', async () => {
+    const url = 'https://ops:the-password@hooks.example/x';
+    const installation = anInstallation({}, { 'alerts-webhook-url': url });
+    chmodSync(join(installation.folder, 'secrets/alerts-webhook-url'), 0o400);
+    const { code, said } = await installation.call();
+    expect([code, said]).toEqual([
+      2,
+      expect.stringContaining('chmod 0444 secrets/alerts-webhook-url'),
+    ]);
+    expect(said).not.toContain('the-password');
+    chmodSync(join(installation.folder, 'secrets/alerts-webhook-url'), 0o444);
+    const right = await installation.call();
+    expect(right.code, right.said).toBe(0);
+    expect(right.said + readFileSync(installation.written, 'utf8')).not.toContain('the-password');
+  });
+
+  it('takes files that another system wrote, with spaces, quotes and a line that is repeated', async () => {
+    const installation = anInstallation(
+      {},
+      { 'alerts-webhook-url': 'https://hooks.example/x\r\n' },
+    );
+    writeFileSync(
+      join(installation.folder, '.env'),
+      [
+        ...['ALERTS_TO=old@shop.example', 'ALERTS_TO = "ops@shop.example,,night@shop.example" '],
+        ...["SMTP_HOST='localhost'", 'SMTP_FROM=payments@shop.example', ''],
+      ].join('\r\n'),
+    );
+    const { code, said } = await installation.call();
+    expect(code, said).toBe(0);
+    const config = readFileSync(installation.written, 'utf8');
+    expect([...config.matchAll(/- to: '(.*)'/g)].map(([, to]) => to)).toEqual([
+      'ops@shop.example',
+      'night@shop.example',
+    ]);
+    expect(config).not.toContain('\r');
+  });
+
+  it('leaves out nothing about money, and names no alert that the rules do not have', async () => {
+    const installation = anInstallation(mailSettings);
+    await installation.call();
+    const { inhibit_rules: inhibitions } = parse(readFileSync(installation.written, 'utf8')) as {
+      inhibit_rules: { source_matchers: string[]; target_matchers: string[] }[];
+    };
+    const named = (matchers: string[]) => matchers.join().match(/Payments\w+/g) ?? [];
+    const names = rules.map(({ alert }) => alert);
+    for (const { source_matchers: sources, target_matchers: targets } of inhibitions) {
+      expect(names).toEqual(expect.arrayContaining([...named(sources), ...named(targets)]));
+      expect(named(targets).length).toBeGreaterThan(0);
+      expect(named(targets).join()).not.toMatch(
+        /Money|Refund|Mismatch|OutcomeUnknown|LatePayment|Duplicate|PaymentsOverdue|Account/,
+      );
+    }
   });
 
   it('names its options, and a folder without secrets', async () => {
@@ -190,6 +258,8 @@ describe('deploy/alerting.sh', () => {
     for (const secret of Object.values(secrets)) expect(config).not.toContain(secret.trim() + '\n');
     expect(config).not.toContain('hooks.example');
     expect(rules.length).toBeGreaterThan(25);
+    const severities = new Set(rules.map(({ labels }) => labels?.severity));
+    expect(severities).toEqual(new Set(['page', 'ticket', 'none']));
     for (const { alert = '', labels } of rules)
       await run(amtool(), [
         ...['config', 'routes', 'test', '--config.file', installation.written],
@@ -199,37 +269,51 @@ describe('deploy/alerting.sh', () => {
   });
 });
 
-/** The requests that a program outside gets, on a port that stays the same while it is away. */
-const anOutsideProgram = async () => {
-  const posts: { path: string; body: string }[] = [];
+/** Alertmanager with what the script has written, perhaps with other times. */
+const startAlertmanager = async (
+  { folder, written, call }: ReturnType<typeof anInstallation>,
+  change = (config: string) => config,
+) => {
+  const { code, said } = await call();
+  expect(code, said).toBe(0);
+  // The folder of Compose for secrets.
+  const config = readFileSync(written, 'utf8').replaceAll('/run/secrets', join(folder, 'secrets'));
+  writeFileSync(written, change(config));
+  chmodSync(written, 0o600);
   const port = await freePort();
-  const listen = async () => {
-    const server = createServer((request, response) => {
-      void text(request).then((body) => {
-        posts.push({ path: request.url ?? '', body });
-        // As Slack answers.
-        response.end('ok');
-      });
-    }).listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    return server;
+  const url = `http://127.0.0.1:${port}`;
+  const lines: string[] = [];
+  const program = await launch({
+    name: 'alertmanager',
+    command: alertmanager(),
+    args: [
+      ...[`--config.file=${written}`, `--storage.path=${join(folder, 'data')}`],
+      ...['--cluster.listen-address=', `--web.listen-address=127.0.0.1:${port}`],
+    ],
+    env: { SSL_CERT_FILE: selfSigned.certFile },
+    onLine: (line) => lines.push(line),
+  });
+  onTestFinished(() => program.stop());
+  const get = (path: string) => fetch(`${url}${path}`).catch(() => undefined);
+  await until('Alertmanager is ready', async () => (await get('/-/ready'))?.ok);
+  /** As Prometheus sends them: again and again while they fire, and once when they are over. */
+  const send = async (alerts: Record<string, string>[], fields: Record<string, string> = {}) => {
+    const body = alerts.map((labels) => ({
+      labels,
+      annotations: { summary: `This is ${labels['alertname']}.` },
+      ...fields,
+    }));
+    const { status } = await fetch(`${url}/api/v2/alerts`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    expect(status).toBe(200);
   };
-  let server = await listen();
-  const close = async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  };
-  onTestFinished(close);
-  expect((server.address() as AddressInfo).port).toBe(port);
-  return {
-    url: `http://127.0.0.1:${port}`,
-    at: (path: string) => posts.filter((post) => post.path === path).map(({ body }) => body),
-    close,
-    async open() {
-      server = await listen();
-    },
-  };
+  return { url, lines, get, send };
 };
+
+const watchdog = { alertname: 'PaymentsWatchdog', severity: 'none' };
 
 describe('a real Alertmanager', () => {
   it('sends pages, tickets and heartbeats, and nothing that follows from another alert', async () => {
@@ -245,50 +329,9 @@ describe('a real Alertmanager', () => {
         'alerts-heartbeat-url': `${outside.url}/heartbeat`,
       },
     );
-    const { code, said } = await installation.call();
-    expect(code, said).toBe(0);
-    const { folder, written } = installation;
-    // The folder of Compose for secrets.
-    const config = readFileSync(written, 'utf8').replaceAll(
-      '/run/secrets',
-      join(folder, 'secrets'),
-    );
-    writeFileSync(written, config);
-    chmodSync(written, 0o600);
-    const port = await freePort();
-    const url = `http://127.0.0.1:${port}`;
-    const lines: string[] = [];
-    const program = await launch({
-      name: 'alertmanager',
-      command: alertmanager(),
-      args: [
-        ...[`--config.file=${written}`, `--storage.path=${join(folder, 'data')}`],
-        ...['--cluster.listen-address=', `--web.listen-address=127.0.0.1:${port}`],
-      ],
-      env: { SSL_CERT_FILE: selfSigned.certFile },
-      onLine: (line) => lines.push(line),
-    });
-    onTestFinished(() => program.stop());
-    const get = (path: string) => fetch(`${url}${path}`).catch(() => undefined);
-    await until('Alertmanager is ready', async () => (await get('/-/ready'))?.ok);
-
-    /** As Prometheus sends them: again and again while they fire, and once when they are over. */
-    const send = async (alerts: Record<string, string>[], fields: Record<string, string> = {}) => {
-      const body = alerts.map((labels) => ({
-        labels,
-        annotations: { summary: `This is ${labels['alertname']}.` },
-        ...fields,
-      }));
-      const { status } = await fetch(`${url}/api/v2/alerts`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-      expect(status).toBe(200);
-    };
+    const { url, lines, get, send } = await startAlertmanager(installation);
     const page = (alertname: string, more = {}) => ({ alertname, severity: 'page', ...more });
     const ticket = (alertname: string, more = {}) => ({ alertname, severity: 'ticket', ...more });
-    const watchdog = { alertname: 'PaymentsWatchdog', severity: 'none' };
     await send([
       watchdog,
       page('PaymentsDependencyDown', { dependency: 'postgres', job: 'payments-worker' }),
@@ -380,5 +423,34 @@ describe('a real Alertmanager', () => {
     const log = lines.join('\n');
     for (const secret of ['the-password', outside.url]) expect(log).not.toContain(secret);
     expect(log).not.toContain('level=ERROR');
+  });
+
+  it('is missed by a program outside when it gets no watchdog any more', async () => {
+    const outside = await anOutsideProgram();
+    const installation = anInstallation(
+      {},
+      {
+        'alerts-webhook-url': `${outside.url}/webhook`,
+        'alerts-heartbeat-url': `${outside.url}/heartbeat`,
+      },
+    );
+    // As it is written, a heartbeat comes every 4 minutes, and is missed after 10.
+    const { send } = await startAlertmanager(installation, (config) =>
+      config
+        .replace('group_interval: 1m', 'group_interval: 1s')
+        .replace('repeat_interval: 4m', 'repeat_interval: 2s'),
+    );
+    const beats = () => outside.at('/heartbeat').length;
+    await send([watchdog]);
+    await until('the heart beats', () => beats() >= 3, 120_000);
+    // Prometheus has ended.
+    await send([watchdog], { endsAt: new Date().toISOString() });
+    const last = { count: beats(), at: performance.now() };
+    const isMissed = () => {
+      if (beats() > last.count) Object.assign(last, { count: beats(), at: performance.now() });
+      return performance.now() - last.at > 10_000;
+    };
+    await expect(until('somebody is called', isMissed, 120_000)).resolves.toBe(true);
+    expect(outside.at('/webhook')).toEqual([]);
   });
 });
