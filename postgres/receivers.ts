@@ -126,7 +126,7 @@ export const createReceivers = (sql: Queries) => {
           ${lastAccepted(sql`o`)} as "lastAcceptedAt"
         from applications a
         cross join (select ${application}::text as application, ${test}::boolean as test) as o
-        left join receivers r on r.application = a.slug and r.test = o.test
+        left join receivers r on r.application = a.slug and r.test = o.test and a.webhook_url is not null
         cross join (select count(*), min(w.next_attempt_at) as next_attempt_at from (${waiting}) as w) as w
         where a.slug = ${application}`);
     },

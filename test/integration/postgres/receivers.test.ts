@@ -146,6 +146,7 @@ describe('the receiver of an application', () => {
     await exhaust();
     expect(await sweep()).toBe('exhausted');
     await records.sql`update applications set webhook_url = null where slug = 'shop'`;
+    expect(await health()).toMatchObject({ state: null, since: null, lastError: null });
     expect(await sweep()).toBeNull();
     expect(await health()).toMatchObject({ state: null, since: null, exhausted: 1 });
     await records.sql`update applications set webhook_url = 'https://shop.example/new' where slug = 'shop'`;

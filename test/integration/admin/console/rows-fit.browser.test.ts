@@ -41,7 +41,7 @@ beforeAll(async () => {
   await fillReserved(sql, ids);
   const slug = longest;
   await sql`
-    insert into applications ${sql({ slug, default_gateway: 'sandbox', callback_urls: ['https://shop.example/return'] })}`;
+    insert into applications ${sql({ slug, default_gateway: 'sandbox', callback_urls: ['https://shop.example/return'], webhook_url: `https://${long}.example/` })}`;
   await sql`insert into gateways (slug, driver, kind) values (${slug}, 'zarinpal', 'live')`;
   await sql.begin(async (tx) => {
     // Triggers keep the gateway of a payment.
@@ -62,6 +62,9 @@ beforeAll(async () => {
     insert into tokens (hash, prefix, application, mode, name, scopes, issued_by)
     values ('x', 'svc_live_xxxx', ${slug}, 'live', ${long}, '{read,create,refund}', ${long})`;
   await sql`update tokens set to_confirm = true where hash = 'x'`;
+  await sql`
+    insert into receivers (application, test, state, since)
+    select ${slug}, test, 'exhausted', now() from unnest('{true,false}'::boolean[]) as m (test)`;
   await sql`
     insert into audit_log (actor, action, subject, after, reason, via)
     values (${long}, 'application.update', ${`application:${slug}`}, ${sql.json({ webhook_url: `https://${long}.example/` })}, ${long.repeat(8)}, 'console')`;
