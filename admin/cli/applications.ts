@@ -1,4 +1,5 @@
 import { languageOf, languages } from '../../contract/languages.ts';
+import { limits } from '../../contract/limits.ts';
 import type { Application } from '../../postgres/applications.ts';
 import { Refusal } from '../operations/change.ts';
 import { applicationFacts, receiverText, reservedText } from '../operations/facts.ts';
@@ -66,25 +67,44 @@ const ordersPaidOnce = (byDefault: string) =>
     byDefault,
   ).choices(['yes', 'no']);
 
-/** The setting of the option; empty without it. */
-const ordersPaidOnceIn = ({ ordersPaidOnce: choice }: Options) =>
-  choice === undefined ? {} : { ordersPaidOnce: choice === 'yes' };
-
-const displayName = (otherwise: string) =>
-  option('--display-name <name>', 'the name that payers see, instead of the slug', otherwise);
-
-const locale = (otherwise: string) =>
+/** The settings that a create and an update share. */
+const settingOptions = (otherwise: {
+  budget: string;
+  events: string;
+  orders: string;
+  name: string;
+  locale: string;
+}) => [
+  option('--requests-per-minute <count>', 'request budget', otherwise.budget).argParser(
+    count(1_000_000),
+  ),
+  option(
+    '--refund-events <state>',
+    'events of refunds, which its receiver must know',
+    otherwise.events,
+  ).choices(['on', 'off']),
+  ordersPaidOnce(otherwise.orders),
+  option('--display-name <name>', 'the name that payers see, instead of the slug', otherwise.name),
   option(
     '--locale <language>',
     "language of payers' pages for browsers that ask for none of theirs",
-    otherwise,
-  ).choices(languages);
+    otherwise.locale,
+  ).choices(languages),
+];
 
-/** The settings of both options; empty without them. */
-const forPayersIn = ({ displayName: name, locale: language }: Options) => ({
-  ...(typeof name === 'string' && { displayName: name.trim() }),
-  ...(typeof language === 'string' && { locale: languageOf(language) ?? null }),
-});
+/** Those whose option is given. */
+const settingsIn = (options: Options) => {
+  const { requestsPerMinute, refundEvents, ordersPaidOnce: once, displayName, locale } = options;
+  const fallbackGateways = toTexts(options['fallbackGateway']);
+  return {
+    ...(fallbackGateways && { fallbackGateways }),
+    ...(typeof requestsPerMinute === 'number' && { requestsPerMinute }),
+    ...(refundEvents !== undefined && { refundEvents: refundEvents === 'on' }),
+    ...(once !== undefined && { ordersPaidOnce: once === 'yes' }),
+    ...(typeof displayName === 'string' && { displayName: displayName.trim() }),
+    ...(typeof locale === 'string' && { locale: languageOf(locale) ?? null }),
+  };
+};
 
 const createCommand: CommandSpec = {
   usage: 'create <application>',
@@ -98,21 +118,22 @@ const createCommand: CommandSpec = {
     fallbackGateway('none'),
     required(...callbackUrl),
     webhookUrlOption('none'),
-    ordersPaidOnce('yes'),
-    displayName('the slug'),
-    locale('en'),
+    ...settingOptions({
+      budget: String(limits.applicationRequestsPerMinute),
+      events: 'off',
+      orders: 'yes',
+      name: 'the slug',
+      locale: 'en',
+    }),
     reasonOption(),
   ],
   run: async ({ args: [slug = ''], options, reason, operations, io }) => {
-    const fallbackGateways = toTexts(options.fallbackGateway);
     const application = {
       slug,
       defaultGateway: String(options.gateway),
-      ...(fallbackGateways && { fallbackGateways }),
       callbackUrls: toTexts(options.callbackUrl) ?? [],
       webhookUrl: await readWebhookUrl(options.webhookUrl, io),
-      ...ordersPaidOnceIn(options),
-      ...forPayersIn(options),
+      ...settingsIn(options),
     };
     const created = await operations.applications.create(application, reason);
     const { text, json } = format(created.application);
@@ -144,24 +165,19 @@ const updateCommand: CommandSpec = {
     option('--gateway <slug>', 'default gateway', 'as it is'),
     fallbackGateway('as they are'),
     option('--no-fallback-gateway', 'ask the default gateway alone'),
-    option('--requests-per-minute <count>', 'request budget', 'as it is').argParser(
-      count(1_000_000),
-    ),
-    option(
-      '--refund-events <state>',
-      'events of refunds, which its receiver must know',
-      'as it is',
-    ).choices(['on', 'off']),
-    ordersPaidOnce('as it is'),
-    displayName('as it is'),
+    ...settingOptions({
+      budget: 'as it is',
+      events: 'as it is',
+      orders: 'as it is',
+      name: 'as it is',
+      locale: 'as it is',
+    }),
     option('--no-display-name', 'show payers the slug'),
-    locale('as it is'),
     reasonOption(),
   ],
   run: async ({ args: [slug = ''], options, reason, operations, io }) => {
     const callbackUrls = toTexts(options.callbackUrl);
-    const fallbackGateways = toTexts(options.fallbackGateway);
-    const { gateway, requestsPerMinute } = options;
+    const { gateway, displayName } = options;
     const webhookUrl = await readWebhookUrl(options.webhookUrl, io);
     const settings = {
       ...(callbackUrls && { callbackUrls }),
@@ -169,12 +185,8 @@ const updateCommand: CommandSpec = {
       ...(webhookUrl !== null && { webhookUrl }),
       ...(typeof gateway === 'string' && { defaultGateway: gateway }),
       ...(options.fallbackGateway === false && { fallbackGateways: [] }),
-      ...(fallbackGateways && { fallbackGateways }),
-      ...(typeof requestsPerMinute === 'number' && { requestsPerMinute }),
-      ...(options.refundEvents !== undefined && { refundEvents: options.refundEvents === 'on' }),
-      ...ordersPaidOnceIn(options),
-      ...forPayersIn(options),
-      ...(options.displayName === false && { displayName: null }),
+      ...settingsIn(options),
+      ...(displayName === false && { displayName: null }),
     };
     if (Object.keys(settings).length === 0)
       throw new Refusal('Nothing to change: see applications update --help.');

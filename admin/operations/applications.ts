@@ -20,12 +20,12 @@ import { NotFound, Refusal } from './change.ts';
 import { hideQuery } from './webhook-url.ts';
 import type { Deps } from './deps.ts';
 
+/** The settings that are missing have their defaults. */
 export type NewApplication = Pick<
   Application,
   'slug' | 'defaultGateway' | 'callbackUrls' | 'webhookUrl'
 > &
-  // Orders are paid once by default.
-  Partial<Pick<Application, 'ordersPaidOnce' | 'fallbackGateways' | 'displayName' | 'locale'>>;
+  Partial<Omit<ApplicationSettings, 'status'>>;
 
 const maxRequestsPerMinute = 1_000_000;
 
@@ -76,8 +76,16 @@ const displayNameProblem = (name: string): string | undefined => {
 };
 
 /** @throws Refusal */
-const checkDisplayName = (name: string | null = null): void => {
-  const problem = name === null ? undefined : displayNameProblem(name);
+const checkOptions = ({
+  callbackUrls,
+  requestsPerMinute: budget,
+  displayName = null,
+}: Partial<ApplicationSettings>): void => {
+  if (callbackUrls?.length === 0)
+    throw new Refusal('An application needs at least one callback URL.');
+  if (budget !== undefined && !(budget >= 1 && budget <= maxRequestsPerMinute))
+    throw new Refusal(`The budget must be from 1 to ${maxRequestsPerMinute} requests a minute.`);
+  const problem = displayName === null ? undefined : displayNameProblem(displayName);
   if (problem !== undefined) throw new Refusal(`The name that payers see ${problem}.`);
 };
 
@@ -118,11 +126,9 @@ export const createApplicationOperations = ({
       application: NewApplication,
       reason: string | null,
     ): Promise<{ application: Application; secret: string }> {
-      const { slug, callbackUrls } = application;
+      const { slug, ...settings } = application;
       checkSlug(slug);
-      if (callbackUrls.length === 0)
-        throw new Refusal('An application needs at least one callback URL.');
-      checkDisplayName(application.displayName);
+      checkOptions(settings);
       await checkUrls(application);
       const box = webhookBox();
       const subject = `application:${slug}`;
@@ -131,7 +137,8 @@ export const createApplicationOperations = ({
         // A shop that wants two payments for an order says so. For all others the second one is a mistake.
         const isNew = await createApplications(tx).insert({ ordersPaidOnce: true, ...application });
         if (!isNew) throw new Refusal(`The application "${slug}" already exists.`);
-        const created = await lockApplication(tx, slug);
+        const created = { ...(await lockApplication(tx, slug)), ...settings };
+        await createApplications(tx).update(slug, created);
         const secret = await createWebhookSecrets(tx).issue(slug, box);
         const result = { application: created, secret };
         return { result, before: null, after: toAuditFacts(created) };
@@ -156,14 +163,7 @@ export const createApplicationOperations = ({
       reason: string | null,
     ): Promise<Application> {
       await checkUrls(settings);
-      const { requestsPerMinute: budget } = settings;
-      if (settings.callbackUrls?.length === 0)
-        throw new Refusal('An application needs at least one callback URL.');
-      if (budget !== undefined && !(budget >= 1 && budget <= maxRequestsPerMinute))
-        throw new Refusal(
-          `The budget must be from 1 to ${maxRequestsPerMinute} requests a minute.`,
-        );
-      checkDisplayName(settings.displayName);
+      checkOptions(settings);
       const subject = `application:${slug}`;
       return change({ action: 'application.update', subject, reason }, (tx) =>
         write(tx, slug, settings),

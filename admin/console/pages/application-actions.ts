@@ -18,6 +18,7 @@ import {
   webhookUrlField,
   webhookUrlOf,
 } from './application-action.ts';
+import { fallbacksField, optionalFields, optionalSettings } from './application-settings.ts';
 import { testResult } from './webhook-result.ts';
 
 const expiries = { never: null, '30 days': 30, '90 days': 90, '1 year': 365 } as const;
@@ -53,8 +54,8 @@ const newApplication: Action = {
           choices: gateways.map(({ slug }) => slug),
           chosen: text(request, 'gateway'),
         })}
-        ${callbacksField(text(request, 'callbacks'))}
-        ${webhookUrlField('Webhook URL, may be empty')}`,
+        ${fallbacksField(request, [])} ${callbacksField(text(request, 'callbacks'))}
+        ${webhookUrlField('Webhook URL, may be empty')} ${optionalFields(request)}`,
     };
   },
   execute: async (request, reason) => {
@@ -64,6 +65,8 @@ const newApplication: Action = {
         defaultGateway: text(request, 'gateway'),
         callbackUrls: linesOf(request, 'callbacks'),
         webhookUrl: webhookUrlOf(request),
+        fallbackGateways: linesOf(request, 'fallbacks'),
+        ...optionalSettings(request),
       },
       reason,
     );

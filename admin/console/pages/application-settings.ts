@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { languageOf, languages } from '../../../contract/languages.ts';
+import { limits } from '../../../contract/limits.ts';
 import { parseWholeNumber } from '../../../contract/whole-number.ts';
 import { Refusal } from '../../operations/change.ts';
 import type { Action } from '../actions.ts';
@@ -34,6 +35,19 @@ const changeWebhookUrl = applicationAction({
   },
 });
 
+const budgetField = (request: PersonRequest, now: number): Html =>
+  html`<label>
+    Calls a minute
+    <input type="number" name="budget" min="1" max="1000000" value="${typedOr(request, 'budget', String(now))}" required />
+  </label>`;
+
+/** @throws Refusal */
+const budgetIn = (request: PersonRequest): number => {
+  const budget = parseWholeNumber(text(request, 'budget'), { min: 1, max: 1_000_000 });
+  if (budget !== undefined) return budget;
+  throw new Refusal('The budget is a whole number of requests a minute, from 1 to 1,000,000.');
+};
+
 const changeBudget = applicationAction({
   path: 'budget',
   role: 'admin',
@@ -45,20 +59,20 @@ const changeBudget = applicationAction({
       consequence: 'The API answers 429 above this number of calls a minute.',
       button: 'Change',
       done: `The budget of ${slug} is ${budget} calls a minute.`,
-      fields: html`<label>
-        Calls a minute
-        <input type="number" name="budget" min="1" max="1000000" value="${budget}" required />
-      </label>`,
+      fields: budgetField(request, requestsPerMinute),
     };
   },
   execute: async (slug, request, reason) => {
-    const bounds = { min: 1, max: 1_000_000 };
-    const requestsPerMinute = parseWholeNumber(text(request, 'budget'), bounds);
-    if (requestsPerMinute === undefined)
-      throw new Refusal('The budget is a whole number of requests a minute, from 1 to 1,000,000.');
+    const requestsPerMinute = budgetIn(request);
     await request.operations.applications.update(slug, { requestsPerMinute }, reason);
   },
 });
+
+const ordersField = (request: PersonRequest, now: boolean): Html =>
+  select('One paid payment for an order', 'once', {
+    choices: ['yes', 'no'],
+    chosen: typedOr(request, 'once', now ? 'yes' : 'no'),
+  });
 
 const changeOrders = applicationAction({
   path: 'orders',
@@ -71,10 +85,7 @@ const changeOrders = applicationAction({
         'Yes: of the payments with one order id at most one is paid and not given back in full, also of those that are open now. Money of a second one goes back to its payer. No: each payment is paid on its own, and two paid ones are an alert.',
       button: 'Change',
       done: `Orders of ${slug}: paid once is ${text(request, 'once')}.`,
-      fields: select('Paid once', 'once', {
-        choices: ['yes', 'no'],
-        chosen: text(request, 'once') || (ordersPaidOnce ? 'yes' : 'no'),
-      }),
+      fields: ordersField(request, ordersPaidOnce),
     };
   },
   execute: async (slug, request, reason) => {
@@ -104,7 +115,7 @@ const changeCallbackUrls = applicationAction({
   },
 });
 
-const fallbacksField = (request: PersonRequest, now: readonly string[]): Html =>
+export const fallbacksField = (request: PersonRequest, now: readonly string[]): Html =>
   html`<label>
     Fallback gateways, one in a line, in the order of asking; empty: none
     <textarea name="fallbacks" rows="4" maxlength="300" autocomplete="off" autocapitalize="off" spellcheck="false">${typedOr(request, 'fallbacks', now.join('\n'))}</textarea>
@@ -162,6 +173,12 @@ const changeFallbacks = applicationAction({
   },
 });
 
+const refundEventsField = (request: PersonRequest, now: boolean): Html =>
+  select('Events of refunds', 'events', {
+    choices: ['on', 'off'],
+    chosen: typedOr(request, 'events', now ? 'on' : 'off'),
+  });
+
 const changeRefundEvents = applicationAction({
   path: 'refund-events',
   role: 'admin',
@@ -174,7 +191,7 @@ const changeRefundEvents = applicationAction({
         'On: the receiver gets a webhook when a refund succeeds or fails, and it must know these events. Off: no webhook is sent about refunds that end from now on.',
       button: 'Change',
       done: `The events of refunds for ${slug} are ${chosen}.`,
-      fields: select('Events of refunds', 'events', { choices: ['on', 'off'], chosen }),
+      fields: refundEventsField(request, refundEvents),
     };
   },
   execute: async (slug, request, reason) => {
@@ -182,6 +199,27 @@ const changeRefundEvents = applicationAction({
     await request.operations.applications.update(slug, { refundEvents }, reason);
   },
 });
+
+const payersFields = (
+  request: PersonRequest,
+  { slug = '', ...now }: { name: string; locale: string; slug?: string },
+): Html =>
+  html`<label>
+      Name for payers; empty: that of the application
+      <input name="name" maxlength="120" value="${typedOr(request, 'name', now.name)}" placeholder="${slug}" />
+    </label>
+    ${select('Language for payers', 'locale', {
+      choices: languages,
+      chosen: typedOr(request, 'locale', now.locale),
+    })}`;
+
+/** @throws Refusal */
+const payersIn = (request: PersonRequest) => {
+  const name = text(request, 'name');
+  const locale = languageOf(text(request, 'locale'));
+  if (locale === undefined) throw new Refusal(`The language is one of ${languages.join(', ')}.`);
+  return { displayName: name === '' ? null : name, locale };
+};
 
 const changePayers = applicationAction({
   path: 'payers',
@@ -195,23 +233,26 @@ const changePayers = applicationAction({
         'The pages of payers say whom they pay, at once; an empty name shows the slug. Stripe gets the name of new payments. A page is in the language that the browser asks for, and otherwise in this one.',
       button: 'Change',
       done: `Payers of ${slug} see ${name === '' ? slug : name}.`,
-      fields: html`<label>
-          Name for payers
-          <input name="name" maxlength="120" value="${name}" placeholder="${slug}" />
-        </label>
-        ${select('Language for payers', 'locale', {
-          choices: languages,
-          chosen: typedOr(request, 'locale', locale ?? 'en'),
-        })}`,
+      fields: payersFields(request, { name: displayName ?? '', locale: locale ?? 'en', slug }),
     };
   },
   execute: async (slug, request, reason) => {
-    const name = text(request, 'name');
-    const locale = languageOf(text(request, 'locale'));
-    if (locale === undefined) throw new Refusal(`The language is one of ${languages.join(', ')}.`);
-    const settings = { displayName: name === '' ? null : name, locale };
-    await request.operations.applications.update(slug, settings, reason);
+    await request.operations.applications.update(slug, payersIn(request), reason);
   },
+});
+
+/** The fields of the settings that a new application may leave as they are. */
+export const optionalFields = (request: PersonRequest): Html =>
+  html`${budgetField(request, limits.applicationRequestsPerMinute)}
+    ${refundEventsField(request, false)} ${ordersField(request, true)}
+    ${payersFields(request, { name: '', locale: 'en' })}`;
+
+/** What they say. @throws Refusal */
+export const optionalSettings = (request: PersonRequest) => ({
+  requestsPerMinute: budgetIn(request),
+  refundEvents: text(request, 'events') === 'on',
+  ordersPaidOnce: text(request, 'once') === 'yes',
+  ...payersIn(request),
 });
 
 /** The settings of an application, in the order of its facts. */

@@ -105,7 +105,10 @@ describe('an action', () => {
     ],
     [
       '/create-application',
-      { slug: 'books', gateway: 'sandbox', callbacks: 'https://books.example/return' },
+      {
+        ...{ slug: 'books', gateway: 'sandbox', callbacks: 'https://books.example/return' },
+        ...{ budget: '600', events: 'off', once: 'yes', locale: 'en' },
+      },
       'application.create',
       'application:books',
     ],

@@ -104,11 +104,23 @@ it('a new application shows its webhook secret once, and appears in the list', a
     gateway: 'sandbox',
     callbacks: ' https://music.example/return\r\nhttps://music.example/other ',
     url: 'https://music.example/webhook',
+    fallbacks: 'music-two',
+    budget: '77',
+    events: 'on',
+    once: 'no',
+    name: 'Music',
+    locale: 'fa',
   };
-  const { answer } = await console.act('/create-application', fields, person);
+  await console.sql`insert into gateways (slug, driver, kind) values ('music-two', 'sandbox', 'sandbox')`;
+  const { question, answer } = await console.act('/create-application', fields, person);
+  for (const name of Object.keys(fields)) expect(question.text).toContain(`name="${name}"`);
   expect(answer.text).toMatch(/<code>whsec_/);
   const { text } = await console.call('/applications/music', { cookie: person.cookie });
   expect(text).toContain('https://music.example/return, https://music.example/other');
+  const [row] = await console.sql`
+    select fallback_gateways, requests_per_minute, refund_events, orders_paid_once, display_name, locale
+    from applications where slug = 'music'`;
+  expect(Object.values(row ?? {})).toEqual([['music-two'], 77, true, false, 'Music', 'fa']);
   const again = await console.act('/create-application', fields, person);
   expect([again.answer.status, again.answer.text.includes('already exists')]).toEqual([409, true]);
   expect(await console.auditOf('creates')).toHaveLength(1);
