@@ -119,6 +119,16 @@ describe('docker-compose.yml', () => {
   });
 });
 
+describe('the image', () => {
+  it('is built from what the Dockerfile copies, and nothing else', () => {
+    const copied = readProjectFile('Dockerfile').matchAll(/^COPY (?!--)(.+) \S+$/gm);
+    const sent = readProjectFile('.dockerignore').matchAll(/^!(.+)$/gm);
+    expect(new Set([...sent].map(([, path]) => path))).toEqual(
+      new Set([...copied].flatMap(([, paths = '']) => paths.split(' '))),
+    );
+  });
+});
+
 describe('deploy/make-secrets.sh', () => {
   it('refuses a Docker whose published ports the neighbours reach', () => {
     const folder = aFolder();
