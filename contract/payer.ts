@@ -30,7 +30,7 @@ const locale = '^[A-Za-z]{2,3}(?:[\\-_][A-Za-z0-9]{1,8}){0,3}$';
 export const Payer = requestObject({
   mobile: textLike(mobile, {
     maxLength: 16,
-    error: 'must be + and 7 to 15 digits, or 09 and 9 digits, without spaces',
+    error: 'must be + and 7 to 15 digits, or 09 and 9 digits, all from 0 to 9 and without spaces',
     rule: 'mobile',
   })
     .meta({

@@ -112,7 +112,7 @@ const isLostPayer = (ctx: Koa.Context): boolean =>
   routeOf(ctx)?.access !== 'payer' &&
   ctx.get('accept').includes('text/html') &&
   ctx.get('authorization') === '' &&
-  /^\/+api\/+v1\/+(payments|sandbox)\//i.test(ctx.path);
+  /^\/+(?:api(?:\/+v1(?:\/+(?:payments|sandbox)(?:\/.*)?)?)?)?\/*$/is.test(ctx.path);
 
 /** Needs neither a token nor a link nor a signature, and no other limit counts it. */
 const isOpenToAnyone = (ctx: Koa.Context, error: unknown): boolean =>

@@ -55,9 +55,27 @@ describe('a link of a payer that was changed on its way', () => {
     expect(await answer.text()).toContain('This link is not complete');
   });
 
-  it('stays JSON for a program', async () => {
+  it.each([
+    '/',
+    '/api',
+    '/api/',
+    '/api/v1/',
+    '/api/v1/payments',
+    '/api/v1/sandbox',
+    '//API/v1/payments/',
+  ])('shows that page if no more is left of it than %s', async (path) => {
+    const answer = await open(path, { accept: 'text/html' });
+    expect(answer.status).toBeOneOf([401, 404]);
+    expect(await answer.text()).toContain('This link is not complete');
+  });
+
+  it('stays JSON for a program, and at what is no part of a link', async () => {
     const answer = await journey.call('GET', base(sent));
     expect(answer.json).toMatchObject({ error: { code: 'UNAUTHENTICATED' } });
+    for (const path of ['/api/v1/me', '/api/v1/nowhere', '/nowhere', '/apis']) {
+      const other = await open(path, { accept: 'text/html' });
+      expect(other.headers.get('content-type')).toContain('application/json');
+    }
   });
 });
 
