@@ -13,6 +13,7 @@ import { aDatabase } from '../../support/data/database.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
 import type { Journey } from '../../support/service/journey.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
+import { startMailServer } from '../../support/servers/mail-server.ts';
 import { createProcess, type TestProcess } from '../../support/service/processes.ts';
 import { startService, type Service } from '../../support/service/service.ts';
 import {
@@ -31,6 +32,7 @@ import { until } from '../../support/until.ts';
 const roles = readProjectFile('deploy/roles.sql');
 let service: Service;
 let workers: TestProcess[];
+let mailServer: Awaited<ReturnType<typeof startMailServer>>;
 let stripe: StripeAccount;
 let providers: Providers;
 let journey: Journey;
@@ -55,6 +57,8 @@ beforeAll(async () => {
   ) as Record<DatabaseRole, Sql>;
   const apiEnv = { DATABASE_URL: urls.api };
   service = await startService({ database, apiEnv, withoutWorker: true });
+  // It is on this machine, where mails go without TLS.
+  mailServer = await startMailServer({ user: 'payments', password: 'hunter2', tls: false });
   // Each with the login and the key of its own queue alone.
   const { SECRETS_KEY, WEBHOOKS_KEY, ...env } = service.env;
   const aWorker = (queue: string, url: string, key: Record<string, string>) =>
@@ -64,6 +68,11 @@ beforeAll(async () => {
       TASK_QUEUES: queue,
       DATABASE_URL: url,
       ALLOW_LOOPBACK_TARGETS: 'true',
+      SMTP_HOST: '127.0.0.1',
+      SMTP_PORT: String(mailServer.port),
+      SMTP_USER: 'payments',
+      SMTP_PASSWORD: 'hunter2',
+      SMTP_FROM: 'payments@pay.example',
       WORKFLOW_BUNDLE: inject('workflowBundle'),
       METRICS_PORT: '0',
     });
@@ -89,6 +98,7 @@ afterAll(async () => {
   await service?.stop();
   await stripe?.stop();
   await providers?.stop();
+  await mailServer?.stop();
 });
 
 const delivered = (id: string) => until('the webhook', () => service.receiver.of(id)[0]);
@@ -232,6 +242,27 @@ describe('each process under its own database role', () => {
       { paymentId: id, healed: true },
     ]);
     expect(await admin.auditLog({ subject: null, limit: 100 })).not.toEqual([]);
+  });
+
+  it('the worker for webhooks mails an address, which agrees and is told about its receiver', async () => {
+    const { application } = await service.anApplication();
+    await admin.notices.add(application, 'ops@shop.example', null);
+    const mailWith = (part: string) =>
+      until(`a mail with ${part}`, () => mailServer.mails.find(({ text }) => text.includes(part)));
+    const { text } = await mailWith('/confirm');
+    const link = /https?:\/\/\S+\/confirm/.exec(text)?.[0] ?? '';
+    expect((await fetch(link, { method: 'POST' })).status).toBe(200);
+    // As the sweeper writes it.
+    await as.worker`
+      insert into notices (application, kind, state_since, address, created_at, next_try_at)
+      values (${application}, 'failing', now(), 'ops@shop.example', now(), now())`;
+    const told = await mailWith(`No further mails about ${application}`);
+    const unsubscribe = /List-Unsubscribe: <([^>]+)>/.exec(told.text)?.[1] ?? '';
+    expect((await fetch(unsubscribe, { method: 'POST' })).status).toBe(200);
+    expect(await admin.notices.list(application)).toMatchObject([
+      { confirmedAt: expect.any(Date), unsubscribedAt: expect.any(Date) },
+    ]);
+    await admin.notices.remove(application, 'ops@shop.example', null);
   });
 
   it('the worker compares and closes a day, and an admin explains what differs', async () => {
