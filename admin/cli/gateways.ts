@@ -11,8 +11,8 @@ import {
   textOf,
 } from './commands.ts';
 import type { Io } from './io.ts';
-import { feeText } from '../operations/facts.ts';
-import { toldFeesText } from '../operations/gateways.ts';
+import { feeText, toldFeesText } from '../operations/facts.ts';
+import { tellsFees } from '../operations/gateways.ts';
 import { table } from './output.ts';
 
 /** The built-in driver, which needs no credentials. */
@@ -150,7 +150,7 @@ const listCommand: CommandSpec = {
       credentials: gateway.hasCredentials,
       'time zone': gateway.timeZone,
       fee: feeText(gateway),
-      'told fees': toldFeesText(gateway),
+      'told fees': toldFeesText(gateway, tellsFees(gateway)),
     }));
     return { text: table(rows, 'There are no gateways.'), json: gateways };
   },

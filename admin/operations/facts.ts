@@ -210,6 +210,14 @@ export const receiverText = ({ state, since, waiting, exhausted, lastError }: Re
   ].join(', ');
 };
 
+export const toldFeesText = (
+  { feesTold }: Pick<AccountTerms, 'feesTold'>,
+  tellsFees: boolean,
+): string => {
+  if (!tellsFees) return 'tells none';
+  return feesTold ? 'booked' : 'not booked';
+};
+
 /** The agreed fee of a payment. */
 export const feeText = ({ feeBasisPoints, feeFixed }: AccountTerms): string => {
   const parts = [

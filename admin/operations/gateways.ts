@@ -21,6 +21,8 @@ export interface GatewayDetails {
   gateway: ListedGateway;
   /** The payments that its driver takes; null for a driver that this version does not have. */
   bounds: PaymentBounds | null;
+  /** Its answers tell the fees of payments. */
+  tellsFees: boolean;
 }
 
 const noCredentials: SealedCredentials = {
@@ -98,7 +100,8 @@ export const createGatewayOperations = ({
   async get(slug: string): Promise<GatewayDetails> {
     const gateway = (await createGateways(sql).list()).find((each) => each.slug === slug);
     if (!gateway) throw new NotFound(`There is no gateway "${slug}".`);
-    return { gateway, bounds: findDriver(gateway.driver)?.capabilities ?? null };
+    const bounds = findDriver(gateway.driver)?.capabilities ?? null;
+    return { gateway, bounds, tellsFees: tellsFees(gateway) };
   },
 
   /** @throws NotFound */
@@ -149,11 +152,6 @@ export const createGatewayOperations = ({
 /** Whether the answers of a gateway tell the fees of payments. */
 export const tellsFees = ({ driver }: Pick<ListedGateway, 'driver'>): boolean =>
   findDriver(driver)?.capabilities.tellsFees === true;
-
-export const toldFeesText = (gateway: Pick<ListedGateway, 'driver' | 'feesTold'>): string => {
-  if (!tellsFees(gateway)) return 'tells none';
-  return gateway.feesTold ? 'booked' : 'not booked';
-};
 
 /** @throws Refusal without the text, which is secret */
 const parseCredentials = (text: string): object => {

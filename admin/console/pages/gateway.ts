@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { formatMoney } from '../../../contract/money.ts';
 import { dayMs } from '../../../contract/time.ts';
-import { feeText } from '../../operations/facts.ts';
-import { type GatewayDetails, tellsFees, toldFeesText } from '../../operations/gateways.ts';
+import { feeText, toldFeesText } from '../../operations/facts.ts';
+import type { GatewayDetails } from '../../operations/gateways.ts';
 import type { ComparedDay } from '../../../postgres/account-days.ts';
 import { type CallCount, callsMax } from '../../../postgres/gateway-figures.ts';
 import { addDays, lastBegunDay } from '../calendar.ts';
@@ -141,7 +141,7 @@ export const gatewayPageRoutes = ({
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { operations, params, session } = request;
     const { slug } = params;
-    const { gateway, bounds } = await operations.gateways.get(slug);
+    const { gateway, bounds, tellsFees } = await operations.gateways.get(slug);
     const at = now();
     const hours = hoursUntil(at);
     const since = hours[0] ?? new Date(at.getTime() - dayMs);
@@ -163,9 +163,9 @@ export const gatewayPageRoutes = ({
         ...health,
         'Its days begin at midnight of': setting(gateway.timeZone, 'time zone'),
         'Fee of a payment': setting(feeText(gateway), 'fee'),
-        'Fees that it tells': tellsFees(gateway)
-          ? setting(toldFeesText(gateway), 'told fees')
-          : toldFeesText(gateway),
+        'Fees that it tells': tellsFees
+          ? setting(toldFeesText(gateway, tellsFees), 'told fees')
+          : toldFeesText(gateway, tellsFees),
       })}
         <p class="links">
           ${link(`/payments?gateway=${slug}`, 'Payments')} ${link(`/attention/silent?gateway=${slug}`, 'Payments without an answer')}

@@ -2,7 +2,6 @@ import { html } from 'hono/html';
 import { formatPercent, parsePercent } from '../../../contract/basis-points.ts';
 import { parseWholeNumber } from '../../../contract/whole-number.ts';
 import { Refusal } from '../../operations/change.ts';
-import { tellsFees } from '../../operations/gateways.ts';
 import { sandboxAccount, type ListedGateway } from '../../../postgres/gateways.ts';
 import type { Action } from '../actions.ts';
 import { select } from '../filters.ts';
@@ -99,7 +98,7 @@ const changeTerms: Action = {
   role: 'admin',
   confirm: async (request) => {
     const { slug } = request.params;
-    const { gateway } = await request.operations.gateways.get(slug);
+    const { gateway, tellsFees } = await request.operations.gateways.get(slug);
     const { timeZone, feeBasisPoints, feeFixed, feesTold } = gateway;
     const percent = feeBasisPoints === null ? '' : formatPercent(feeBasisPoints);
     return {
@@ -123,7 +122,7 @@ const changeTerms: Action = {
           <input name="fixed" inputmode="numeric" maxlength="7" value="${typedOr(request, 'fixed', String(feeFixed ?? ''))}" autocomplete="off" />
         </label>
         ${
-          tellsFees(gateway)
+          tellsFees
             ? select('The fees that it tells with its payments', 'told', {
                 choices: toldChoices,
                 chosen: typedOr(request, 'told', feesTold ? 'booked' : 'off'),
