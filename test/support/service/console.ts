@@ -8,6 +8,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createConsole } from '../../../admin/console/app.ts';
 import { createBegunLogins } from '../../../admin/console/begun-login.ts';
 import { createDrafts } from '../../../admin/console/drafts.ts';
@@ -83,8 +84,18 @@ export const logInOperator = async (port: number, sql: Queries) => {
   });
   const { headers } = await call(port, `/login/${code}`, { method: 'POST', form: {} });
   const [cookie = ''] = headers['set-cookie']?.[0]?.split(';') ?? [];
-  const get = (path: string, options: Call = {}) =>
-    call(port, path, { cookie: `${cookie}; console-mode=test`, ...options });
+  const own = `${cookie}; console-mode=test`;
+  /** Waits for a slow answer as a browser does: the page says when to load it again. */
+  const get = async (path: string, options: Call = {}) => {
+    let answer = await call(port, path, { cookie: own, ...options });
+    const { location = '' } = answer.headers;
+    if (!location.startsWith('/waiting/')) return answer;
+    do {
+      await sleep(100);
+      answer = await call(port, location, { cookie: own });
+    } while (answer.headers['refresh'] !== undefined);
+    return answer;
+  };
   const csrf = /name="csrf" value="([\w-]+)"/.exec((await get('/settings')).text)?.[1] ?? '';
   return { get, csrf, cookie };
 };
