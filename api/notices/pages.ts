@@ -89,8 +89,9 @@ const page = async <const Status extends number>(
   ),
 });
 
-const gone = () =>
-  page(
+/** With the headers of every 404 of a payer's route, whose page may be in another language. */
+const gone = async () => {
+  const { headers, ...shownPage } = await page(
     404,
     'This link is not valid',
     html`<p>
@@ -98,6 +99,11 @@ const gone = () =>
       has a link that works.
     </p>`,
   );
+  return {
+    ...shownPage,
+    headers: { ...headers, 'content-language': 'en', vary: 'Accept-Language' },
+  };
+};
 
 const question = (title: string, text: string, button: string) =>
   page(

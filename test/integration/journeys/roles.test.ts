@@ -6,11 +6,9 @@ import type { Sql } from '../../../postgres/driver/sql.ts';
 import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
 import { tokenIdOf } from '../../../postgres/tokens.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
-import { connect } from '../../../postgres/driver/connection.ts';
 import { accountDayWorkflowId } from '../../../temporal/messages.ts';
 import { belongsTo } from '../../support/data/rows-of-payment.ts';
 import { aDatabase } from '../../support/data/database.ts';
-import { readProjectFile } from '../../support/checks/project-files.ts';
 import type { Journey } from '../../support/service/journey.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
 import { startMailServer } from '../../support/servers/mail-server.ts';
@@ -21,6 +19,8 @@ import {
   forbiddenTo,
   type DatabaseRole,
 } from '../../support/checks/forbidden-statements.ts';
+import { createLogins, listRights } from '../../support/checks/rights.ts';
+import { readProjectFile } from '../../support/checks/project-files.ts';
 import { insertRefund } from '../../support/data/insert-refund.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { sweepNow } from '../../support/service/sweep-now.ts';
@@ -29,7 +29,6 @@ import { addStripe, noticeOf, type StripeAccount } from '../../support/service/s
 import { terminate } from '../../support/service/terminate.ts';
 import { until } from '../../support/until.ts';
 
-const roles = readProjectFile('deploy/roles.sql');
 let service: Service;
 let workers: TestProcess[];
 let mailServer: Awaited<ReturnType<typeof startMailServer>>;
@@ -40,21 +39,9 @@ let admin: Operations;
 let as: Record<DatabaseRole, Sql>;
 beforeAll(async () => {
   const database = await aDatabase();
-  // Twice, because operators run it after every migration.
-  const owner = connect(database.url, { name: 'tests-owner', max: 1 });
-  for (const text of [roles, roles]) await owner.unsafe(text).simple();
-  await owner.end();
-  const logins = databaseRoles.map((kind) => {
-    const url = new URL(database.url);
-    url.username = `login_${kind}`;
-    return [kind, url.href] as const;
-  });
-  for (const kind of databaseRoles)
-    await database.sql.unsafe(`create role login_${kind} login in role payments_${kind}`);
-  const urls = Object.fromEntries(logins) as Record<DatabaseRole, string>;
-  as = Object.fromEntries(
-    logins.map(([kind, url]) => [kind, connect(url, { name: `tests-${kind}`, max: 2 })]),
-  ) as Record<DatabaseRole, Sql>;
+  const logins = await createLogins(database);
+  const { urls } = logins;
+  as = logins.as;
   const apiEnv = { DATABASE_URL: urls.api };
   service = await startService({ database, apiEnv, withoutWorker: true });
   // It is on this machine, where mails go without TLS.
@@ -335,18 +322,8 @@ describe('a database role is refused', () => {
   it('each: every right that rights.txt does not give it', async () => {
     const rights: string[] = [];
     for (const role of databaseRoles) {
-      const rows = await as[role]<{ line: string }[]>`
-        select format('%s %s: %s', relname, kind, case when bool_and(has) then 'all'
-          else string_agg(attname, ' ' order by attname) filter (where has) end) as line
-        from (
-          select relname, kind, attname, case when kind in ('select', 'insert', 'update')
-            then has_column_privilege(c.oid, attnum, kind) else has_table_privilege(c.oid, kind) end as has
-          from pg_class c join pg_attribute on attrelid = c.oid and attnum > 0 and not attisdropped,
-            unnest(array['select', 'insert', 'update', 'delete', 'truncate']) kind
-          where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
-        ) columns
-        group by relname, kind having bool_or(has) order by 1`;
-      rights.push(...rows.map(({ line }) => `${role} ${line}\n`));
+      const lines = await listRights(as[role]);
+      rights.push(...lines.map((line) => `${role} ${line}\n`));
     }
     await expect(rights.join('')).toMatchFileSnapshot('../../support/checks/rights.txt');
   });
@@ -502,7 +479,9 @@ describe('a database role is refused', () => {
       select relname as table from pg_class
       where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
         and relname <> 'migrations'`;
-    const missing = rows.filter(({ table }) => !new RegExp(`\\b${table}\\b`).test(roles));
+    const missing = rows.filter(
+      ({ table }) => !new RegExp(`\\b${table}\\b`).test(readProjectFile('deploy/roles.sql')),
+    );
     expect(missing).toEqual([]);
   });
 });

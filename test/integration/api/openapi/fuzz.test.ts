@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { Agent } from 'node:http';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -42,6 +42,8 @@ interface Caller {
   /** A paid payment of the largest amount, and a refund of it. */
   paidId: string;
   refundId: string;
+  /** Of the link in a mail about its webhooks. */
+  noticeToken: string;
 }
 
 const document = JSON.parse(documentText()) as OpenApiDocument;
@@ -75,7 +77,16 @@ const aCaller = async (): Promise<Caller> => {
   await journey.comeBack(paidId);
   const refunded = await refund(journey, paidId, { amount: 1 });
   const refundId = String(refunded.json['refund_id']);
-  return { application, token, ids, journey, cursor, eventIds, replayId, paidId, refundId };
+  const noticeToken = randomBytes(32).toString('base64url');
+  await service.sql`
+    insert into notice_addresses (application, address) values (${application}, 'ops@shop.example')`;
+  await service.sql`
+    insert into notice_links (hash, application, address)
+    values (sha256(${noticeToken}::text::bytea), ${application}, 'ops@shop.example')`;
+  return {
+    ...{ application, token, ids, journey, cursor, eventIds, replayId, paidId, refundId },
+    noticeToken,
+  };
 };
 
 // Every request has another client address, because limits by address would reject most of them.
@@ -135,6 +146,7 @@ const fieldValues = (caller: Caller): FieldValues => ({
   event_id: fc.constantFrom(...caller.eventIds),
   replay_id: fc.constant(caller.replayId),
   refund_id: fc.constant(caller.refundId),
+  token: fc.constant(caller.noticeToken),
   sandbox: fc.constantFrom(
     { outcome: 'paid' },
     { outcome: 'failed', failure_code: 'invalid_card', returns: false },

@@ -1,0 +1,42 @@
+import { connect } from '../../../postgres/driver/connection.ts';
+import type { Sql } from '../../../postgres/driver/sql.ts';
+import type { aDatabase } from '../data/database.ts';
+import { databaseRoles, type DatabaseRole } from './forbidden-statements.ts';
+import { readProjectFile } from './project-files.ts';
+
+/** Creates the roles in a database, a login of each one, and connects as it. */
+export const createLogins = async (database: Awaited<ReturnType<typeof aDatabase>>) => {
+  // Twice, because operators run it after every migration.
+  const roles = readProjectFile('deploy/roles.sql');
+  const owner = connect(database.url, { name: 'tests-owner', max: 1 });
+  for (const text of [roles, roles]) await owner.unsafe(text).simple();
+  await owner.end();
+  const logins = databaseRoles.map((kind) => {
+    const url = new URL(database.url);
+    url.username = `login_${kind}`;
+    return [kind, url.href] as const;
+  });
+  for (const kind of databaseRoles)
+    await database.sql.unsafe(`create role login_${kind} login in role payments_${kind}`);
+  const urls = Object.fromEntries(logins) as Record<DatabaseRole, string>;
+  const as = Object.fromEntries(
+    logins.map(([kind, url]) => [kind, connect(url, { name: `tests-${kind}`, max: 2 })]),
+  ) as Record<DatabaseRole, Sql>;
+  return { urls, as };
+};
+
+/** The rights of a login on tables and columns, one line for a table and a kind. */
+export const listRights = async (sql: Sql): Promise<string[]> => {
+  const rows = await sql<{ line: string }[]>`
+    select format('%s %s: %s', relname, kind, case when bool_and(has) then 'all'
+      else string_agg(attname, ' ' order by attname) filter (where has) end) as line
+    from (
+      select relname, kind, attname, case when kind in ('select', 'insert', 'update')
+        then has_column_privilege(c.oid, attnum, kind) else has_table_privilege(c.oid, kind) end as has
+      from pg_class c join pg_attribute on attrelid = c.oid and attnum > 0 and not attisdropped,
+        unnest(array['select', 'insert', 'update', 'delete', 'truncate']) kind
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
+    ) columns
+    group by relname, kind having bool_or(has) order by 1`;
+  return rows.map(({ line }) => line);
+};
