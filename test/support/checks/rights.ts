@@ -4,10 +4,13 @@ import type { aDatabase } from '../data/database.ts';
 import { databaseRoles, type DatabaseRole } from './forbidden-statements.ts';
 import { readProjectFile } from './project-files.ts';
 
+const roles = readProjectFile('deploy/roles.sql');
+
+export const isInRoles = (table: string): boolean => new RegExp(`\\b${table}\\b`).test(roles);
+
 /** Creates the roles in a database, a login of each one, and connects as it. */
 export const createLogins = async (database: Awaited<ReturnType<typeof aDatabase>>) => {
   // Twice, because operators run it after every migration.
-  const roles = readProjectFile('deploy/roles.sql');
   const owner = connect(database.url, { name: 'tests-owner', max: 1 });
   for (const text of [roles, roles]) await owner.unsafe(text).simple();
   await owner.end();
