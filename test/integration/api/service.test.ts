@@ -201,6 +201,9 @@ it.each([
 const body = { order_id: 'o', amount: 1, currency: 'EUR' };
 const day = { from: '2026-11-01', to: '2026-11-01' };
 
+/** The form of a link in a mail, of which no mail had one. */
+const noticePath = `/api/v1/notices/${'x'.repeat(43)}`;
+
 /** A request of each route that reads or writes records. */
 const requestsOf = (
   journey: Journey,
@@ -235,6 +238,10 @@ const requestsOf = (
     postedReturn: () => journey.call('POST', `/api/v1/payments/${id}/return`),
     sandbox: () => journey.call('GET', `/api/v1/sandbox/${id}`),
     choose: () => journey.choose(id, 'pay'),
+    showUnsubscription: () => journey.call('GET', noticePath),
+    unsubscribe: () => journey.call('POST', noticePath),
+    showConfirmation: () => journey.call('GET', `${noticePath}/confirm`),
+    confirmNotices: () => journey.call('POST', `${noticePath}/confirm`),
   },
 });
 
@@ -286,7 +293,7 @@ describe('an unexpected error, as if a release went out before its migration', (
     event = eventId(id);
     requests = requestsOf(journey, { id, event, replayId: newReplayId() });
     await service.worker.stop();
-    for (const table of ['tokens', 'payments', 'gateways', 'sandbox_payments'])
+    for (const table of ['tokens', 'payments', 'gateways', 'sandbox_payments', 'notice_links'])
       await service.sql.unsafe(`alter table ${table} rename to ${table}_of_the_next_version`);
   });
 

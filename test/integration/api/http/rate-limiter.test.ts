@@ -252,3 +252,16 @@ it('links that belong to no payment get 429 after 60 requests in a minute from o
   expect(statuses.filter((status) => status === 404)).toHaveLength(60);
   expect(statuses.filter((status) => status === 429)).toHaveLength(1);
 });
+
+it('links of mails share that limit', async () => {
+  const client = from('203.0.113.63', '');
+  const link = `/api/v1/notices/${'x'.repeat(43)}`;
+  await Promise.all(Array.from({ length: 60 }, () => client.call(link)));
+  for (const path of [link, `${link}/confirm`])
+    for (const method of ['GET', 'POST'])
+      // A minute may end between two of them.
+      await until(
+        `${method} ${path} is refused`,
+        async () => (await client.call(path, method)).status === 429,
+      );
+});
