@@ -51,6 +51,18 @@ describe('checkout', () => {
     expect(answer.headers.get('refresh')).toBe('3');
   });
 
+  it('shows a browser a page that reloads while the gateway takes long', async () => {
+    const gateway = 'stripe-that-is-slow';
+    const stripe = await addStripe(service, gateway);
+    onTestFinished(() => stripe.stop());
+    stripe.fail('slow', /sessions$/);
+    const path = `/api/v1/payments/${await journey.create({ gateway })}/checkout`;
+    const answer = await journey.call('GET', path, { headers: { accept: 'text/html' } });
+    expect(answer.status).toBe(202);
+    expectPage(answer);
+    expect(answer.headers.get('refresh')).toBe('3');
+  });
+
   it('tells Stripe whom the payer pays', async () => {
     const gateway = 'stripe-that-is-told';
     const stripe = await addStripe(service, gateway);

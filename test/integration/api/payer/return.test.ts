@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { forFile } from '../../../support/for-file.ts';
-import { expectRedirect } from '../../../support/service/payer-page.ts';
+import { expectPage, expectRedirect } from '../../../support/service/payer-page.ts';
 import { useService } from '../../../support/service/service.ts';
 
 const service = await forFile(useService());
@@ -24,6 +24,19 @@ describe('a return from the gateway', () => {
       expect(answer.status).toBe(303);
       expectRedirect(answer, callback(id, 'paid'));
       expectRedirect(await journey.call(method, path), callback(id, 'paid'));
+    },
+  );
+
+  it.each(['GET', 'POST'])(
+    'by %s shows a browser a page while the gateway is asked',
+    async (method) => {
+      const id = await journey.atGateway();
+      const headers = { accept: 'text/html' };
+      const path = `/api/v1/payments/${id}/return?waits_until=${Date.now() + 9_000}`;
+      const answer = await journey.call(method, path, { headers });
+      expect(answer.status).toBe(202);
+      expectPage(answer);
+      expect(answer.headers.get('refresh')).toBe('1');
     },
   );
 
