@@ -190,8 +190,8 @@ grant insert (rule_currency, rule_application, rule_amount) on confirmations to 
 -- It can replace credentials, and read none.
 grant update (enabled, credentials, notification_secrets, refund_credentials, time_zone, fee_basis_points, fee_fixed, fees_told) on gateways
   to payments_console;
-grant insert (slug, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, orders_paid_once,
-  display_name, locale) on applications to payments_console;
+grant insert (slug, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, refund_events,
+  orders_paid_once, display_name, locale) on applications to payments_console;
 -- Replays of many and webhook tests are requests, as the API's: a workflow carries them out.
 grant select on replays, replay_results, webhook_tests to payments_console;
 grant insert (id, application, test, trigger, delivery, kind, from_at, to_at, error_class, event_ids, per_second,

@@ -12,6 +12,7 @@ export interface NewApplication {
   webhookUrl: string | null;
   /** The request budget; by default the published one. */
   requestsPerMinute?: number;
+  refundEvents?: boolean;
   ordersPaidOnce?: boolean;
   displayName?: string | null;
   locale?: Language | null;
@@ -69,15 +70,15 @@ export const createApplications = (sql: Queries) => {
     /** False if the slug exists; then nothing is written. */
     async insert(application: NewApplication): Promise<boolean> {
       const { slug, defaultGateway, fallbackGateways = [], callbackUrls, webhookUrl } = application;
-      const { requestsPerMinute = limits.applicationRequestsPerMinute, ordersPaidOnce = false } =
-        application;
+      const { requestsPerMinute = limits.applicationRequestsPerMinute } = application;
+      const { refundEvents = false, ordersPaidOnce = false } = application;
       const { displayName = null, locale = null } = application;
       const { count } = await sql`
         insert into applications
-          (slug, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, orders_paid_once,
-            display_name, locale)
-        values (${slug}, ${defaultGateway}, ${fallbackGateways}, ${callbackUrls}, ${webhookUrl}, ${requestsPerMinute}, ${ordersPaidOnce},
-          ${displayName}, ${locale})
+          (slug, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, refund_events,
+            orders_paid_once, display_name, locale)
+        values (${slug}, ${defaultGateway}, ${fallbackGateways}, ${callbackUrls}, ${webhookUrl}, ${requestsPerMinute}, ${refundEvents},
+          ${ordersPaidOnce}, ${displayName}, ${locale})
         on conflict (slug) do nothing`;
       return count === 1;
     },

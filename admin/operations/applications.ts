@@ -126,9 +126,9 @@ export const createApplicationOperations = ({
       application: NewApplication,
       reason: string | null,
     ): Promise<{ application: Application; secret: string }> {
-      const { slug, ...settings } = application;
+      const { slug } = application;
       checkSlug(slug);
-      checkOptions(settings);
+      checkOptions(application);
       await checkUrls(application);
       const box = webhookBox();
       const subject = `application:${slug}`;
@@ -137,8 +137,7 @@ export const createApplicationOperations = ({
         // A shop that wants two payments for an order says so. For all others the second one is a mistake.
         const isNew = await createApplications(tx).insert({ ordersPaidOnce: true, ...application });
         if (!isNew) throw new Refusal(`The application "${slug}" already exists.`);
-        const created = { ...(await lockApplication(tx, slug)), ...settings };
-        await createApplications(tx).update(slug, created);
+        const created = await lockApplication(tx, slug);
         const secret = await createWebhookSecrets(tx).issue(slug, box);
         const result = { application: created, secret };
         return { result, before: null, after: toAuditFacts(created) };
@@ -147,7 +146,7 @@ export const createApplicationOperations = ({
 
     get: (slug: string): Promise<Application> => findApplication(sql, slug),
 
-    /** How its receiver takes the events of a mode. */
+    /** The health of its receiver in a mode. @throws NotFound */
     async receiver(slug: string, test: boolean): Promise<ReceiverHealth> {
       const health = await createReceivers(sql).get(slug, test);
       if (health) return health;
