@@ -7,7 +7,7 @@ import type { AdapterOf } from '../gateways/adapters.ts';
 import type { GatewayAdapter, OpenResult } from '../gateways/gateway.ts';
 import { openingLimits } from '../gateways/http.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
-import { openPayer, type PayerData } from '../postgres/payers.ts';
+import { readPayer } from '../postgres/payers.ts';
 import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payment-outcomes.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import {
@@ -88,21 +88,15 @@ export const createOpenPayment = (deps: Deps) => {
     return result.kind === 'ended' ? { stage: 'ended', status: result.status } : { stage: 'open' };
   };
 
-  /** Opens the seal. Without the key the gateway gets no data, and the payment is opened all the same. */
-  const unseal = ({ id, payer }: PaymentWithAccount): PayerData => {
-    try {
-      return payer === null ? {} : openPayer(payersBox, id, payer);
-    } catch (error) {
+  const payerOf = ({
+    id,
+    payer: sealed,
+    payerLocale: locale,
+  }: PaymentWithAccount): Payer | null => {
+    const payer = readPayer(payersBox, { id, sealed, locale }, (error) => {
       const facts = { payment_id: id, err: error };
       logger.warn(facts, 'Could not decrypt the data of a payer; the gateway gets none');
-      return {};
-    }
-  };
-
-  /** The payer as the gateway gets to know them. */
-  const readPayer = (payment: PaymentWithAccount): Payer | null => {
-    const { payerLocale: locale } = payment;
-    const payer = { ...unseal(payment), ...(locale !== null && { locale }) };
+    });
     return Object.keys(payer).length > 0 ? payer : null;
   };
 
@@ -153,7 +147,7 @@ export const createOpenPayment = (deps: Deps) => {
     const exchanges: GatewayExchange[] = [];
     const refusals: Refusal[] = [];
     const failures: unknown[] = [];
-    const payer = readPayer(payment);
+    const payer = payerOf(payment);
     for await (const candidate of breaker.inTurn(payment)) {
       const { account } = candidate;
       // A retry after the deadline would come too late.

@@ -24,6 +24,25 @@ export const openPayer = (
   sealed: string,
 ): PayerData => JSON.parse(box.open(sealed, ownerOf(paymentId))) as PayerData; // As sealPayer wrote it.
 
+/**
+ * The payer as a gateway gets to know them. Without the key it gets no data, and the payment is opened all the same.
+ * @param sealed null: nothing, or nothing any more
+ */
+export const readPayer = (
+  box: Pick<SecretBox, 'open'>,
+  { id, sealed, locale }: { id: string; sealed: string | null; locale: string | null },
+  onUnreadable?: (error: unknown) => void,
+): Payer => {
+  const known = locale === null ? {} : { locale };
+  if (sealed === null) return known;
+  try {
+    return { ...openPayer(box, id, sealed), ...known };
+  } catch (error) {
+    onUnreadable?.(error);
+    return known;
+  }
+};
+
 /** Inserts the data of the payer, unless `payment` is empty: a part of the statement that creates the payment. */
 export const insertPayer = (sql: Queries, sealed: string): Fragment => sql`
   insert into payers (payment_id, sealed) select id, ${sealed} from payment`;
@@ -32,7 +51,7 @@ export const insertPayer = (sql: Queries, sealed: string): Fragment => sql`
 export const erasePayer = (sql: Queries, paymentId: Fragment): Fragment => sql`
   delete from payers where payment_id = ${paymentId}`;
 
-/** A part of the statement that records an end: what the sandbox has kept for its page. */
+/** A part of the statement that records the end of a test: it erases the data that the sandbox has kept for its page. */
 export const eraseSandboxPayer = (sql: Queries, paymentId: Fragment): Fragment => sql`
   update sandbox_payments set payer = null where payment_id = ${paymentId} and payer is not null`;
 

@@ -232,7 +232,8 @@ export const createPaymentOutcomes = (sql: Queries) => ({
           ${isPaid ? sql`and ${mayHoldOrder(sql)}` : sql``} ${isLost ? sql`and ${isPaidByAnother(sql)}` : sql``}
         returning p.id, p.application, p.test, p.order_id
       ), erased as (${erasePayer(sql, sql`(select id from ended)`)}),
-        erased_at_sandbox as (${eraseSandboxPayer(sql, sql`(select id from ended)`)}), ${eventInserts(sql, event, ended.id)}, ${exchangeInserts(sql, ended.id, stored)}
+        ${ended.test ? sql`erased_at_sandbox as (${eraseSandboxPayer(sql, sql`(select id from ended)`)}),` : sql``}
+        ${eventInserts(sql, event, ended.id)}, ${exchangeInserts(sql, ended.id, stored)}
       select from ended`;
     const endOnce = (stored: readonly GatewayExchange[]) => claiming(() => changesOne(end(stored)));
     if (await endOnce(exchanges)) return true;

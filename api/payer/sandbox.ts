@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { z } from 'zod';
 import type { Payer } from '../../contract/payer.ts';
 import { type FailureCode, failureReasons, isFailureCode } from '../../contract/failure-codes.ts';
-import { openPayer } from '../../postgres/payers.ts';
+import { readPayer } from '../../postgres/payers.ts';
 import type {
   SandboxPagePayment,
   SandboxPayment,
@@ -80,7 +80,8 @@ export const showSandboxHandler =
     const visit = visitOf(request, found);
     if (!found) return unknownPayment(visit);
     if (found.state !== 'open') return closedPage(visit, found);
-    return choicePage(visit, found, found.test ? readPayer(payersBox, found) : {});
+    const { paymentId: id, payer: sealed, payerLocale: locale } = found;
+    return choicePage(visit, found, found.test ? readPayer(payersBox, { id, sealed, locale }) : {});
   };
 
 export const chooseInSandboxHandler =
@@ -102,19 +103,6 @@ export const chooseInSandboxHandler =
     }
     return { status: 303, headers: { location: found.returnUrl } };
   };
-
-/** The payer as a gateway would get to know them: without the key it gets no data. */
-const readPayer = (
-  box: Deps['payersBox'],
-  { paymentId, payer, payerLocale }: SandboxPagePayment,
-): Payer => {
-  const locale = payerLocale === null ? {} : { locale: payerLocale };
-  try {
-    return { ...(payer === null ? {} : openPayer(box, paymentId, payer)), ...locale };
-  } catch {
-    return locale;
-  }
-};
 
 const isAction = (text: string): text is keyof typeof actions => Object.hasOwn(actions, text);
 
