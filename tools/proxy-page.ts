@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { html } from 'hono/html';
 import { speak } from '../api/payer/texts.ts';
-import { styleElement, styleHash } from '../api/payer/pages.ts';
+import { styleElement, styleHash } from '../api/payer/html-page.ts';
 import { languages } from '../contract/languages.ts';
 
 /*

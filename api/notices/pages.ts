@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
 import type { LinkedAddress, NoticeAddresses } from '../../postgres/notice-addresses.ts';
-import type { Handler, HandlerResult, RouteSpec } from '../http/route.ts';
-import { styleElement, styleHash } from '../payer/pages.ts';
+import { pageHeaders } from '../http/response-headers.ts';
+import type { Handler, RouteSpec } from '../http/route.ts';
+import { htmlPage } from '../payer/html-page.ts';
 
 /*
  * The pages behind the links in mails to the people of an application. They are developers, so the pages are in English.
@@ -11,7 +12,7 @@ import { styleElement, styleHash } from '../payer/pages.ts';
 
 const token = z.string().meta({ description: 'From the mail.', example: 'k3pT0zB1…' });
 
-const shown = { headers: ['content-security-policy'], content: 'page' } as const;
+const shown = { headers: pageHeaders, content: 'page' } as const;
 
 const shared = { tag: 'Notice pages', params: z.object({ token }), errors: ['NOT_FOUND'] } as const;
 
@@ -54,44 +55,12 @@ const tokenPattern = /^[\w-]{43}$/;
 
 type Html = ReturnType<typeof html>;
 
-const page = async <const Status extends number>(
-  status: Status,
-  title: string,
-  content: Html,
-): Promise<HandlerResult<Status>> => ({
-  status,
-  headers: {
-    'content-security-policy': [
-      `default-src 'none'`,
-      `style-src ${styleHash}`,
-      `form-action 'self'`,
-      `base-uri 'none'`,
-      `frame-ancestors 'none'`,
-    ].join('; '),
-  },
-  body: String(
-    await html`<!doctype html>
-      <html lang="en">
-        <head>
-          <meta charset="utf-8" />
-          <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <meta name="robots" content="noindex" />
-          <title>${title}</title>
-          ${styleElement}
-        </head>
-        <body>
-          <main>
-            <h1>${title}</h1>
-            ${content}
-          </main>
-        </body>
-      </html>`,
-  ),
-});
+/** An error at the same address is in the language of the browser, so the answers vary by it. */
+const page = <const Status extends number>(status: Status, title: string, content: Html) =>
+  htmlPage({ status, language: 'en', direction: 'ltr', title, content, forms: `'self'` });
 
-/** With the headers of every 404 of a payer's route, whose page may be in another language. */
-const gone = async () => {
-  const { headers, ...shownPage } = await page(
+const gone = () =>
+  page(
     404,
     'This link is not valid',
     html`<p>
@@ -99,11 +68,6 @@ const gone = async () => {
       has a link that works.
     </p>`,
   );
-  return {
-    ...shownPage,
-    headers: { ...headers, 'content-language': 'en', vary: 'Accept-Language' },
-  };
-};
 
 const question = (title: string, text: string, button: string) =>
   page(
