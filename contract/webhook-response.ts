@@ -6,7 +6,7 @@ import { nullableText, openEnum, time } from './response-fields.ts';
 const count = z.int().min(0).max(limits.receiverEvents);
 const counted = `Counted to ${limits.receiverEvents.toLocaleString('en')}.`;
 
-/** How the receiver behind the webhook URL takes the events of the token's mode. */
+/** The health of the receiver behind the webhook URL, in the token's mode. */
 export const WebhookResponse = z
   .strictObject({
     state: openEnum([...receiverStates, 'none']).meta({

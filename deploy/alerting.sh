@@ -166,7 +166,7 @@ if ! said=$(amtool check-config /etc/payments/alertmanager.yml.new 2>&1); then
   exit 1
 fi
 mv "$new" deploy/alertmanager.yml
-# Anew: it sees a secret that has been replaced only then. What it has sent is kept.
+# Anew: it sees a secret that has been replaced only then. It keeps what it has sent.
 docker compose up --detach --no-deps --force-recreate alertmanager
 has alerts-heartbeat-url || echo 'secrets/alerts-heartbeat-url is empty: nobody notices when no alert can be sent any more.'
 echo 'deploy/alerting.sh --test sends a test to every receiver.'

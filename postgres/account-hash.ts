@@ -1,5 +1,4 @@
-import type { AccountDay } from '../contract/movement.ts';
-import type { MovementSum } from '../contract/movement.ts';
+import type { AccountDay, MovementSum } from '../contract/movement.ts';
 import type { Queries } from './driver/sql.ts';
 
 /** No statement may take longer than 10 s. The size is part of the hash. */

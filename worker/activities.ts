@@ -101,6 +101,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     paymentOutcomes: instrumentPaymentOutcomes(createPaymentOutcomes(sql), { metrics, logger }),
     gatewayOf: instrumentGateways(gatewayOf, metrics),
     workflows: createWorkflowCalls(client),
+    receivers: createReceivers(sql),
     publicBaseUrl,
     now,
     logger: instrumentLogger(logger, metrics),
@@ -111,7 +112,6 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     outbox: createWorkflowOutbox(sql),
     idempotencyKeys: createIdempotencyKeys(sql),
     payers: createPayers(sql),
-    receivers: createReceivers(sql),
     notices: createNotices(sql),
     sendsMail: config.SMTP_HOST !== undefined,
   });
@@ -121,7 +121,6 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     accountComparison: createAccountComparison(sql),
     gatewayEntries: createGatewayEntries(sql),
     noticeQueue: createNoticeQueue(sql),
-    receivers: createReceivers(sql),
     mailer: mailerOf(config),
     countNotices: countNotices(metrics),
     consoleUrl: config.CONSOLE_BASE_URL,
@@ -156,11 +155,11 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
 
 const mailerOf = ({
   SMTP_HOST: host,
-  SMTP_PORT: port = 587,
+  SMTP_PORT: port,
   SMTP_USER: user,
   SMTP_PASSWORD: password,
   SMTP_FROM: from,
 }: Deps['config']): Mailer | undefined =>
-  host !== undefined && from !== undefined
+  host !== undefined && port !== undefined && from !== undefined
     ? createMailer({ host, port, user, password, from })
     : undefined;

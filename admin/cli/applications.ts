@@ -92,7 +92,7 @@ const settingOptions = (otherwise: {
   ).choices(languages),
 ];
 
-/** Those whose option is given. */
+/** The settings whose option is given. */
 const settingsIn = (options: Options) => {
   const { requestsPerMinute, refundEvents, ordersPaidOnce: once, displayName, locale } = options;
   const fallbackGateways = toTexts(options['fallbackGateway']);

@@ -9,7 +9,7 @@ const keptMax = 500;
 const reloadSeconds = 1;
 
 interface Work {
-  /** Whose work it is. */
+  /** The person who asked for it. */
   name: string;
   title: string;
   /** The page that it leads back to. */

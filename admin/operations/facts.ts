@@ -198,7 +198,7 @@ export const noticeFacts = (address: NoticeAddress) => ({
   'Last mail at': address.last?.at ?? null,
 });
 
-/** How a receiver is, on one line. */
+/** The health of a receiver, on one line. */
 export const receiverText = ({ state, since, waiting, exhausted, lastError }: ReceiverHealth) => {
   const isUnwell = state === 'failing' || state === 'exhausted';
   return [

@@ -26,7 +26,6 @@ import type { AuditAction, SubjectKind, Via } from '../../postgres/audit-log.ts'
 import type { ConsoleRole, LoginVia } from '../../postgres/console-logins.ts';
 import type { DeliveryState } from '../../postgres/delivery-filter.ts';
 import type { LatePaymentResult } from '../../postgres/late-payments.ts';
-
 import type { ReplayStatus } from '../../postgres/replays.ts';
 
 const status: Record<Status, string> = {

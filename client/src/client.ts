@@ -178,7 +178,7 @@ export class Payments {
   };
 
   readonly webhook = {
-    /** How the receiver takes the events of the token's mode, and what waits for it. */
+    /** The health of the receiver in the token's mode, and the number of events that wait for it. */
     get: (options?: RequestOptions) =>
       this.#get<api.Webhook>(isAnswer.webhook, ['webhook'], undefined, options),
     /** Sends a signed sample to the webhook URL, and returns what the receiver answered. */

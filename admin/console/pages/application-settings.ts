@@ -247,7 +247,7 @@ export const optionalFields = (request: PersonRequest): Html =>
     ${refundEventsField(request, false)} ${ordersField(request, true)}
     ${payersFields(request, { name: '', locale: 'en' })}`;
 
-/** What they say. @throws Refusal */
+/** The values of these fields. @throws Refusal */
 export const optionalSettings = (request: PersonRequest) => ({
   requestsPerMinute: budgetIn(request),
   refundEvents: text(request, 'events') === 'on',

@@ -155,6 +155,7 @@ export const gatewayPageRoutes = ({
     const isAdmin = session.role === 'admin';
     const setting = (value: string, name: string) =>
       isAdmin ? changeable(value, `/gateways/${slug}/account`, name) : value;
+    const told = toldFeesText(gateway, tellsFees);
     const { Gateway: _, ...cells } = gatewayCells(gateway);
     return page(
       `Gateway ${slug}`,
@@ -163,9 +164,7 @@ export const gatewayPageRoutes = ({
         ...health,
         'Its days begin at midnight of': setting(gateway.timeZone, 'time zone'),
         'Fee of a payment': setting(feeText(gateway), 'fee'),
-        'Fees that it tells': tellsFees
-          ? setting(toldFeesText(gateway, tellsFees), 'told fees')
-          : toldFeesText(gateway, tellsFees),
+        'Fees that it tells': tellsFees ? setting(told, 'told fees') : told,
       })}
         <p class="links">
           ${link(`/payments?gateway=${slug}`, 'Payments')} ${link(`/attention/silent?gateway=${slug}`, 'Payments without an answer')}

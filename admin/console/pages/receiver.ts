@@ -18,7 +18,7 @@ const percent = ({ accepted, attempts }: Pick<ReceiverFigures, 'accepted' | 'att
   // Rounded down: 100 % means all.
   `${(Math.floor((1000 * accepted) / attempts) / 10).toFixed(1)} %`;
 
-/** How an application's receiver is, and how its attempts of the last 24 hours went. */
+/** The health of an application's receiver, and its attempts of the last 24 hours. */
 export const receiverPart = async (
   { health, now }: Pick<Deps, 'health' | 'now'>,
   application: string,
