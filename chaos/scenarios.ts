@@ -112,10 +112,20 @@ export const drawScenarios = ({
         gateway.refundAtDashboard && behaviour.startsWith('pay') && random.chance(0.6)
           ? random.pick(refundWishes)
           : undefined,
-      // The shortest there is: time is not skipped, so deadlines really have to pass.
-      expiresInSeconds: behaviour in quickBehaviours ? Math.round(random.between(60, 120)) : 60,
+      expiresInSeconds: drawExpiry(behaviour, { random, quick }),
     };
   });
+};
+
+/** @returns seconds */
+const drawExpiry = (
+  behaviour: Behaviour,
+  { random, quick }: Pick<ScenarioOptions, 'random' | 'quick'>,
+): number => {
+  // The shortest there is: time is not skipped, so deadlines really have to pass.
+  if (!(behaviour in quickBehaviours)) return 60;
+  // Nobody waits for these deadlines. Killed processes of a busy machine take a minute to be ready again.
+  return quick ? 240 : Math.round(random.between(60, 120));
 };
 
 /** A payment at a gateway with fallbacks names two, or none, so that the application's count. */
