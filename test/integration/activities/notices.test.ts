@@ -214,12 +214,33 @@ describe('a mail server in trouble', () => {
     expect(server.mails).toEqual([]);
   });
 
-  it('that takes another login leaks nothing', async () => {
+  it('that takes another login leaks nothing, and is tried again: somebody mends the setting', async () => {
     const server = await aMailServer();
     await aNotice();
     const { counted, text } = await round(mailerOf(server, { password: 'wrong-secret' }));
-    expect(counted).toEqual({ refused: 1 });
+    expect(counted).toEqual({ retried: 1 });
+    expect(text).toContain('"code":"EAUTH","response_code":535');
     expect(text).not.toMatch(/wrong-secret|ops@shop/);
+    await records.sql`update notices set next_try_at = now()`;
+    await round(mailerOf(server));
+    expect(server.mails).toHaveLength(1);
+  });
+
+  it.each([
+    ['refuses every connection', '554 no service here', 'never', 'retried'],
+    ['wants a login that nobody has given', '220 hello', '530 authentication required', 'retried'],
+    ['takes no mail of this sender', '220 hello', '550 relay denied', 'refused'],
+  ])('that %s', async (_name, greeting, toSender, result) => {
+    const { port } = await aRawServer((socket) => {
+      socket.write(`${greeting}\r\n`);
+      socket.on('data', (data) => {
+        socket.write(data.toString().startsWith('MAIL') ? `${toSender}\r\n` : '250 ok\r\n');
+      });
+    });
+    await aNotice();
+    const from = 'payments@pay.example';
+    const { counted } = await round(createMailer({ host: '127.0.0.1', port, from }));
+    expect(counted).toEqual({ [result]: 1 });
   });
 
   it('that is a black hole costs a try', async () => {
