@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { dayMs, hourMs } from '../../../../contract/time.ts';
+import { manyPayments, writePayments } from '../../../support/data/payments.ts';
 import { aReceiver } from '../../../support/data/receivers.ts';
 import { startRecords, type Records } from '../../../support/data/records.ts';
 import { sweeperTasksOn } from '../../../support/service/scripted-sweep.ts';
@@ -70,8 +71,19 @@ describe('the notices of a receiver', () => {
   });
 
   it('are one, however many deliveries fail at once', async () => {
-    const events = await Promise.all(Array.from({ length: 15 }, () => receiver.event()));
-    for (const event of events) await receiver.refuseTimes(event, 3);
+    const first = await failing();
+    const payments = manyPayments(1_000, (n) => ({ id: `PAY_R${n}`, status: 'paid' }));
+    await writePayments(records.sql, payments);
+    await records.sql`
+      insert into events (id, subject, payment_id, application, test, kind, body, created_at)
+      select gen_random_uuid(), id, id, application, false, 'payment.paid', '', now() from payments
+      where id like 'PAY_R%'`;
+    await records.sql`
+      insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at, recorded_at, status,
+        next_attempt_at, failing_at, error_class)
+      select e.id, e.payment_id, e.application, false, 'o', e.kind, d.created_at, d.recorded_at, 'pending',
+        d.next_attempt_at, d.failing_at, d.error_class
+      from events e cross join deliveries d where e.payment_id like 'PAY_R%' and d.event_id = ${first}`;
     for (let minute = 0; minute < 10; minute += 1) {
       await sweep();
       receiver.skip(1);
@@ -128,6 +140,25 @@ describe('the notices of a receiver', () => {
     }
     expect(rows.length).toBeGreaterThan(3);
     expect(rows.at(-1)?.kind).toBe('recovered');
+  });
+
+  it('are at most three in a day while it refuses and accepts in each other minute', async () => {
+    const event = await failing();
+    for (let minute = 0; minute < 24 * 60; minute += 1) {
+      // What the third refusal and an accepted attempt leave behind.
+      const at = receiver.now();
+      await (minute % 2 === 0
+        ? records.sql`
+          update deliveries set status = 'pending', next_attempt_at = ${at}, failing_at = ${at}, delivered_at = null
+          where event_id = ${event}`
+        : records.sql`
+          update deliveries set status = 'delivered', next_attempt_at = null, delivered_at = ${at} where event_id = ${event}`);
+      await sweep();
+      receiver.skip(1);
+    }
+    const written = await kinds();
+    expect(written[0]).toBe('failing');
+    expect(written.length).toBeLessThanOrEqual(3);
   });
 
   it('do not tell of a recovery to an address that no mail about the trouble has reached', async () => {
