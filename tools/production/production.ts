@@ -27,6 +27,8 @@ export interface ProductionSettings {
   dynamicConfig?: Record<string, number | boolean>;
   /** The flags of Node in the workers. */
   workerFlags?: readonly string[];
+  /** More variables of the workers. */
+  workerEnv?: Record<string, string>;
 }
 
 export interface ProductionOptions {
@@ -252,6 +254,7 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
           WEBHOOKS_KEY: textOf(webhooksKey),
           ALLOW_LOOPBACK_TARGETS: 'true',
           WORKFLOW_BUNDLE: bundle,
+          ...options.settings?.workerEnv,
         }),
       ),
     ]);
