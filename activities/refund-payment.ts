@@ -139,7 +139,7 @@ export const createRefundActivities = (deps: Deps) => {
     if (sorted.ours) return records.record(current, sorted.ours);
     if (refund.status !== 'pending') return;
     const mayTell = refund.timesTold === 0 || (keyed && refund.timesTold < mostTells);
-    if (mayTell && !refund.isHeld) return tell(current);
+    if (mayTell && !refund.isHeld && !refund.isDisputed) return tell(current);
     if (refund.toldAt && now().getTime() - refund.toldAt.getTime() > watchMs)
       return records.leaveToAdmin(current, 'Nobody knows whether a gateway gave money back');
     return records.waitUnanswered(current, 'The gateway does not list the refund');
@@ -172,7 +172,7 @@ export const createRefundActivities = (deps: Deps) => {
       if (refund && refund.paymentId !== paymentId) throw refundNotFound(id);
       if (refund?.requestedBy === 'admin' && refund.status === 'pending' && !refund.toConfirm)
         await refundOutcomes.announce(refund, now());
-      const end = refund && endByPerson(refund);
+      const end = refund && endUnasked(refund);
       const getStanding = () => refundOutcomes.getStanding({ id, paymentId });
       try {
         if (refund && end) await records.finish({ ...current, refund }, end);
@@ -220,14 +220,16 @@ const ownEnd = {
   bankReference: null,
 };
 
-/** The end of a refund that a person has decided, without a question to the gateway. */
-const endByPerson = (refund: RefundProgress): RefundEnd | undefined => {
-  const { status, timesTold, cancelRequested, settledAs, method, toConfirm } = refund;
+/** The end of a refund without a question to the gateway: a person has decided it, or a bank has taken its money. */
+const endUnasked = (refund: RefundProgress): RefundEnd | undefined => {
+  const { status, timesTold, cancelRequested, settledAs, method, toConfirm, isDisputed } = refund;
   if (status !== 'pending') return undefined;
   if (settledAs)
     return { ...ownEnd, status: settledAs, failureCode: settledAs === 'failed' ? 'unknown' : null };
   if (cancelRequested && timesTold === 0)
     return { ...ownEnd, status: 'failed', failureCode: 'cancelled', timesTold };
+  if (isDisputed && timesTold === 0 && method !== 'recorded')
+    return { ...ownEnd, status: 'failed', failureCode: 'disputed', timesTold };
   // A person has given the money back already.
   return method === 'recorded' && !toConfirm
     ? { ...ownEnd, status: 'succeeded', failureCode: null }

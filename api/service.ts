@@ -3,6 +3,7 @@ import { limits } from '../contract/limits.ts';
 import { createNotificationReader } from '../gateways/registry.ts';
 import type { Sql } from '../postgres/driver/sql.ts';
 import { createGateways } from '../postgres/gateways.ts';
+import { createDisputes } from '../postgres/disputes.ts';
 import { createEvents } from '../postgres/events.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createMovements } from '../postgres/movements.ts';
@@ -147,6 +148,7 @@ const connectHandlers = (deps: ServiceParts): Handlers => {
     events,
     replays,
     refunds,
+    disputes: createDisputes(sql),
     movements: createMovements(sql),
     receivers: createReceivers(sql),
     noticeAddresses: createNoticeAddresses(sql),

@@ -9,6 +9,7 @@ const refundAmounts = z.strictObject({
   amount: z.int().meta({ description: 'What was paid. All amounts are in minor units.' }),
   amount_refunded: z.int(),
   amount_refund_pending: z.int(),
+  amount_disputed: z.int(),
   refundable: z.int(),
 });
 

@@ -143,6 +143,7 @@ export interface ErrorDetails {
   amount?: number;
   amount_refunded?: number;
   amount_refund_pending?: number;
+  amount_disputed?: number;
   refundable?: number;
   /** What an application may refund in a day, and what it has, in minor units. */
   limit?: number;

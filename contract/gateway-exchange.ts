@@ -26,7 +26,15 @@ export interface GatewayExchange {
   at: Date;
   /** Whom an opening asked; null: the gateway of the payment. */
   gateway?: string | null;
-  operation: 'open' | 'verify' | 'inquire' | 'expire' | 'reverse' | 'refund' | 'list_refunds';
+  operation:
+    | 'open'
+    | 'verify'
+    | 'inquire'
+    | 'expire'
+    | 'reverse'
+    | 'refund'
+    | 'list_refunds'
+    | 'list_disputes';
   result: (typeof exchangeResults)[number];
   /** The gateway's own code. */
   code: string | null;

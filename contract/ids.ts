@@ -50,16 +50,25 @@ export const movementIdPattern = /^[a-z_]+:[!-~]+$/;
 const refundNamespace = '0b6f2c64-8a35-4f6b-9f0e-6d7c1f2a9b53';
 const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
+const derivedUlid = (from: readonly string[], namespace: string): string => {
+  const hash = v5(JSON.stringify(from), namespace).replaceAll('-', '');
+  const digits = BigInt(`0x${hash}`).toString(32).padStart(26, '0');
+  return digits.replaceAll(/./g, (digit) => crockford[Number.parseInt(digit, 32)] ?? '');
+};
+
 /**
  * Derived from what asked for the refund, so the same request makes the same refund, also after Postgres was restored
  * from a backup that does not have it.
  * @param request e.g. the application, its mode and its idempotency key
  */
-export const refundId = (request: readonly string[]): string => {
-  const hash = v5(JSON.stringify(request), refundNamespace).replaceAll('-', '');
-  const digits = BigInt(`0x${hash}`).toString(32).padStart(26, '0');
-  return `REFUND_${digits.replaceAll(/./g, (digit) => crockford[Number.parseInt(digit, 32)] ?? '')}`;
-};
+export const refundId = (request: readonly string[]): string =>
+  `REFUND_${derivedUlid(request, refundNamespace)}`;
+
+const disputeNamespace = '7c0b5c1e-54c3-4c39-8c7d-2f4f0b9f1d36';
+
+/** Derived from the gateway's own id, so whoever reads a dispute first gives it the same id. */
+export const disputeId = (gateway: string, reference: string): string =>
+  `DISPUTE_${derivedUlid([gateway, reference], disputeNamespace)}`;
 
 export const eventIdPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

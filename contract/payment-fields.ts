@@ -18,7 +18,7 @@ import { isTerminal } from './status.ts';
 const writtenAtCreate = stored('create');
 /** Written when the payment ends; null before that. */
 const outcome = stored('outcome');
-/** Written while money goes back; 0 before that. */
+/** Written while money goes back, or a bank takes it back; 0 before that. */
 const refunds = stored('refunds');
 
 interface CheckoutFields {
@@ -39,6 +39,8 @@ export interface RefundSums {
   amount: number;
   amountRefunded: number;
   amountRefundPending: number;
+  /** Chargebacks that are not won hold this sum. Nobody refunds it. */
+  amountDisputed: number;
 }
 
 /** The facts that a refund depends on: the payment, and the account that took it. */
@@ -52,8 +54,10 @@ export interface RefundBasis extends RefundSums {
 
 /** What is left of a payment, in minor units, whether or not its gateway gives it back. 0 unless it is paid. */
 export const amountLeft = (payment: RefundSums): number => {
-  const { status, amount, amountRefunded, amountRefundPending } = payment;
-  return status === 'paid' ? Math.max(amount - amountRefunded - amountRefundPending, 0) : 0;
+  const { status, amount, amountRefunded, amountRefundPending, amountDisputed } = payment;
+  return status === 'paid'
+    ? Math.max(amount - amountRefunded - amountRefundPending - amountDisputed, 0)
+    : 0;
 };
 
 /** What the gateway's account still gives back of a payment. It follows from other fields, see gateways/refundable.ts. */
@@ -95,6 +99,7 @@ export const paymentFields = {
   cancellation_reason: outcome('cancellationReason', nullable(text)),
   amount_refunded: refunds('amountRefunded', integer),
   amount_refund_pending: refunds('amountRefundPending', integer),
+  amount_disputed: refunds('amountDisputed', integer),
   refundable: {
     toJson: (_: unknown, __: string, { refundable }: Refundable) => integer.toJson(refundable),
   },

@@ -75,6 +75,10 @@ const paymentSchemas = {
     .int()
     .min(0)
     .meta({ description: 'The sum that refunds hold which have not ended, in minor units.' }),
+  amount_disputed: z.int().min(0).meta({
+    description:
+      'The sum that chargebacks of the payer’s bank hold, in minor units: those that are not won. Nobody can refund it. The payment stays `paid`.',
+  }),
   refundable: z.int().min(0).meta({
     description:
       'The sum that can still be refunded, in minor units; 0 unless the payment is paid and the account at its gateway still gives money back. It leaves out money that the gateway cannot give back, as a rest below its least amount.',

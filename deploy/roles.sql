@@ -51,6 +51,8 @@ grant update (checkout_at, late_searches, late_search_at, cancel_request_reason)
 grant insert (id, payment_id, application, test, order_id, status, stage, amount, currency, method, requested_by,
   reason, reference, metadata, fingerprint, token, created_at, updated_at, traceparent),
   update (cancel_requested, due_at) on refunds to payments_api;
+-- A gateway reports a dispute: the sweeper asks what it is.
+grant select, insert (payment_id, due_at), update (number, due_at) on dispute_looks to payments_api;
 grant select on refund_limits to payments_api;
 grant select on receivers to payments_api;
 -- People agree to notices, or end them, with the links in their mails.
@@ -77,12 +79,16 @@ grant select on applications, gateways, payments, refunds, workflow_outbox, idem
   gateway_entries, account_differences, upkeep to payments_worker;
 grant update (status, gateway, gateway_reference, gateway_redirect, checkout_at, payer_returns_at, inquired_at, uncertain, tracking_code,
   card_pan_masked, paid_at, failure_code, cancelled_by, cancellation_reason, gateway_code, gateway_message, told_fee,
-  told_fee_paid_by, amount_refunded, amount_refund_pending, order_claimed_at, healed_at, updated_at) on payments to payments_worker;
+  told_fee_paid_by, amount_refunded, amount_refund_pending, amount_disputed, order_claimed_at, healed_at, updated_at) on payments to payments_worker;
 grant insert (id, payment_id, application, test, order_id, status, amount, currency, method, requested_by, metadata,
   gateway_reference, bank_reference, succeeded_at, created_at, updated_at),
   update (status, stage, times_told, told_at, gateway_reference, bank_reference, failure_code, gateway_code,
   gateway_message, expected_at, succeeded_at, failed_at, updated_at, due_at, healed_at)
   on refunds to payments_worker;
+-- It records what gateways tell of disputes.
+grant select, insert, update (stage, status, amount, currency, reason, network_reason, respond_by, closed_at, updated_at)
+  on disputes to payments_worker;
+grant select, insert (payment_id, due_at), update (number, due_at) on dispute_looks to payments_worker;
 grant insert on events, deliveries, late_payments, sandbox_payments, gateway_exchanges, replay_results,
   feeds to payments_worker;
 grant select, update (recorded_at) on feeds to payments_worker;
@@ -214,7 +220,8 @@ grant select, delete on payments, refunds, workflow_outbox, events, deliveries, 
 grant select (created_at), delete on console_sessions, console_links to payments_retention;
 grant update (response_body) on attempts to payments_retention;
 grant select (at), delete on refused_requests to payments_retention;
-grant select (payment_id), delete on payers to payments_retention;
+grant select (payment_id), delete on payers, disputes to payments_retention;
+grant select (payment_id, due_at), delete on dispute_looks to payments_retention;
 -- It empties old reasons, which are free text. The chain of the audit log stays whole: see audit_reasons.
 grant select (id, at, reason), update (reason) on audit_log to payments_retention;
 grant select (record), update (salt) on audit_reasons to payments_retention;

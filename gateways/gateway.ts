@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { BookEntry } from '../contract/book-entry.ts';
+import type { Dispute } from '../contract/dispute.ts';
 import type { FailureCode } from '../contract/failure-codes.ts';
 import type { GatewayKind } from '../contract/gateway-account.ts';
 import type { Payer } from '../contract/payer.ts';
@@ -119,6 +120,20 @@ export interface KnownRefund {
   returnsAt?: Date | null;
 }
 
+/** A gateway's record of a dispute: the payer's bank asks for the money of a payment, or takes it. */
+export interface KnownDispute extends Pick<
+  Dispute,
+  | 'gatewayReference'
+  | 'stage'
+  | 'status'
+  | 'amount'
+  | 'currency'
+  | 'reason'
+  | 'networkReason'
+  | 'respondBy'
+  | 'openedAt'
+> {}
+
 /** `refused`: the gateway says for certain that it gives nothing back for this call. */
 export type RefundAnswer =
   { result: 'accepted'; refund: KnownRefund } | (Refused & { failureCode: RefundFailureCode });
@@ -140,7 +155,7 @@ export interface NotificationRequest {
  * `rejected`: the signature is wrong. `ignored`: not about a payment's state. `changed`: verify the payment.
  * `closed`: nobody can pay it any more, which changes nothing for a payment that has ended.
  * `refund_changed`: ask for the refunds of the payment with this tracking code. Our id is null for a refund that was not
- * made by us.
+ * made by us. `dispute_changed`: ask for its disputes.
  */
 export type Notification =
   | { result: 'rejected' | 'ignored' }
@@ -151,7 +166,8 @@ export type Notification =
       /** The gateway's id of the refund. */
       reference: string;
       refundId: string | null;
-    };
+    }
+  | { result: 'dispute_changed'; trackingCode: string };
 
 /**
  * One account at a payment provider, for one try: all calls together may take 20 s.
@@ -178,6 +194,8 @@ export interface GatewayAdapter {
    * @param references the references of our refunds: a gateway may carry out one refund as several
    */
   refunds?(payment: OpenedPayment, references: readonly string[]): Promise<KnownRefund[]>;
+  /** Every dispute of a paid payment. A gateway without it has none that it reports. */
+  disputes?(payment: OpenedPayment): Promise<KnownDispute[]>;
   /** References of payments that are paid and not verified. `complete: false`: there may be more. */
   listUnverified?(): Promise<{ references: string[]; complete: boolean }>;
   /** Lists the movements of the account's money from a time until before another, in pages. Without it each payment is asked about. */

@@ -4,6 +4,7 @@ import type {
   GatewayAdapter,
   GatewayPayment,
   GatewayStatus,
+  KnownDispute,
   KnownRefund,
   OpenResult,
   RefundAnswer,
@@ -27,7 +28,7 @@ export const observed = (adapter: GatewayAdapter, listener: Listener): GatewayAd
       if (outcome.status === 'rejected') throw outcome.reason;
       return outcome.value;
     };
-  const { open, verify, inquire, expire, reverse, refund, refunds } = adapter;
+  const { open, verify, inquire, expire, reverse, refund, refunds, disputes } = adapter;
   return {
     ...adapter,
     open: observe('open', open),
@@ -37,10 +38,12 @@ export const observed = (adapter: GatewayAdapter, listener: Listener): GatewayAd
     ...(reverse && { reverse: observe('reverse', reverse) }),
     ...(refund && { refund: observe('refund', refund) }),
     ...(refunds && { refunds: observe('list_refunds', refunds) }),
+    ...(disputes && { disputes: observe('list_disputes', disputes) }),
   };
 };
 
-type Result = OpenResult | GatewayStatus | Reversal | RefundAnswer | KnownRefund[] | boolean;
+type Result =
+  OpenResult | GatewayStatus | Reversal | RefundAnswer | KnownRefund[] | KnownDispute[] | boolean;
 
 /** Runs one call. @returns its outcome beside the exchange that records it */
 const observeCall = async <R extends Result>(

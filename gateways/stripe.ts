@@ -31,6 +31,7 @@ import {
   toStatus,
 } from './stripe-responses.ts';
 import { bookPath, parseBook } from './stripe-book.ts';
+import { disputesPath, parseDisputeEvent, parseDisputes } from './stripe-disputes.ts';
 import {
   parseRefund,
   parseRefundEvent,
@@ -86,6 +87,7 @@ const sessionEvents = new Map<string, 'changed' | 'closed'>([
   // Also the echo of our own call of `expire`.
   ['checkout.session.expired', 'closed'],
 ]);
+const disputeEvent = /^charge\.dispute\.[a-z_]+$/;
 const refundEvents = new Set(['refund.created', 'refund.updated', 'refund.failed']);
 
 export const stripe = defineDriver({
@@ -221,6 +223,12 @@ export const stripe = defineDriver({
         throw new GatewayUnavailable('stripe, refunds: the list is too long');
       },
 
+      async disputes({ trackingCode: intent }) {
+        if (!intent) return [];
+        const response = await send('list_disputes', { method: 'GET', path: disputesPath(intent) });
+        return parseDisputes(response, intent);
+      },
+
       async book(period, after) {
         return parseBook(await send('book', { method: 'GET', path: bookPath(period, after) }));
       },
@@ -331,6 +339,8 @@ const parseEvent = (body: Buffer, kind: Kind): Notification => {
   const event = Event.safeParse(parseJson(body.toString('utf8'))).data;
   if (event && refundEvents.has(event.type) && event.livemode === (kind === 'live'))
     return parseRefundEvent(event.data.object);
+  if (event && disputeEvent.test(event.type) && event.livemode === (kind === 'live'))
+    return parseDisputeEvent(event.data.object);
   const result = event && sessionEvents.get(event.type);
   if (!result) return { result: 'ignored' };
   const session = EventSession.safeParse(event.data.object).data;

@@ -146,7 +146,12 @@ const bookFees = async (
       select * from gateway_entries
       where gateway = ${gateway} and day = ${day} and reference > ${after}
       order by reference limit ${entriesAtOnce}
-    ), booked as (${insertFees(tx)})
+    ), booked as (${insertFees(tx)}
+    ), looks as (
+      -- The book may be the first to show a dispute, or its next withdrawal.
+      insert into dispute_looks (payment_id, due_at)
+      select distinct payment_id, now() from booked where kind = 'chargeback' and payment_id is not null
+      on conflict (payment_id) do update set number = dispute_looks.number + 1, due_at = excluded.due_at)
     select max(reference) as last from page`;
   return page?.last ?? null;
 };
@@ -166,7 +171,8 @@ const insertFees = (tx: Queries) => tx`
     (case when e.kind in ('chargeback', 'payment_failed') then 'chargeback' end, e.amount)) as moved (kind, amount)
   where moved.amount <> 0 and moved.kind is not null
     and (e.kind <> 'payment_failed' or (${tookBack(tx)}) = 'payment' or (moved.kind = 'fee' and (${tookBack(tx)}) = 'entry'))
-  on conflict (id) do nothing`;
+  on conflict (id) do nothing
+  returning kind, payment_id`;
 
 /**
  * What the entry e of the kind `payment_failed` took back. `payment`: money that is booked. `entry`: an entry of which nothing is

@@ -24,6 +24,8 @@ export interface RefundProgress extends Refund {
   gatewayReference: string | null;
   /** Another admin must confirm it: until then the gateway is not told. */
   toConfirm: boolean;
+  /** A chargeback holds money that this refund would give back. */
+  isDisputed: boolean;
   /** Its application is disabled: until an admin enables or releases it, the gateway is not told. */
   isHeld: boolean;
 }
@@ -84,10 +86,16 @@ export const isHeld = (sql: Queries) => sql`(
   and r.requested_by = 'application' and not r.released
   and exists (select from applications a where a.slug = r.application and a.status = 'disabled'))`;
 
+/** The condition that a chargeback and the refunds of a payment together exceed what was paid. */
+const isDisputed = (sql: Queries) => sql`exists (
+  select from payments p
+  where p.id = r.payment_id and p.amount_disputed > 0
+    and p.amount_refunded + p.amount_refund_pending + p.amount_disputed > p.amount)`;
+
 const progressColumns = (sql: Queries) => sql`
   ${selectRefund(sql)}, r.times_told as "timesTold", r.told_at as "toldAt", r.cancel_requested as "cancelRequested",
   r.settled_as as "settledAs", r.gateway_reference as "gatewayReference", r.to_confirm as "toConfirm",
-  ${isHeld(sql)} as "isHeld"`;
+  ${isHeld(sql)} as "isHeld", r.status = 'pending' and ${isDisputed(sql)} as "isDisputed"`;
 
 /** Locks the payment. Everything that changes its sums does so first, so that no two wait for each other. */
 const lockPayment = async (tx: Queries, paymentId: string): Promise<PaymentRow> => {
@@ -157,7 +165,7 @@ export const createRefundOutcomes = (sql: Sql) => ({
       update refunds r set times_told = times_told + 1, told_at = coalesce(told_at, ${now}), stage = 'sent',
         updated_at = ${now}
       where id = ${id} and status = 'pending' and stage <> 'by_hand' and times_told = ${timesTold}
-        and not cancel_requested and not to_confirm and not ${isHeld(sql)}`),
+        and not cancel_requested and not to_confirm and not ${isHeld(sql)} and not ${isDisputed(sql)}`),
 
   /** Records where a pending refund is, and when its workflow is due. Null: it waits for an admin. */
   async recordProgress(

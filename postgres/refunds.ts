@@ -75,7 +75,7 @@ export const createRefunds = (sql: Queries) => ({
    *   undefined if the payment has not so much left. Then nothing is written
    */
   async insert(refund: NewRefund): Promise<Refund | 'exists' | 'over_limit' | undefined> {
-    const left = sql`(p.amount - p.amount_refunded - p.amount_refund_pending)`;
+    const left = sql`(p.amount - p.amount_refunded - p.amount_refund_pending - p.amount_disputed)`;
     const { amount, onlyIfLeft, createdAt, token = null, askedBy } = refund;
     const { traceparent = null } = refund;
     // A login has the rights to these columns only for refunds of its own kind.
@@ -131,7 +131,8 @@ export const createRefunds = (sql: Queries) => ({
     first(sql<RefundablePayment[]>`
       select p.application, p.test, g.driver, g.kind as "gatewayKind",
         g.has_refund_credentials as "hasRefundCredentials", p.status, p.currency, p.paid_at as "paidAt", p.amount,
-        p.amount_refunded as "amountRefunded", p.amount_refund_pending as "amountRefundPending"
+        p.amount_refunded as "amountRefunded", p.amount_refund_pending as "amountRefundPending",
+        p.amount_disputed as "amountDisputed"
       from payments p join gateways g on g.slug = p.gateway
       where p.id = ${id}
         ${owner ? sql`and p.application = ${owner.application} and p.test = ${owner.test}` : sql``}`),

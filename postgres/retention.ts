@@ -50,7 +50,7 @@ export const createRetention = (sql: Queries) => ({
 
   /**
    * Deletes payments that were created before that time, with everything about them. It leaves payments
-   * that are open, or have a pending delivery, a pending refund or an unresolved late payment.
+   * that are open, or have a pending delivery, a pending refund, an open dispute or an unresolved late payment.
    * @returns how many, at most `limit`
    */
   async deletePayments(before: Date, limit: number): Promise<number> {
@@ -69,6 +69,8 @@ export const createRetention = (sql: Queries) => ({
             select from late_payments l where l.payment_id = p.id and l.result is null)
           and not exists (
             select from refunds r where r.payment_id = p.id and r.status = 'pending')
+          and not exists (
+            select from dispute_looks l where l.payment_id = p.id and l.due_at is not null)
         order by p.id limit ${limit}
       ), deleted_deliveries as (
         -- Waits for an admin who replays the delivery, and then sees that it is pending.
@@ -88,6 +90,10 @@ export const createRetention = (sql: Queries) => ({
         delete from late_payments where payment_id in (select id from deletable)
       ), deleted_refunds as (
         delete from refunds where payment_id in (select id from deletable)
+      ), deleted_disputes as (
+        delete from disputes where payment_id in (select id from deletable)
+      ), deleted_dispute_looks as (
+        delete from dispute_looks where payment_id in (select id from deletable)
       ), deleted_gateway_entries as (
         delete from gateway_entries where payment_id in (select id from deletable)
       ), deleted_payers as (

@@ -1,5 +1,6 @@
 import { cancel } from './cancel.ts';
 import { delivery } from './delivery.ts';
+import { dispute } from './dispute.ts';
 import { end } from './end.ts';
 import { lateMoney } from './late-money.ts';
 import { opening } from './opening.ts';
@@ -25,6 +26,7 @@ export const parts: readonly Part<AnyState>[] = [
   anyPart(refund()),
   anyPart(refund({ shape: 'two tries' })),
   anyPart(refund({ shape: 'restores' })),
+  anyPart(dispute()),
   anyPart(cancel()),
   anyPart(order()),
   anyPart(order({ shape: 'two tries' })),
@@ -101,6 +103,14 @@ export const plantedFaults: readonly { fault: string; part: Part<AnyState> }[] =
     fault,
     part: anyPart(refund({ fault, shape: 'restores' })),
   })),
+  ...(
+    [
+      'the hold is read before the insert',
+      'a refund is told without a look at the hold',
+      'a record without its number',
+      'nobody looks after an end',
+    ] as const
+  ).map((fault) => ({ fault, part: anyPart(dispute(fault)) })),
   ...(
     [
       'cancelled without asking the gateway',

@@ -11,6 +11,7 @@ const shown: Readonly<Record<string, string>> = {
   'delivery and replay': 'status',
   'late money': 'result',
   'refund, two tries': 'one_status',
+  dispute: 'recorded',
   cancel: 'status',
   'one paid payment for an order, calls off': 'two_status',
 };

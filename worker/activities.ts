@@ -17,6 +17,7 @@ import type { WorkerMetrics } from '../telemetry/metrics.ts';
 import type { Sql } from '../postgres/driver/sql.ts';
 import { createAccountComparison } from '../postgres/account-comparison.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
+import { createDisputes } from '../postgres/disputes.ts';
 import { createGatewayEntries } from '../postgres/gateway-entries.ts';
 import { createGatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import { createNoticeQueue } from '../postgres/notice-queue.ts';
@@ -112,6 +113,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     outbox: createWorkflowOutbox(sql),
     idempotencyKeys: createIdempotencyKeys(sql),
     payers: createPayers(sql),
+    disputes: createDisputes(sql),
     notices: createNotices(sql),
     sendsMail: config.SMTP_HOST !== undefined,
   });

@@ -94,6 +94,7 @@ export const instrumentSweeperTasks = (
     wakePostponedDeliveries: instrument('wakePostponedDeliveries'),
     deleteExpiredIdempotencyKeys: instrument('deleteExpiredIdempotencyKeys'),
     eraseOldPayers: instrument('eraseOldPayers'),
+    lookAtDisputes: instrument('lookAtDisputes'),
     watchReceivers: instrument('watchReceivers'),
   };
 };

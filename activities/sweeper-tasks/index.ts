@@ -1,3 +1,4 @@
+import { createDisputeTask, type Deps as DisputeDeps } from './disputes.ts';
 import { createHealingTask, type Deps as HealingDeps } from './healing.ts';
 import { createIdempotencyKeyTask, type Deps as IdempotencyKeyDeps } from './idempotency-keys.ts';
 import { createInquiryTask, type Deps as InquiryDeps } from './inquiries.ts';
@@ -15,6 +16,7 @@ export type Deps = OutboxDeps &
   PostponedDeliveryDeps &
   IdempotencyKeyDeps &
   PayerDeps &
+  DisputeDeps &
   ReceiverDeps;
 
 /**
@@ -30,6 +32,7 @@ export const createSweeperTasks = (deps: Deps) => {
     ...createPostponedDeliveryTask(deps),
     ...createIdempotencyKeyTask(deps),
     ...createPayerTask(deps),
+    ...createDisputeTask(deps),
     ...createReceiverTask(deps),
   };
 };

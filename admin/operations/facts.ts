@@ -43,6 +43,7 @@ export const paymentFacts = (payment: PaymentRecord) => {
     'Cancellation reason': payment.cancellationReason,
     Refunded: part(payment.amountRefunded),
     'Refund pending': part(payment.amountRefundPending),
+    'Held by chargebacks': part(payment.amountDisputed),
     Failure:
       isTerminal(payment.status) && payment.failureCode !== null
         ? codeWords('failure', payment.failureCode)

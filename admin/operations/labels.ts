@@ -171,6 +171,7 @@ const exchange: Record<GatewayExchange['operation'], string> = {
   reverse: 'the gateway was told to reverse the money',
   refund: 'the gateway was told to give money back',
   list_refunds: 'the gateway was asked for its refunds',
+  list_disputes: 'the gateway was asked for its disputes',
 };
 
 const exchangeResult: Record<GatewayExchange['result'], string> = {

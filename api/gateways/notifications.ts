@@ -12,6 +12,7 @@ import type {
 import { GatewayUnavailable } from '../../gateways/errors.ts';
 import type { NotificationReader } from '../../gateways/registry.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
+import type { Disputes } from '../../postgres/disputes.ts';
 import type { Gateways } from '../../postgres/gateways.ts';
 import type { PaymentRef, Payments } from '../../postgres/payments.ts';
 import type { Logger } from '../../telemetry/log.ts';
@@ -58,6 +59,7 @@ type NotificationRequest = RequestOf<'gateway', typeof notifyOfPaymentRoute>;
 export interface Deps {
   gateways: Pick<Gateways, 'getNotificationAccount'>;
   payments: Pick<Payments, 'getByReference' | 'getByTrackingCode' | 'recordLostCheckout'>;
+  disputes: Pick<Disputes, 'requestLook'>;
   workflows: Pick<WorkflowCalls, 'recheck' | 'recheckLatePayment'>;
   /** Undefined without NOTIFICATIONS_KEY, which opens the signing secrets; no notification can be checked then. */
   readNotification: NotificationReader | undefined;
@@ -74,7 +76,7 @@ const lostReference: Alert = 'unknown_reference';
 export const notifyOfPaymentHandler = (
   deps: Deps,
 ): Handler<'gateway', typeof notifyOfPaymentRoute> => {
-  const { payments, unverified, metrics, logger } = deps;
+  const { payments, disputes, unverified, metrics, logger } = deps;
   const bulkhead = createAddressBulkhead(unverified);
   // From 0 on: if the counter started at its first alert, Prometheus would not see it increase.
   metrics.alerts.inc({ alert: lostReference }, 0);
@@ -91,6 +93,15 @@ export const notifyOfPaymentHandler = (
       logger.info(
         { gateway, payment_id: payment?.id },
         'A gateway reported that a refund of a payment changed',
+      );
+    }
+    if (notification.result === 'dispute_changed') {
+      const payment = await payments.getByTrackingCode(gateway, notification.trackingCode);
+      if (payment) await disputes.requestLook(payment.id);
+      metrics.notifications.inc({ gateway, payment: payment ? 'known' : 'unknown' });
+      logger.info(
+        { gateway, payment_id: payment?.id },
+        'A gateway reported a dispute of a payment; the sweeper will ask it',
       );
     }
     if (notification.result === 'changed' || notification.result === 'closed') {

@@ -90,6 +90,7 @@ const refundAmounts = {
   amount: 1250,
   amount_refunded: 1250,
   amount_refund_pending: 0,
+  amount_disputed: 0,
   refundable: 0,
 };
 const isAboutAmounts = (code: ErrorCode): boolean =>

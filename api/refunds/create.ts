@@ -203,7 +203,7 @@ const toError = (
   at: Date,
   refuse: Refuse<RefundProblem['code']>,
 ) => {
-  const { amount, amountRefunded, amountRefundPending } = payment;
+  const { amount, amountRefunded, amountRefundPending, amountDisputed } = payment;
   const hasDetails =
     code === 'REFUND_EXCEEDS_PAYMENT' ||
     code === 'REFUNDABLE_AMOUNT_CHANGED' ||
@@ -212,6 +212,7 @@ const toError = (
     amount,
     amount_refunded: amountRefunded,
     amount_refund_pending: amountRefundPending,
+    amount_disputed: amountDisputed,
     refundable: refundableOf(payment, at).refundable,
   };
   return refuse(code, message, hasDetails ? { details } : {});

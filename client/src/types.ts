@@ -693,6 +693,8 @@ export interface Payment {
   amount_refunded: number;
   /** The sum that refunds hold which have not ended, in minor units. */
   amount_refund_pending: number;
+  /** The sum that chargebacks of the payer’s bank hold, in minor units: those that are not won. Nobody can refund it. The payment stays `paid`. */
+  amount_disputed: number;
   /** The sum that can still be refunded, in minor units; 0 unless the payment is paid and the account at its gateway still gives money back. It leaves out money that the gateway cannot give back, as a rest below its least amount. */
   refundable: number;
   refundable_until: string | null;
@@ -936,6 +938,7 @@ export interface ErrorDetails {
   amount?: number;
   amount_refunded?: number;
   amount_refund_pending?: number;
+  amount_disputed?: number;
   refundable?: number;
   /** For a day of UTC, in minor units. */
   limit?: number;

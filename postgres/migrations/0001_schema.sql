@@ -151,6 +151,8 @@ create table payments (
   -- than the amount may go back where somebody gives money back at the gateway.
   amount_refunded bigint not null default 0,
   amount_refund_pending bigint not null default 0,
+  -- Chargebacks that are not won hold so much of it.
+  amount_disputed bigint not null default 0,
   -- When the sweeper last started the payment's workflow again.
   healed_at timestamptz,
   -- The searches for late money that returns of the payer have caused, and when the last one asks the gateway. Each
@@ -170,7 +172,7 @@ create table payments (
   constraint payments__failed check ((status = 'failed') = (failure_code is not null)),
   constraint payments__cancelled check ((status = 'cancelled') = (cancelled_by is not null)),
   constraint payments__told_fee check ((told_fee is null) = (told_fee_paid_by is null)),
-  constraint payments__refunded check (amount_refunded >= 0 and amount_refund_pending >= 0)
+  constraint payments__refunded check (amount_refunded >= 0 and amount_refund_pending >= 0 and amount_disputed >= 0)
 );
 
 -- One index for each combination of equality filters of the list, followed by the order of the list. Dates
@@ -324,6 +326,35 @@ create table refunds (
   constraint refunds__settled check (settled_as is null or stage is null or stage = 'by_hand'),
   constraint refunds__asked check ((requested_by = 'admin') = (asked_by is not null))
 );
+
+-- The disputes of payments, as their gateways have told.
+create table disputes (
+  id text primary key,
+  payment_id text not null references payments,
+  gateway_reference text not null,
+  stage text not null constraint disputes__stage check (stage in ('inquiry', 'chargeback')),
+  status text not null
+    constraint disputes__status check (status in ('needs_response', 'under_review', 'won', 'lost', 'closed')),
+  amount bigint not null,
+  currency text not null,
+  reason text,
+  network_reason text,
+  respond_by timestamptz,
+  opened_at timestamptz not null,
+  closed_at timestamptz,
+  updated_at timestamptz not null
+);
+create index disputes__payment on disputes (payment_id, opened_at desc, id desc);
+
+-- Payments whose disputes the sweeper looks at: somebody has reported one, or one is open. No other payment has a row.
+create table dispute_looks (
+  payment_id text primary key references payments,
+  -- Each request and each recorded look has the next number. A look counts only if it has the last one.
+  number int not null default 1,
+  due_at timestamptz
+);
+create index dispute_looks__due on dispute_looks (due_at) where due_at is not null;
+
 -- What the refunds that an application asks for may reserve in a day of UTC, in minor units, and what they have. An
 -- application with a limit refunds nothing in a currency without one.
 create table refund_limits (
@@ -411,7 +442,7 @@ begin
   update payments p set amount_refund_pending = p.amount_refund_pending + new.amount
   where p.id = new.payment_id and p.status = 'paid'
     and (p.application, p.test, p.order_id, p.currency) = (new.application, new.test, new.order_id, new.currency)
-    and new.amount <= p.amount - p.amount_refunded - p.amount_refund_pending;
+    and new.amount <= p.amount - p.amount_refunded - p.amount_refund_pending - p.amount_disputed;
   if not found then
     raise exception 'the payment has not so much left'
       using errcode = 'check_violation', constraint = 'refunds__left';

@@ -26,6 +26,7 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
   let confusesRefund = false;
   let lastError: object | null = null;
   let mistakenFor: string | undefined;
+  const disputes: StripeDispute[] = [];
   const charges: Transaction[] = [];
   const others: Transaction[] = [];
   /** How the book shows that the money of a refund came back. */
@@ -218,6 +219,16 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
     if (call.method === 'POST' && pathname === '/v1/checkout/sessions') return create(call);
     if (call.method === 'POST' && pathname === '/v1/refunds') return refund(call);
     if (pathname === '/v1/refunds') return listRefunds(searchParams);
+    if (pathname === '/v1/disputes')
+      return {
+        body: {
+          object: 'list',
+          data: disputes
+            .filter((each) => each.payment_intent === searchParams.get('payment_intent'))
+            .toReversed(),
+          has_more: false,
+        },
+      };
     if (pathname === '/v1/balance_transactions') return listTransactions(searchParams);
     if (id === undefined) return undefined;
     if (rest) return call.method === 'POST' ? expire(id) : undefined;
@@ -303,6 +314,15 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
     failWith: (error: object | null) => {
       lastError = error;
     },
+    disputes,
+    /** The payer's bank asks for money. @returns the dispute as Stripe shows it, which the test may change */
+    dispute(reference: string, status: string, changes: Partial<StripeDispute> = {}) {
+      const { amount, currency, trackingCode } = entryIn(book, reference);
+      const made = newDispute(disputes.length + 1, { amount, currency, trackingCode, status });
+      Object.assign(made, changes);
+      disputes.push(made);
+      return made;
+    },
     pay(reference: string) {
       const entry = entryIn(book, reference);
       if (entry.state !== 'open unpaid') return;
@@ -319,6 +339,27 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
     },
   } satisfies Provider & Record<string, unknown>;
 };
+
+/** A dispute as Stripe shows it. */
+const newDispute = (
+  n: number,
+  of: { amount: number; currency: string; trackingCode: string | null; status: string },
+) => {
+  const now = Math.floor(Date.now() / 1000);
+  return {
+    id: `dp_${n}`,
+    object: 'dispute',
+    amount: of.amount,
+    currency: of.currency,
+    created: now,
+    payment_intent: of.trackingCode,
+    reason: 'fraudulent',
+    network_reason_code: '10.4',
+    status: of.status,
+    evidence_details: { due_by: now + 7 * 86_400, past_due: false, has_evidence: false },
+  };
+};
+type StripeDispute = ReturnType<typeof newDispute>;
 
 type ChargedEntry = Pick<Entry, 'amount' | 'currency' | 'trackingCode' | 'paymentId'>;
 

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { paymentIdPattern } from '../../../contract/ids.ts';
 import { formatMoney } from '../../../contract/money.ts';
+import { amountLeft } from '../../../contract/payment-fields.ts';
 import { isTerminal } from '../../../contract/status.ts';
 import { paymentFacts } from '../../operations/facts.ts';
 import { labelOf } from '../../operations/labels.ts';
@@ -113,8 +114,7 @@ const actionsPart = (
       isInDoubt(payment) &&
       action(`${path}/checked`, 'Mark as checked'),
     session.role === 'admin' &&
-      payment.status === 'paid' &&
-      payment.amountRefunded + payment.amountRefundPending < payment.amount &&
+      amountLeft(payment) > 0 &&
       action(`${path}/refund`, 'Give money back'),
     session.role === 'admin' &&
       session.applications === null &&

@@ -199,6 +199,37 @@ describe('refundPayment', () => {
     expect(await refunds.requestCancel(id)).toBe(true);
   });
 
+  it('fails when a chargeback takes its money before the gateway was told', async () => {
+    const { tryOnce, payment, calls, get, sums } = await aCase({ refunds: [] });
+    await records.sql`update payments set amount_disputed = 751 where id = ${payment.id}`;
+    expect(await tryOnce()).toBe('ended');
+    expect(calls()).toEqual([]);
+    expect(await get()).toMatchObject({ status: 'failed', failureCode: 'disputed' });
+    expect(await sums()).toEqual({ refunded: 0, pending: 0 });
+  });
+
+  it('is told although a chargeback holds the rest of the payment', async () => {
+    const { tryOnce, payment, get } = await aCase({
+      refunds: [[]],
+      refund: [accepted({ refundId: 'ours' })],
+    });
+    await records.sql`update payments set amount_disputed = 750 where id = ${payment.id}`;
+    expect(await tryOnce()).toBe('ended');
+    expect(await get()).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('is not told again once a chargeback has taken its money', async () => {
+    const { tryOnce, payment, calls, get } = await aCase({
+      refunds: [[], []],
+      refund: [silence],
+    });
+    expect(await tryOnce()).toBe('RefundPending');
+    await records.sql`update payments set amount_disputed = 1250 where id = ${payment.id}`;
+    expect(await tryOnce()).toBe('RefundPending');
+    expect(calls()).toEqual(['refunds', 'refund', 'refunds']);
+    expect(await get()).toMatchObject({ status: 'pending', timesTold: 1 });
+  });
+
   it('cannot be called off once the gateway was told', async () => {
     const { tryOnce, id, refunds } = await aCase({ refunds: [[]], refund: [silence] });
     await tryOnce();

@@ -118,6 +118,7 @@ const tasks = Object.keys({
   wakePostponedDeliveries: true,
   deleteExpiredIdempotencyKeys: true,
   eraseOldPayers: true,
+  lookAtDisputes: true,
   watchReceivers: true,
 } satisfies Record<keyof SweeperTasks, true>);
 

@@ -257,7 +257,13 @@ describe('POST /api/v1/payments/{payment_id}/refunds', () => {
       const later = await refund(journey, id, body);
       expect(codeOf(later)).toEqual([422, 'REFUND_EXCEEDS_PAYMENT']);
       expect(later.json['error']).toMatchObject({
-        details: { amount: 1250, amount_refunded: 1250, amount_refund_pending: 0, refundable: 0 },
+        details: {
+          amount: 1250,
+          amount_refunded: 1250,
+          amount_refund_pending: 0,
+          amount_disputed: 0,
+          refundable: 0,
+        },
       });
     }
   });

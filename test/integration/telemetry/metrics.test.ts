@@ -293,6 +293,7 @@ const checks: Record<string, () => Promise<void>> = {
       'wakePostponedDeliveries',
       'deleteExpiredIdempotencyKeys',
       'eraseOldPayers',
+      'lookAtDisputes',
       'watchReceivers',
     ])
       await watch.isNow('worker', name, { task }, (value) => value >= since);

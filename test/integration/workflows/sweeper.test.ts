@@ -25,6 +25,7 @@ const activities = createSweepActivity({
     wakePostponedDeliveries: noRows,
     deleteExpiredIdempotencyKeys: noRows,
     eraseOldPayers: noRows,
+    lookAtDisputes: noRows,
     watchReceivers: noRows,
   },
 });
@@ -47,6 +48,7 @@ describe('the sweeper workflow', () => {
       wakePostponedDeliveries: 0,
       deleteExpiredIdempotencyKeys: 0,
       eraseOldPayers: 0,
+      lookAtDisputes: 0,
       watchReceivers: 0,
     });
     expect(sweep.lastFailure?.applicationFailureInfo?.type).toBe('SweepCompleted');

@@ -1,4 +1,5 @@
 import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
+import { createDisputes } from '../../../postgres/disputes.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { everyRefund } from '../../../postgres/refund-filter.ts';
 import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
@@ -28,8 +29,28 @@ export const refundStatements = (
   const sandboxRefunds = createSandboxRefunds(db);
   const adminRefunds = createAdminRefunds(db);
   const refunds = createRefunds(db);
+  const disputes = createDisputes(db);
   const refundOutcomes = createRefundOutcomes(db);
+  const dispute = {
+    gatewayReference: 'dp_1',
+    stage: 'chargeback',
+    status: 'needs_response',
+    amount: 1,
+    currency: 'EUR',
+    reason: 'fraudulent',
+    networkReason: null,
+    respondBy: now,
+    openedAt: now,
+  } as const;
   return {
+    'disputes.ts': {
+      methods: disputes,
+      calls: {
+        requestLook: () => disputes.requestLook(idOf(7)),
+        claimLooks: () => disputes.claimLooks(50),
+        recordLook: () => disputes.recordLook({ id: idOf(7), number: 1 }, [dispute], now),
+      },
+    },
     'sandbox-refunds.ts': {
       methods: sandboxRefunds,
       calls: {

@@ -60,7 +60,8 @@ export const aGateway = (script: Partial<GatewayAdapter>) => {
     ...(script.reverse && { reverse: recorded('reverse', script.reverse) }),
     ...(script.book && { book: script.book }),
   };
-  const { refund, refunds } = script;
+  const { refund, refunds, disputes } = script;
+  if (disputes) adapter.disputes = recorded('disputes', disputes);
   if (refund)
     adapter.refund = (payment, wanted) => {
       asked.push({ call: 'refund', payment });

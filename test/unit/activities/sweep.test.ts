@@ -13,6 +13,7 @@ const sweepWith = (tasks: Partial<SweeperTasks>, limits: { taskLimitMs?: number 
       wakePostponedDeliveries: async () => 5,
       deleteExpiredIdempotencyKeys: async () => 4,
       eraseOldPayers: async () => 6,
+      lookAtDisputes: async () => 8,
       watchReceivers: async () => 7,
       ...tasks,
     },
@@ -53,6 +54,7 @@ describe('a sweep', () => {
         wakePostponedDeliveries: 5,
         deleteExpiredIdempotencyKeys: 4,
         eraseOldPayers: 6,
+        lookAtDisputes: 8,
         watchReceivers: 7,
       },
     ]);

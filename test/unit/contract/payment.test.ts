@@ -28,6 +28,7 @@ describe('presentPayment', () => {
       cancellation_reason: null,
       amount_refunded: 0,
       amount_refund_pending: 0,
+      amount_disputed: 0,
       refundable: 0,
       refundable_until: null,
       test: true,

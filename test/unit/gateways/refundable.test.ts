@@ -11,6 +11,7 @@ const paid = {
   amount: 1250,
   amountRefunded: 0,
   amountRefundPending: 0,
+  amountDisputed: 0,
   hasRefundCredentials: true,
   paidAt: hours(-48),
 } as const;
@@ -23,6 +24,8 @@ describe('findRefundProblem', () => {
     { amountRefundPending: 1250 },
     { amountRefunded: 250, amountRefundPending: 1000 },
     { amountRefunded: 1300 },
+    { amountDisputed: 1250 },
+    { amountRefunded: 300, amountDisputed: 1000 },
   ];
   const circumstances = [{}, { hasRefundCredentials: false }, { paidAt: now }];
   const requests = [

@@ -82,6 +82,20 @@ describe('stripe, notifications', () => {
     });
   });
 
+  it.each(['created', 'updated', 'closed', 'funds_withdrawn', 'funds_reinstated'])(
+    'says whose dispute changed: charge.dispute.%s',
+    (name) => {
+      const event = (fields: object) =>
+        JSON.stringify(anEvent({ type: `charge.dispute.${name}`, ...fields }));
+      const data = { object: { id: 'dp_1', payment_intent: 'pi_1', status: 'needs_response' } };
+      expect(parse(event({ data }))).toEqual({ result: 'dispute_changed', trackingCode: 'pi_1' });
+      expect(parse(event({ data, livemode: true }))).toEqual({ result: 'ignored' });
+      // Of a charge without a payment intent.
+      const other = { object: { id: 'dp_1', payment_intent: null } };
+      expect(parse(event({ data: other }))).toEqual({ result: 'ignored' });
+    },
+  );
+
   it.each([
     ['a live one', { id: 're_1', payment_intent: 'pi_1' }, { livemode: true }],
     [

@@ -8,6 +8,7 @@ import {
 } from '../../../activities/sweeper-tasks/index.ts';
 import type { GatewayAdapter } from '../../../gateways/gateway.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
+import { createDisputes } from '../../../postgres/disputes.ts';
 import type { Queries, Sql } from '../../../postgres/driver/sql.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import { createOrders } from '../../../postgres/orders.ts';
@@ -32,6 +33,7 @@ const adapterCalls: Record<keyof GatewayAdapter, true> = {
   reverse: true,
   refund: true,
   refunds: true,
+  disputes: true,
   listUnverified: true,
   book: true,
 };
@@ -39,6 +41,7 @@ const adapterCalls: Record<keyof GatewayAdapter, true> = {
 const inCode = new Set([
   ...Object.keys(createPaymentOutcomes(sql)),
   ...Object.keys(createDeliveries(sql)),
+  ...Object.keys(createDisputes(sql)),
   ...Object.keys(createLatePayments(sql)),
   ...Object.keys(createOrders(sql)),
   ...Object.keys(createPayments(sql)),
@@ -90,6 +93,7 @@ describe('the names of the steps', () => {
   const transactions = {
     paymentOutcomes: createPaymentOutcomes(sql),
     deliveries: createDeliveries(sql),
+    disputes: createDisputes(sql),
     latePayments: createLatePayments(sql),
     orders: createOrders(sql),
     workflowOutbox: createWorkflowOutbox(sql),

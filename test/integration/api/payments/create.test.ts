@@ -53,6 +53,7 @@ describe('POST /api/v1/payments', () => {
       ['cancellation_reason', null],
       ['amount_refunded', 0],
       ['amount_refund_pending', 0],
+      ['amount_disputed', 0],
       ['refundable', 0],
       ['refundable_until', null],
       ['test', true],

@@ -32,6 +32,7 @@ const notified = async (notification: Notification, { kind = 'live', known }: Op
       getByTrackingCode: async () => known && { ...aPayment(), payerSent: true, ...known },
       recordLostCheckout: async () => void calls.push('record the checkout'),
     },
+    disputes: { requestLook: async (id) => void calls.push(`look at ${id}`) },
     workflows: {
       recheck: async ({ refundId: refund }, { unlessEnded = false } = {}) =>
         void calls.push(
@@ -104,6 +105,13 @@ describe('a notification', () => {
     } as const;
     const { calls } = await notified(notification, { known: { status: 'paid' } });
     expect(calls).toEqual([`recheck ${expected}`]);
+    expect((await notified(notification)).calls).toEqual([]);
+  });
+
+  it('news of a dispute has the sweeper look at it, and starts nothing', async () => {
+    const notification = { result: 'dispute_changed', trackingCode: 'pi_1' } as const;
+    const known = { id: newPaymentId(), status: 'paid' } as const;
+    expect((await notified(notification, { known })).calls).toEqual([`look at ${known.id}`]);
     expect((await notified(notification)).calls).toEqual([]);
   });
 

@@ -1,0 +1,59 @@
+import type { AdapterOf } from '../../gateways/adapters.ts';
+import type { DisputeLook, Disputes } from '../../postgres/disputes.ts';
+import type { GatewayExchanges } from '../../postgres/gateway-exchanges.ts';
+import type { PaymentOutcomes } from '../../postgres/payment-outcomes.ts';
+import { exchangeWith, toOpenedPayment, unknownIfSilent } from '../gateway-calls.ts';
+import type { Log } from '../log.ts';
+import { forEachOrThrow, taskTimeMs } from './limited.ts';
+
+export interface Deps {
+  disputes: Pick<Disputes, 'claimLooks' | 'recordLook'>;
+  paymentOutcomes: Pick<PaymentOutcomes, 'get'>;
+  gatewayExchanges: Pick<GatewayExchanges, 'replaceRepeated'>;
+  gatewayOf: AdapterOf;
+  publicBaseUrl: string;
+  now: () => Date;
+  logger: Log;
+}
+
+const batchSize = 50;
+const atOnce = 5;
+
+/**
+ * Asks gateways about the disputes of payments, once somebody has reported one and then daily while one is open. A
+ * notification and the book only cause a look, so it does not matter which of them comes first.
+ */
+export const createDisputeTask = (deps: Deps) => {
+  const { disputes, paymentOutcomes, gatewayExchanges, gatewayOf, publicBaseUrl, now, logger } =
+    deps;
+
+  const lookAt = async (look: DisputeLook): Promise<void> => {
+    const payment = await paymentOutcomes.get(look.id);
+    if (!payment || payment.reference === null) return;
+    const opened = toOpenedPayment(payment, payment.reference, publicBaseUrl);
+    const called = await exchangeWith(gatewayOf, payment, (gateway) =>
+      unknownIfSilent(async () => gateway.disputes?.(opened) ?? []),
+    );
+    if (called.exchanges.length > 0)
+      await gatewayExchanges.replaceRepeated(
+        called.exchanges.map((exchange) => ({ ...exchange, paymentId: look.id })),
+      );
+    if ('fault' in called) throw called.fault;
+    if ('state' in called.result) {
+      const facts = { payment_id: look.id, reason: called.result.reason };
+      logger.warn(facts, 'The gateway did not tell its disputes; a later sweep will retry');
+      return;
+    }
+    await disputes.recordLook(look, called.result, now());
+  };
+
+  return {
+    /** @returns how many payments it asked about */
+    async lookAtDisputes(): Promise<number> {
+      const looks = await disputes.claimLooks(batchSize);
+      const limits = { atOnce, until: Date.now() + taskTimeMs, logger };
+      await forEachOrThrow(looks, limits, lookAt);
+      return looks.length;
+    },
+  };
+};

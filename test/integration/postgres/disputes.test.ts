@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { createDisputes, type ToldDispute } from '../../../postgres/disputes.ts';
+import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
+import { createRefunds } from '../../../postgres/refunds.ts';
+import { aRefund, startRefundRecords } from '../../support/data/refund-cases.ts';
+import { forFile } from '../../support/for-file.ts';
+
+const records = await forFile(startRefundRecords());
+const { sql } = records;
+const disputes = createDisputes(sql);
+const refunds = createRefunds(sql);
+const outcomes = createRefundOutcomes(sql);
+
+const told = (changes: Partial<ToldDispute> = {}): ToldDispute => ({
+  gatewayReference: 'dp_1',
+  stage: 'chargeback',
+  status: 'needs_response',
+  amount: 1000,
+  currency: 'EUR',
+  reason: 'fraudulent',
+  networkReason: '10.4',
+  respondBy: new Date('2026-12-24T23:59:59Z'),
+  openedAt: new Date('2026-11-21T08:00:00Z'),
+  ...changes,
+});
+
+const paidPayment = async () => {
+  const payment = await records.ended('paid', { gateway: 'stripe' });
+  const look = async (...found: ToldDispute[]) => {
+    await disputes.requestLook(payment.id);
+    const [claimed] = await disputes.claimLooks(1);
+    return claimed && disputes.recordLook(claimed, found, new Date());
+  };
+  const held = async () => (await records.paymentOutcomes.get(payment.id))?.amountDisputed;
+  return { payment, look, held };
+};
+
+describe('a chargeback', () => {
+  it.each([
+    [{ stage: 'inquiry' }, 0],
+    [{ status: 'needs_response' }, 1000],
+    [{ status: 'under_review' }, 1000],
+    [{ status: 'lost' }, 1000],
+    [{ status: 'won' }, 0],
+    [{ status: 'closed' }, 0],
+    // Nobody knows how much of the payment that is.
+    [{ currency: 'USD' }, 1250],
+  ] as const)('of %o holds %i', async (changes, amount) => {
+    const { payment, look, held } = await paidPayment();
+    expect(await look(told({ gatewayReference: `dp_${payment.id}`, ...changes }))).toBe(true);
+    expect(await held()).toBe(amount);
+  });
+
+  it('leaves to refunds what it does not hold, and holds nothing once it is won', async () => {
+    const { payment, look } = await paidPayment();
+    const gatewayReference = `dp_${payment.id}`;
+    await look(told({ gatewayReference }));
+    expect(await refunds.insert(aRefund(payment, { amount: 251 }))).toBeUndefined();
+    expect(await refunds.insert(aRefund(payment, { amount: 250 }))).toMatchObject({
+      status: 'pending',
+    });
+    await look(told({ gatewayReference, status: 'won' }));
+    expect(await refunds.insert(aRefund(payment, { amount: 1000 }))).toMatchObject({
+      status: 'pending',
+    });
+  });
+
+  it('keeps a gateway from being told of a refund that waits', async () => {
+    const { payment, look } = await paidPayment();
+    const refund = aRefund(payment, { amount: 500 });
+    await refunds.insert(refund);
+    expect((await outcomes.get(refund.id))?.isDisputed).toBe(false);
+    await look(told({ gatewayReference: `dp_${payment.id}` }));
+    expect((await outcomes.get(refund.id))?.isDisputed).toBe(true);
+    expect(await outcomes.markTold(refund.id, { timesTold: 0, now: new Date() })).toBe(false);
+  });
+
+  it('is kept with the time of its end, which a second chargeback takes away', async () => {
+    const { payment, look } = await paidPayment();
+    const gatewayReference = `dp_${payment.id}`;
+    const row = async () => {
+      const [found] = await sql<{ status: string; closed: boolean; due: boolean }[]>`
+        select d.status, d.closed_at is not null as closed, l.due_at is not null as due
+        from disputes d join dispute_looks l using (payment_id) where d.payment_id = ${payment.id}`;
+      return found;
+    };
+    await look(told({ gatewayReference, status: 'won' }));
+    expect(await row()).toEqual({ status: 'won', closed: true, due: false });
+    await look(told({ gatewayReference }));
+    expect(await row()).toEqual({ status: 'needs_response', closed: false, due: true });
+  });
+});
+
+it('a look counts no more once somebody has requested another one', async () => {
+  const { payment, held } = await paidPayment();
+  await disputes.requestLook(payment.id);
+  const [claimed] = await disputes.claimLooks(1);
+  await disputes.requestLook(payment.id);
+  const dispute = told({ gatewayReference: `dp_${payment.id}` });
+  expect(claimed && (await disputes.recordLook(claimed, [dispute], new Date()))).toBe(false);
+  expect(await held()).toBe(0);
+  const [again] = await disputes.claimLooks(1);
+  expect(again && (await disputes.recordLook(again, [dispute], new Date()))).toBe(true);
+});
+
+it('a claimed look is due again only later', async () => {
+  const { payment } = await paidPayment();
+  await disputes.requestLook(payment.id);
+  expect(await disputes.claimLooks(10)).toEqual([{ id: payment.id, number: 1 }]);
+  expect(await disputes.claimLooks(10)).toEqual([]);
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { GatewayUnavailable } from '../../../gateways/errors.ts';
+import { aProvider } from '../../support/gateways/provider.ts';
+import { stripe } from '../../support/gateways/stripe.ts';
+
+const { provider, adapter, opened } = aProvider(stripe);
+
+/** A payment that is paid, as the service knows it. */
+const paid = async () => {
+  const payment = await opened();
+  provider().pay(payment.reference);
+  return { ...payment, trackingCode: `pi_${payment.reference.slice(8)}` };
+};
+
+describe('stripe, disputes', () => {
+  it.each([
+    ['warning_needs_response', 'inquiry', 'needs_response'],
+    ['warning_under_review', 'inquiry', 'under_review'],
+    ['warning_closed', 'inquiry', 'closed'],
+    ['needs_response', 'chargeback', 'needs_response'],
+    ['under_review', 'chargeback', 'under_review'],
+    ['won', 'chargeback', 'won'],
+    ['lost', 'chargeback', 'lost'],
+    ['prevented', 'chargeback', 'closed'],
+  ])('reads %s as %s, %s', async (word, stage, status) => {
+    const payment = await paid();
+    const { id } = provider().dispute(payment.reference, word);
+    expect(await adapter().disputes!(payment)).toEqual([
+      {
+        ...{ gatewayReference: id, stage, status, amount: 1250, currency: 'EUR' },
+        ...{ reason: 'fraudulent', networkReason: '10.4' },
+        respondBy: status === 'needs_response' ? (expect.any(Date) as Date) : null,
+        openedAt: expect.any(Date) as Date,
+      },
+    ]);
+  });
+
+  it.each([
+    ['due_by is 0', { due_by: 0, past_due: false, has_evidence: false }],
+    ['it is too late', { due_by: 1_700_000_000, past_due: true, has_evidence: false }],
+  ])('names no time to respond by when %s', async (_, evidence) => {
+    const payment = await paid();
+    provider().dispute(payment.reference, 'needs_response', { evidence_details: evidence });
+    expect((await adapter().disputes!(payment))[0]?.respondBy).toBeNull();
+  });
+
+  it.each([
+    ['has a status that is not documented', { status: 'pre_arbitration' }],
+    ['has no amount', { amount: 0 }],
+  ])('is no answer when a dispute %s', async (_, changes) => {
+    const payment = await paid();
+    provider().dispute(payment.reference, 'lost', changes);
+    await expect(adapter().disputes!(payment)).rejects.toThrow(GatewayUnavailable);
+  });
+
+  it('asks nothing about a payment without a number of Stripe', async () => {
+    expect(await adapter().disputes!({ ...(await opened()), trackingCode: null })).toEqual([]);
+  });
+});
