@@ -7,6 +7,7 @@ import { startEnvironment } from './environment.ts';
 import { measureFairness } from './fairness.ts';
 import { measureFallback } from './fallback.ts';
 import { type Figure, formatTable } from './figure.ts';
+import { measureNotices } from './notices.ts';
 import { measureOrders } from './orders.ts';
 import { measureProduction } from './production.ts';
 import { measureReplays } from './replays.ts';
@@ -22,6 +23,7 @@ const groups = {
   replays: measureReplays,
   orders: measureOrders,
   fallback: measureFallback,
+  notices: measureNotices,
   'dead-receiver': measureDeadReceiver,
   production: measureProduction,
   settings: measureSettings,

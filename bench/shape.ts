@@ -12,7 +12,7 @@ import {
 import { type Bare, startBare } from './bare.ts';
 import { type Bench, createApplication } from './environment.ts';
 import { closedLoop } from './load.ts';
-import { createPayers } from './payers.ts';
+import { createPayers, type Payers } from './payers.ts';
 import type { Pids } from './processes.ts';
 import type { Receiver } from './receiver.ts';
 
@@ -23,7 +23,7 @@ export interface Shape extends AsyncDisposable {
   /** The first process of each part. */
   pids: Pids;
   databaseUrl: string;
-  pay: () => Promise<unknown>;
+  pay: Payers['pay'];
   bare: Bare;
 }
 

@@ -146,7 +146,7 @@ const ringOf = (key: Buffer): KeyRing => ({
  */
 export const startProduction = async (options: ProductionOptions): Promise<Production> => {
   const { folder, processes = 2, cluster: isCluster = false, giveUp } = options;
-  const workerFlags = options.settings?.workerFlags ?? [];
+  const { workerFlags = [], workerEnv = {} } = options.settings ?? {};
   const logs = join(folder, 'logs');
   mkdirSync(logs, { recursive: true });
   const members: Member[] = [];
@@ -222,7 +222,7 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
           startProgram({
             name,
             args: [...(part === 'worker' ? workerFlags : []), join(root, programs[part])],
-            env: { ...env, ...own },
+            env: { ...env, ...own, ...(part === 'worker' && workerEnv) },
             stopMs: 15_000,
             log,
             start,
@@ -254,7 +254,6 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
           WEBHOOKS_KEY: textOf(webhooksKey),
           ALLOW_LOOPBACK_TARGETS: 'true',
           WORKFLOW_BUNDLE: bundle,
-          ...options.settings?.workerEnv,
         }),
       ),
     ]);

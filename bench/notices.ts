@@ -1,0 +1,128 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { connect } from '../postgres/driver/connection.ts';
+import type { Bench } from './environment.ts';
+import { compared, type Figure, type Round } from './figure.ts';
+import { quantile, steadily } from './load.ts';
+import { startReceiver } from './receiver.ts';
+import { startShape } from './shape.ts';
+
+/** How a mail server answers a line, or a new connection, which has none; undefined: never. */
+type Behaviour = (socket: Socket, line?: string) => string | undefined;
+
+const well: Behaviour = (_, line) =>
+  line === undefined ? '220 here' : line.startsWith('DATA') ? '354 go on' : '250 ok';
+const refusing =
+  (answer: string): Behaviour =>
+  (socket, line) =>
+    line?.startsWith('MAIL') ? answer : well(socket, line);
+
+const troubles: Readonly<Record<string, Behaviour>> = {
+  'is a black hole': () => undefined,
+  'takes a second for each line': (socket, line) => {
+    setTimeout(() => socket.write(`${well(socket, line)}\r\n`), 1_000).unref();
+    return undefined;
+  },
+  'answers 451': refusing('451 later'),
+  'answers 550': refusing('550 never'),
+  'breaks off': (socket) => {
+    socket.destroy();
+    return undefined;
+  },
+};
+
+const rounds = [1, 2, 3];
+/** A round of notices has 30 s. */
+const load = { rate: 6, seconds: 35 };
+const addresses = 300;
+
+/** The latency of webhooks while notices are due at a mail server in trouble, beside that without any notice. */
+export const measureNotices = async (bench: Bench): Promise<Figure[]> => {
+  const { say, cleanup } = bench;
+  using receiver = await startReceiver();
+  const server = await startMailServer();
+  cleanup.defer(async () => server.stop());
+  const settings = {
+    workerEnv: {
+      ...{ SMTP_HOST: '127.0.0.1', SMTP_PORT: String(server.port) },
+      SMTP_FROM: 'payments@pay.example',
+    },
+  };
+  await using shape = await startShape(bench, {
+    name: 'Notices',
+    processes: 1,
+    settings,
+    receiver,
+  });
+  await using sql = Object.assign(connect(shape.databaseUrl, { name: 'bench', max: 1 }), {
+    [Symbol.asyncDispose]: () => sql.end({ timeout: 1 }),
+  });
+  await sql`
+    insert into notice_addresses (application, address, confirmed_at)
+    select 'shop', 'ops' || n || '@shop.example', now() from generate_series(1, ${addresses}::int) n`;
+  const p99 = async (): Promise<number> => {
+    const arrivals = await steadily(load, shape.pay);
+    return quantile(
+      arrivals.map(({ latencyMs }) => latencyMs),
+      0.99,
+    );
+  };
+
+  const beside = async (behave: Behaviour): Promise<number> => {
+    server.behave(behave);
+    const before = server.connections();
+    await sql`
+      insert into notices (application, kind, state_since, address, created_at, next_try_at)
+      select application, 'failing', now(), address, now(), now() from notice_addresses`;
+    const latency = await p99();
+    if (server.connections() === before) throw new Error('Nobody has asked the mail server');
+    await sql`delete from notices`;
+    return latency;
+  };
+
+  const samples = new Map<string, Round[]>(Object.keys(troubles).map((name) => [name, []]));
+  for (const round of rounds) {
+    say(`Notices: round ${round} of ${rounds.length}, none is due …`);
+    const ceiling = await p99();
+    // In turn, because a later one finds a warmer machine.
+    const kinds = Object.entries(troubles);
+    for (const [name, behave] of round % 2 === 0 ? kinds.toReversed() : kinds) {
+      say(`Notices: a mail server that ${name} …`);
+      samples.get(name)?.push({ ceiling, ours: await beside(behave) });
+    }
+  }
+  return [...samples].map(([trouble, each]) => {
+    const name = `outcome → webhook, p99, and a mail server that ${trouble}`;
+    return compared({ name, unit: 'ms', ceilingName: 'no notice' }, each);
+  });
+};
+
+const startMailServer = async () => {
+  let behave: Behaviour = well;
+  let connections = 0;
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on('error', () => {}).once('close', () => sockets.delete(socket));
+    const answer = (line?: string) => {
+      const text = behave(socket, line);
+      if (text !== undefined) socket.write(`${text}\r\n`);
+    };
+    answer();
+    socket.setEncoding('utf8').on('data', (lines: string) => answer(lines));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    connections: () => connections,
+    behave(next: Behaviour) {
+      behave = next;
+    },
+    stop() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+};
