@@ -16,7 +16,8 @@ import { createPayers, type Payers } from './payers.ts';
 import type { Pids } from './processes.ts';
 import type { Receiver } from './receiver.ts';
 
-const warmUp = { atOnce: 20, count: 300, limitMs: 30_000 };
+/** Below the time limit of a call, which the whole of the bare workflows is. */
+const warmUp = { atOnce: 20, count: 300, limitMs: 20_000 };
 
 /** A production shape with payers of one application, and the bare workflow on the same servers. */
 export interface Shape extends AsyncDisposable {
