@@ -49,10 +49,15 @@ export const writePayments = async (sql: Sql, payments: readonly WrittenPayment[
     );
   });
   const columns = sql(Object.keys(rows[0] ?? {}));
-  await sql`
-    insert into payments (${columns})
-    select ${columns} from jsonb_populate_recordset(null::payments, ${JSON.stringify(rows)}::text::jsonb)`;
+  // In parts: each statement has its time limit, also on a busy machine.
+  for (let first = 0; first < rows.length; first += partSize) {
+    const part = JSON.stringify(rows.slice(first, first + partSize));
+    await sql`
+      insert into payments (${columns})
+      select ${columns} from jsonb_populate_recordset(null::payments, ${part}::text::jsonb)`;
+  }
 };
+const partSize = 500;
 
 /** As many as wanted, each with fields of its own. `n` counts from 1. */
 export const manyPayments = (

@@ -38,7 +38,7 @@ const attempted = (ids: readonly string[]) => records.sql`
 
 describe('wakePostponedDeliveries', () => {
   it('wakes the oldest first, twice as many while the receiver keeps up', async () => {
-    await postponed(5_000);
+    await postponed(2_000);
     const { wakePostponedDeliveries, rechecked, reported } = sweeperTasksOn(records, {});
     let first = 1;
     for (const size of [100, 200, 400, 500, 500]) {
