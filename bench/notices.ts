@@ -31,9 +31,9 @@ const troubles: Readonly<Record<string, Behaviour>> = {
   },
 };
 
-const rounds = [1, 2, 3];
+const rounds = [1, 2];
 /** A round of notices has 30 s. */
-const load = { rate: 6, seconds: 35 };
+const load = { rate: 8, seconds: 32 };
 const addresses = 300;
 
 /** The latency of webhooks while notices are due at a mail server in trouble, beside that without any notice. */
