@@ -1,11 +1,13 @@
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createUpkeepMetrics } from '../../../postgres/upkeep-metrics.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
+import { aFolder, writeProgram } from '../../support/stack/support.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
 
@@ -27,6 +29,27 @@ const postgres = await forFile(
 const { sql } = postgres;
 const measure = () => createUpkeepMetrics(sql).measure();
 
+/**
+ * Runs deploy/backup.sh. Its `docker` makes a copy of a few bytes, or fails in it.
+ * @returns the exit code, and what psql was asked to do
+ */
+const backup = ({ copies = true } = {}) => {
+  const folder = aFolder();
+  for (const name of ['deploy', 'bin']) mkdirSync(join(folder, name));
+  const script = join(import.meta.dirname, '../../../deploy/backup.sh');
+  copyFileSync(script, join(folder, 'deploy/backup.sh'));
+  writeProgram(join(folder, 'bin/docker'), [
+    'case "$5" in',
+    `  pg_basebackup) echo copy; ${copies ? 'true' : 'exit 1'} ;;`,
+    `  psql) for last; do :; done; echo "$last" > asked ;;`,
+    'esac',
+  ]);
+  const env = { PATH: `${join(folder, 'bin')}:/usr/bin:/bin` };
+  const { status } = spawnSync('sh', ['deploy/backup.sh'], { cwd: folder, env });
+  const asked = join(folder, 'asked');
+  return { status, asked: existsSync(asked) ? readFileSync(asked, 'utf8') : '' };
+};
+
 describe('upkeepMetrics', () => {
   it('has the ages of the last backup and purge, from the installation on', async () => {
     const { backupAgeSeconds, purgeAgeSeconds } = await measure();
@@ -35,11 +58,18 @@ describe('upkeepMetrics', () => {
       expect(age).toBeLessThan(3_600);
     }
     await sql`update upkeep set done_at = now() - interval '2 days'`;
-    // As deploy/backup.sh does.
-    await sql`update upkeep set done_at = now() where task = 'backup'`;
+    const { status, asked } = backup();
+    const [, statement = ''] = /^--command=(update .+)/.exec(asked) ?? [];
+    expect(status).toBe(0);
+    await sql.unsafe(statement);
     const later = await measure();
     expect(later.backupAgeSeconds).toBeLessThan(3_600);
     expect(later.purgeAgeSeconds).toBeGreaterThanOrEqual(2 * 86_400);
+  });
+
+  it('counts no backup that was cut off', () => {
+    const { status, asked } = backup({ copies: false });
+    expect([status, asked]).toEqual([1, '']);
   });
 
   it('counts a purge that has left nothing, and none that its limit ended', async () => {
