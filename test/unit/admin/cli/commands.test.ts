@@ -50,6 +50,7 @@ describe('an amount', () => {
     amount: 1250,
     amountRefunded: 0,
     amountRefundPending: 250,
+    amountDisputed: 0,
   };
   const made: unknown[] = [];
   // The commands call nothing else.
