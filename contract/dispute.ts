@@ -25,5 +25,8 @@ export interface Dispute {
   closedAt: Date | null;
 }
 
+/** A gateway's record of a dispute. */
+export type KnownDispute = Omit<Dispute, 'id' | 'paymentId' | 'closedAt'>;
+
 export const isDisputeOpen = ({ status }: Pick<Dispute, 'status'>): boolean =>
   status === 'needs_response' || status === 'under_review';

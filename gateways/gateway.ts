@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { BookEntry } from '../contract/book-entry.ts';
-import type { Dispute } from '../contract/dispute.ts';
+import type { KnownDispute } from '../contract/dispute.ts';
 import type { FailureCode } from '../contract/failure-codes.ts';
 import type { GatewayKind } from '../contract/gateway-account.ts';
 import type { Payer } from '../contract/payer.ts';
@@ -119,20 +119,6 @@ export interface KnownRefund {
   /** In the sandbox, the bank sends the money back then by a test's plan: ask again. Others send a notification. */
   returnsAt?: Date | null;
 }
-
-/** A gateway's record of a dispute: the payer's bank asks for the money of a payment, or takes it. */
-export interface KnownDispute extends Pick<
-  Dispute,
-  | 'gatewayReference'
-  | 'stage'
-  | 'status'
-  | 'amount'
-  | 'currency'
-  | 'reason'
-  | 'networkReason'
-  | 'respondBy'
-  | 'openedAt'
-> {}
 
 /** `refused`: the gateway says for certain that it gives nothing back for this call. */
 export type RefundAnswer =

@@ -1,10 +1,10 @@
+import type { KnownDispute } from '../contract/dispute.ts';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import { GatewayUnavailable } from './errors.ts';
 import type {
   GatewayAdapter,
   GatewayPayment,
   GatewayStatus,
-  KnownDispute,
   KnownRefund,
   OpenResult,
   RefundAnswer,

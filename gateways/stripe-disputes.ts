@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { DisputeStage, DisputeStatus } from '../contract/dispute.ts';
+import type { DisputeStage, DisputeStatus, KnownDispute } from '../contract/dispute.ts';
 import { fromWire } from './amount.ts';
 import type { HttpResponse } from './call.ts';
 import { parseResponse } from './call.ts';
 import { GatewayUnavailable } from './errors.ts';
-import type { KnownDispute, Notification } from './gateway.ts';
+import type { Notification } from './gateway.ts';
 import { providerMessage } from './redact.ts';
 import { stripeCurrencies } from './stripe-currencies.ts';
 import { IntentId } from './stripe-responses.ts';

@@ -1,4 +1,4 @@
-import { type Dispute, isDisputeOpen } from '../contract/dispute.ts';
+import { isDisputeOpen, type KnownDispute } from '../contract/dispute.ts';
 import { disputeId } from '../contract/ids.ts';
 import { dayMs } from '../contract/time.ts';
 import { changesOne, type Queries, type Sql } from './driver/sql.ts';
@@ -9,9 +9,6 @@ export interface DisputeLook {
   id: string;
   number: number;
 }
-
-/** A dispute as its gateway tells it. */
-export type ToldDispute = Omit<Dispute, 'id' | 'paymentId' | 'closedAt'>;
 
 /** After a look without an answer, or one that crashed. */
 const retryMinutes = 10;
@@ -38,7 +35,7 @@ export const createDisputes = (sql: Sql) => ({
    * @returns false if somebody has requested or recorded another look since this one began: nothing is written, because
    *   its answer may be older
    */
-  async recordLook(look: DisputeLook, told: readonly ToldDispute[], now: Date): Promise<boolean> {
+  async recordLook(look: DisputeLook, told: readonly KnownDispute[], now: Date): Promise<boolean> {
     return sql.begin(async (tx) => {
       // Everything that changes the sums of a payment locks it first.
       const [payment] = await tx<{ gateway: string }[]>`
@@ -66,7 +63,7 @@ export type Disputes = ReturnType<typeof createDisputes>;
 const write = async (
   tx: Queries,
   { id: paymentId, gateway }: { id: string; gateway: string },
-  dispute: ToldDispute,
+  dispute: KnownDispute,
   now: Date,
 ): Promise<void> => {
   const { gatewayReference, stage, status, amount, currency, openedAt } = dispute;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createDisputes, type ToldDispute } from '../../../postgres/disputes.ts';
+import type { KnownDispute } from '../../../contract/dispute.ts';
+import { createDisputes } from '../../../postgres/disputes.ts';
 import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
 import { createRefunds } from '../../../postgres/refunds.ts';
 import { aRefund, startRefundRecords } from '../../support/data/refund-cases.ts';
@@ -11,7 +12,7 @@ const disputes = createDisputes(sql);
 const refunds = createRefunds(sql);
 const outcomes = createRefundOutcomes(sql);
 
-const told = (changes: Partial<ToldDispute> = {}): ToldDispute => ({
+const told = (changes: Partial<KnownDispute> = {}): KnownDispute => ({
   gatewayReference: 'dp_1',
   stage: 'chargeback',
   status: 'needs_response',
@@ -26,7 +27,7 @@ const told = (changes: Partial<ToldDispute> = {}): ToldDispute => ({
 
 const paidPayment = async () => {
   const payment = await records.ended('paid', { gateway: 'stripe' });
-  const look = async (...found: ToldDispute[]) => {
+  const look = async (...found: KnownDispute[]) => {
     await disputes.requestLook(payment.id);
     const [claimed] = await disputes.claimLooks(1);
     return claimed && disputes.recordLook(claimed, found, new Date());

@@ -1,6 +1,6 @@
 import { createDisputeTask } from '../../../activities/sweeper-tasks/disputes.ts';
+import type { KnownDispute } from '../../../contract/dispute.ts';
 import { disputeId, refundId } from '../../../contract/ids.ts';
-import type { KnownDispute } from '../../../gateways/gateway.ts';
 import { createDisputes, type Disputes } from '../../../postgres/disputes.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createRefundOutcomes, type RefundOutcomes } from '../../../postgres/refund-outcomes.ts';
