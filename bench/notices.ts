@@ -7,7 +7,7 @@ import { quantile, steadily } from './load.ts';
 import { startReceiver } from './receiver.ts';
 import { startShape } from './shape.ts';
 
-/** How a mail server answers a line, or a new connection, which has none; undefined: never. */
+/** The answer of a mail server to a line, or to a new connection, which has none; undefined: it is silent. */
 type Behaviour = (socket: Socket, line?: string) => string | undefined;
 
 const well: Behaviour = (_, line) =>
@@ -56,9 +56,8 @@ export const measureNotices = async (bench: Bench): Promise<Figure[]> => {
     settings,
     receiver,
   });
-  await using sql = Object.assign(connect(shape.databaseUrl, { name: 'bench', max: 1 }), {
-    [Symbol.asyncDispose]: () => sql.end({ timeout: 1 }),
-  });
+  const sql = connect(shape.databaseUrl, { name: 'bench', max: 1 });
+  cleanup.defer(() => sql.end({ timeout: 1 }));
   await sql`
     insert into notice_addresses (application, address, confirmed_at)
     select 'shop', 'ops' || n || '@shop.example', now() from generate_series(1, ${addresses}::int) n`;

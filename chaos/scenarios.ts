@@ -124,7 +124,7 @@ const drawExpiry = (
 ): number => {
   // The shortest there is: time is not skipped, so deadlines really have to pass.
   if (!(behaviour in quickBehaviours)) return 60;
-  // Nobody waits for these deadlines. Killed processes of a busy machine take a minute to be ready again.
+  // No payer waits for these deadlines. Killed processes of a busy machine take a minute to be ready again.
   return quick ? 240 : Math.round(random.between(60, 120));
 };
 
