@@ -1,4 +1,11 @@
 import { getApplicationHandler, getApplicationRoute } from './auth/me.ts';
+import { getDisputeHandler, getDisputeRoute } from './disputes/get.ts';
+import {
+  listDisputesHandler,
+  listDisputesOfPaymentHandler,
+  listDisputesOfPaymentRoute,
+  listDisputesRoute,
+} from './disputes/list.ts';
 import { getEventHandler, getEventRoute } from './events/get.ts';
 import { listEventsHandler, listEventsRoute } from './events/list.ts';
 import { replayEventHandler, replayEventRoute } from './events/replay.ts';
@@ -95,6 +102,13 @@ export const routes = {
   listRefunds: read.get('/refunds', listRefundsRoute, listRefundsHandler),
   getRefund: read.get('/refunds/:refund_id', getRefundRoute, getRefundHandler),
   cancelRefund: refund.post('/refunds/:refund_id/cancel', cancelRefundRoute, cancelRefundHandler),
+  listDisputesOfPayment: read.get(
+    '/payments/:payment_id/disputes',
+    listDisputesOfPaymentRoute,
+    listDisputesOfPaymentHandler,
+  ),
+  listDisputes: read.get('/disputes', listDisputesRoute, listDisputesHandler),
+  getDispute: read.get('/disputes/:dispute_id', getDisputeRoute, getDisputeHandler),
   listMovements: read.get('/movements', listMovementsRoute, listMovementsHandler),
   listEvents: read.get('/events', listEventsRoute, listEventsHandler),
   getEvent: read.get('/events/:event_id', getEventRoute, getEventHandler),

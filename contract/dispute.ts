@@ -1,3 +1,5 @@
+import { boolean, type Codec, integer, nullable, text, time } from './fields.ts';
+
 /** An inquiry asks about the money, a chargeback takes it. */
 export const disputeStages = ['inquiry', 'chargeback'] as const;
 export type DisputeStage = (typeof disputeStages)[number];
@@ -10,6 +12,10 @@ export type DisputeStatus = (typeof disputeStatuses)[number];
 export interface Dispute {
   id: string;
   paymentId: string;
+  application: string;
+  orderId: string;
+  gateway: string;
+  test: boolean;
   gatewayReference: string;
   stage: DisputeStage;
   status: DisputeStatus;
@@ -23,10 +29,58 @@ export interface Dispute {
   respondBy: Date | null;
   openedAt: Date;
   closedAt: Date | null;
+  updatedAt: Date;
 }
 
 /** A gateway's record of a dispute. */
-export type KnownDispute = Omit<Dispute, 'id' | 'paymentId' | 'closedAt'>;
+export type KnownDispute = Omit<
+  Dispute,
+  'id' | 'paymentId' | 'application' | 'orderId' | 'gateway' | 'test' | 'closedAt' | 'updatedAt'
+>;
+
+/** What the dispute holds of the payment, in minor units of its own currency: the bank has it until the chargeback is won. */
+const amountHeld = ({
+  stage,
+  status,
+  amount,
+}: Pick<Dispute, 'stage' | 'status' | 'amount'>): number =>
+  stage === 'chargeback' && status !== 'won' && status !== 'closed' ? amount : 0;
 
 export const isDisputeOpen = ({ status }: Pick<Dispute, 'status'>): boolean =>
   status === 'needs_response' || status === 'under_review';
+
+const field =
+  <Property extends keyof Dispute>(
+    property: Property,
+    { toJson }: Pick<Codec<Dispute[Property]>, 'toJson'>,
+  ) =>
+  (dispute: Dispute): string =>
+    toJson(dispute[property]);
+
+/** The fields of a dispute by their names in the API, in the API's order. */
+const disputeFields = {
+  dispute_id: field('id', text),
+  payment_id: field('paymentId', text),
+  application: field('application', text),
+  order_id: field('orderId', text),
+  gateway: field('gateway', text),
+  test: field('test', boolean),
+  stage: field('stage', text),
+  status: field('status', text),
+  amount: field('amount', integer),
+  amount_held: (dispute: Dispute) => integer.toJson(amountHeld(dispute)),
+  currency: field('currency', text),
+  reason: field('reason', nullable(text)),
+  network_reason: field('networkReason', nullable(text)),
+  respond_by: field('respondBy', nullable(time)),
+  opened_at: field('openedAt', time),
+  closed_at: field('closedAt', nullable(time)),
+  updated_at: field('updatedAt', time),
+} as const;
+export type DisputeField = keyof typeof disputeFields;
+
+const fields = Object.entries(disputeFields);
+
+/** The JSON of a dispute in the API: all fields in their order. */
+export const presentDispute = (dispute: Dispute): string =>
+  `{${fields.map(([name, toJson]) => `"${name}":${toJson(dispute)}`).join()}}`;

@@ -64,6 +64,8 @@ const derivedUlid = (from: readonly string[], namespace: string): string => {
 export const refundId = (request: readonly string[]): string =>
   `REFUND_${derivedUlid(request, refundNamespace)}`;
 
+export const disputeIdPattern = /^DISPUTE_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+
 const disputeNamespace = '7c0b5c1e-54c3-4c39-8c7d-2f4f0b9f1d36';
 
 /** Derived from the gateway's own id, so whoever reads a dispute first gives it the same id. */

@@ -33,7 +33,7 @@ revoke all on all tables in schema public from public;
 -- secrets that check their notifications.
 grant select (slug, driver, kind, enabled, notification_secrets, has_refund_credentials, time_zone, silent_until) on gateways to payments_api;
 grant select on applications, tokens, payments, refunds, workflow_outbox, idempotency_keys,
-  request_counts, movements, sandbox_payments, events, deliveries to payments_api;
+  request_counts, movements, disputes, sandbox_payments, events, deliveries to payments_api;
 grant select (event_id, number, round, trigger, started_at, completed_at, duration_ms, response_status,
   error_class, response_body, response_truncated) on attempts to payments_api;
 -- The API records replays and webhook tests as requests: a workflow carries them out.

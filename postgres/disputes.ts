@@ -1,7 +1,12 @@
-import { isDisputeOpen, type KnownDispute } from '../contract/dispute.ts';
+import { type Dispute, isDisputeOpen, type KnownDispute } from '../contract/dispute.ts';
 import { disputeId } from '../contract/ids.ts';
+import type { Filters, ListPage } from '../contract/list.ts';
+import type { ListDisputes } from '../contract/list-disputes.ts';
+import type { Payment } from '../contract/payment.ts';
 import { dayMs } from '../contract/time.ts';
-import { changesOne, type Queries, type Sql } from './driver/sql.ts';
+import { changesOne, first, type Queries, type Sql } from './driver/sql.ts';
+import { conditionsOf, rangeOf } from './list.ts';
+import type { Owner } from './payments.ts';
 
 /** A look at the disputes of a payment. */
 export interface DisputeLook {
@@ -10,8 +15,16 @@ export interface DisputeLook {
   number: number;
 }
 
+type DisputedPayment = Owner & Pick<Payment, 'id' | 'orderId' | 'gateway'>;
+
 /** After a look without an answer, or one that crashed. */
 const retryMinutes = 10;
+
+const columns = (sql: Queries) => sql`
+  d.id, d.payment_id as "paymentId", d.application, d.order_id as "orderId", d.gateway, d.test,
+  d.gateway_reference as "gatewayReference", d.stage, d.status, d.amount, d.currency, d.reason,
+  d.network_reason as "networkReason", d.respond_by as "respondBy", d.opened_at as "openedAt",
+  d.closed_at as "closedAt", d.updated_at as "updatedAt"`;
 
 export const createDisputes = (sql: Sql) => ({
   /** Has the sweeper ask for the disputes of the payment. A look that is going on counts no more. */
@@ -38,15 +51,15 @@ export const createDisputes = (sql: Sql) => ({
   async recordLook(look: DisputeLook, told: readonly KnownDispute[], now: Date): Promise<boolean> {
     return sql.begin(async (tx) => {
       // Everything that changes the sums of a payment locks it first.
-      const [payment] = await tx<{ gateway: string }[]>`
-        select gateway from payments where id = ${look.id} for update`;
+      const [payment] = await tx<DisputedPayment[]>`
+        select id, application, test, order_id as "orderId", gateway from payments where id = ${look.id} for update`;
       if (!payment) return false;
       const dueAt = told.some(isDisputeOpen) ? new Date(now.getTime() + dayMs) : null;
       const isLast = await changesOne(tx`
         update dispute_looks set number = number + 1, due_at = ${dueAt}
         where payment_id = ${look.id} and number = ${look.number}`);
       if (!isLast) return false;
-      for (const dispute of told) await write(tx, { ...payment, ...look }, dispute, now);
+      for (const dispute of told) await write(tx, payment, dispute, now);
       await tx`
         update payments p set amount_disputed = held.amount
         from (
@@ -57,12 +70,35 @@ export const createDisputes = (sql: Sql) => ({
       return true;
     });
   },
+
+  /** @returns undefined if the dispute does not exist or has another owner */
+  get: (id: string, { application, test }: Owner) =>
+    first(sql<Dispute[]>`
+      select ${columns(sql)} from disputes d
+      where d.id = ${id} and d.application = ${application} and d.test = ${test}`),
+
+  /** Those of an application, the newest first. */
+  async list(
+    { from, to, ...filter }: Owner & Filters<ListDisputes>,
+    { after, limit }: ListPage,
+  ): Promise<Dispute[]> {
+    return sql<Dispute[]>`
+      select ${columns(sql)} from disputes d
+      where true ${conditionsOf(sql, filter, {
+        application: (application) => sql`d.application = ${application}`,
+        test: (test) => sql`d.test = ${test}`,
+        paymentId: (id) => sql`d.payment_id = ${id}`,
+        stage: (stage) => sql`d.stage = ${stage}`,
+        status: (status) => sql`d.status = ${status}`,
+      })} ${rangeOf(sql, { from, to }, after, { at: sql`d.opened_at`, id: sql`d.id` })}
+      order by d.opened_at desc, d.id desc limit ${limit}`;
+  },
 });
 export type Disputes = ReturnType<typeof createDisputes>;
 
 const write = async (
   tx: Queries,
-  { id: paymentId, gateway }: { id: string; gateway: string },
+  { id: paymentId, application, test, orderId, gateway }: DisputedPayment,
   dispute: KnownDispute,
   now: Date,
 ): Promise<void> => {
@@ -70,10 +106,11 @@ const write = async (
   const { reason, networkReason, respondBy } = dispute;
   const closedAt = isDisputeOpen(dispute) ? null : now;
   await tx`
-    insert into disputes as d (id, payment_id, gateway_reference, stage, status, amount, currency, reason, network_reason,
-      respond_by, opened_at, closed_at, updated_at)
-    values (${disputeId(gateway, gatewayReference)}, ${paymentId}, ${gatewayReference}, ${stage}, ${status}, ${amount},
-      ${currency}, ${reason}, ${networkReason}, ${respondBy}, ${openedAt}, ${closedAt}, ${now})
+    insert into disputes as d (id, payment_id, application, test, order_id, gateway, gateway_reference, stage, status,
+      amount, currency, reason, network_reason, respond_by, opened_at, closed_at, updated_at)
+    values (${disputeId(gateway, gatewayReference)}, ${paymentId}, ${application}, ${test}, ${orderId}, ${gateway},
+      ${gatewayReference}, ${stage}, ${status}, ${amount}, ${currency}, ${reason}, ${networkReason}, ${respondBy},
+      ${openedAt}, ${closedAt}, ${now})
     on conflict (id) do update set stage = excluded.stage, status = excluded.status, amount = excluded.amount,
       currency = excluded.currency, reason = excluded.reason, network_reason = excluded.network_reason,
       respond_by = excluded.respond_by, updated_at = excluded.updated_at,

@@ -33,6 +33,8 @@ const queries = {
   listPayments: 'ListPayments',
   listRefundsOfPayment: 'ListRefundsOfPayment',
   listRefunds: 'ListRefunds',
+  listDisputesOfPayment: 'ListDisputesOfPayment',
+  listDisputes: 'ListDisputes',
   listMovements: 'ListMovements',
   listGateways: 'ListGateways',
   listEvents: 'ListEvents',

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../contract/errors.ts';
 import {
+  disputeIdPattern,
   eventIdPattern,
   paymentIdPattern,
   refundIdPattern,
@@ -9,7 +10,7 @@ import type { Owner } from '../../postgres/payments.ts';
 import type { Caller } from '../../postgres/tokens.ts';
 import type { Refuse } from './route.ts';
 
-/** The payments, refunds, movements, events and replays that this caller's token may see. */
+/** The payments, refunds, disputes, movements, events and replays that this caller's token may see. */
 export const ownerOf = ({ application, mode }: Caller): Owner => ({
   application,
   test: mode === 'test',
@@ -40,5 +41,7 @@ export const findOwnPayment = finderByOwner('payment_id', paymentIdPattern, 'PAY
 export const findOwnEvent = finderByOwner('event_id', eventIdPattern, 'EVENT_NOT_FOUND');
 /** @throws PaymentError REFUND_NOT_FOUND */
 export const findOwnRefund = finderByOwner('refund_id', refundIdPattern, 'REFUND_NOT_FOUND');
+/** @throws PaymentError DISPUTE_NOT_FOUND */
+export const findOwnDispute = finderByOwner('dispute_id', disputeIdPattern, 'DISPUTE_NOT_FOUND');
 /** @throws PaymentError REPLAY_NOT_FOUND */
 export const findOwnReplay = finderByOwner('replay_id', replayIdPattern, 'REPLAY_NOT_FOUND');

@@ -18,6 +18,7 @@ export const guide = `Create a payment, send the payer to its \`checkout_url\`, 
 export const tags = {
   Payments: 'For applications, with a bearer token.',
   Refunds: 'Money that goes back to a payer. With a bearer token.',
+  Disputes: "What payers' banks ask for, or take back. With a bearer token.",
   Movements: "What moved the money of gateways' accounts. With a bearer token.",
   Events:
     'What an application was told of its payments: the log, the feed, replay. With a bearer token.',

@@ -126,6 +126,14 @@ export class Payments {
           this.#get(isAnswer.page, ['payments', paymentId, 'refunds'], each, options),
         ),
     },
+
+    disputes: {
+      /** Newest first. */
+      list: (paymentId: string, query: api.ListDisputesOfPayment = {}, options?: RequestOptions) =>
+        createList<api.Dispute, api.DisputeList, api.ListDisputesOfPayment>(query, (each) =>
+          this.#get(isAnswer.page, ['payments', paymentId, 'disputes'], each, options),
+        ),
+    },
   };
 
   readonly refunds = {
@@ -139,6 +147,16 @@ export class Payments {
     /** Calls a refund off while nothing was sent to the gateway. */
     cancel: (refundId: string, options?: RequestOptions) =>
       this.#post<api.Refund>(isAnswer.refund, ['refunds', refundId, 'cancel'], options),
+  };
+
+  readonly disputes = {
+    get: (disputeId: string, options?: RequestOptions) =>
+      this.#get<api.Dispute>(isAnswer.dispute, ['disputes', disputeId], undefined, options),
+    /** Newest first. */
+    list: (query: api.ListDisputes = {}, options?: RequestOptions) =>
+      createList<api.Dispute, api.DisputeList, api.ListDisputes>(query, (each) =>
+        this.#get(isAnswer.page, ['disputes'], each, options),
+      ),
   };
 
   readonly movements = {
@@ -216,6 +234,7 @@ const isAnswer = {
   application: hasText('application', 'token_mode'),
   payment: hasText('payment_id', 'status'),
   refund: hasText('refund_id', 'status'),
+  dispute: hasText('dispute_id', 'status'),
   event: hasText('event_id', 'event'),
   replay: hasText('replay_id', 'status'),
   plan: ({ matched }) => typeof matched === 'number',

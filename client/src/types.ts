@@ -213,6 +213,7 @@ export type FailureCode =
 /** The codes of errors. New codes may appear. */
 export type ErrorCode =
   | 'APPLICATION_DISABLED'
+  | 'DISPUTE_NOT_FOUND'
   | 'EVENT_NOT_FOUND'
   | 'GATEWAY_NOT_ALLOWED'
   | 'GATEWAY_UNAVAILABLE'
@@ -454,6 +455,52 @@ export interface Delivery {
   attempts_left: number;
   next_attempt_at: string | null;
   delivered_at: string | null;
+}
+
+export interface Dispute {
+  /** The id of a dispute. */
+  dispute_id: string;
+  /** The id of a payment. */
+  payment_id: string;
+  /** Slug of the owning application. */
+  application: string;
+  /** The application's own order reference. Several payments may have the same one. */
+  order_id: string;
+  /** Slug of the gateway that takes the payment. */
+  gateway: string;
+  /** True if a test token created the payment. */
+  test: boolean;
+  /** `inquiry`: the payer’s bank asks about the money. `chargeback`: it takes the money. New stages may appear. */
+  stage: 'inquiry' | 'chargeback' | (string & {});
+  /** `needs_response`: the gateway waits for evidence until `respond_by`. `under_review`: the bank decides. `won`: the money comes back. `lost`: it does not. `closed`: the inquiry has ended, or the gateway has prevented the chargeback. A `won` dispute may open again: the bank can take the money a second time. New statuses may appear. */
+  status: 'needs_response' | 'under_review' | 'won' | 'lost' | 'closed' | (string & {});
+  /** In minor units of the currency, e.g. cents; IRR in whole rials. */
+  amount: number;
+  /** What the dispute holds against refunds: its amount while it is a chargeback that is neither `won` nor `closed`, else 0. `amount_disputed` of the payment is the sum, in which one of another currency counts as the whole payment. */
+  amount_held: number;
+  currency: Currency;
+  /** The reason, in the gateway’s word. An open set: new words may appear. */
+  reason: string | null;
+  /** The reason, as the code of the card’s network. */
+  network_reason: string | null;
+  respond_by: string | null;
+  /** When the gateway opened the dispute. The list has its order. ISO 8601 in UTC with milliseconds, written `+00:00`. */
+  opened_at: string;
+  closed_at: string | null;
+  /** When the record of the dispute last changed. ISO 8601 in UTC with milliseconds, written `+00:00`. */
+  updated_at: string;
+}
+
+export interface DisputeList {
+  data: Dispute[];
+  pagination: DisputePagination;
+}
+
+export interface DisputePagination {
+  per_page: number;
+  has_more: boolean;
+  /** Send it as `cursor` to get the next page; null on the last page. */
+  next_cursor: string | null;
 }
 
 export interface Event {
@@ -987,6 +1034,28 @@ export interface ListRefunds {
   /** Refunds created at this time or later; a date means its first moment in UTC. A date (`2026-11-20`) or an RFC 3339 time (`2026-11-20T10:41:37Z`) from 1970 to 9999; a time has an offset, at most 9 digits of fraction and no leap second. */
   from?: string | undefined;
   /** Refunds created before this time; a date includes its whole day in UTC. A date (`2026-11-20`) or an RFC 3339 time (`2026-11-20T10:41:37Z`) from 1970 to 9999; a time has an offset, at most 9 digits of fraction and no leap second. */
+  to?: string | undefined;
+  /** By default `20`. */
+  per_page?: number | undefined;
+  /** The `next_cursor` of the previous page. Send the same filters with it. */
+  cursor?: string | undefined;
+}
+
+export interface ListDisputesOfPayment {
+  /** By default `20`. */
+  per_page?: number | undefined;
+  /** The `next_cursor` of the previous page. Send the same filters with it. */
+  cursor?: string | undefined;
+}
+
+export interface ListDisputes {
+  status?: ('needs_response' | 'under_review' | 'won' | 'lost' | 'closed') | undefined;
+  stage?: ('inquiry' | 'chargeback') | undefined;
+  /** The disputes of one payment. */
+  payment_id?: string | undefined;
+  /** Disputes opened at this time or later; a date means its first moment in UTC. A date (`2026-11-20`) or an RFC 3339 time (`2026-11-20T10:41:37Z`) from 1970 to 9999; a time has an offset, at most 9 digits of fraction and no leap second. */
+  from?: string | undefined;
+  /** Disputes opened before this time; a date includes its whole day in UTC. A date (`2026-11-20`) or an RFC 3339 time (`2026-11-20T10:41:37Z`) from 1970 to 9999; a time has an offset, at most 9 digits of fraction and no leap second. */
   to?: string | undefined;
   /** By default `20`. */
   per_page?: number | undefined;

@@ -327,10 +327,14 @@ create table refunds (
   constraint refunds__asked check ((requested_by = 'admin') = (asked_by is not null))
 );
 
--- The disputes of payments, as their gateways have told.
+-- The disputes of payments, as their gateways have told. contract/dispute.ts lists the columns that the API returns.
 create table disputes (
   id text primary key,
   payment_id text not null references payments,
+  application text not null,
+  test boolean not null,
+  order_id text not null,
+  gateway text not null,
   gateway_reference text not null,
   stage text not null constraint disputes__stage check (stage in ('inquiry', 'chargeback')),
   status text not null
@@ -345,6 +349,11 @@ create table disputes (
   updated_at timestamptz not null
 );
 create index disputes__payment on disputes (payment_id, opened_at desc, id desc);
+create index disputes__list on disputes (application, test, opened_at desc, id desc);
+create index disputes__list_by_status on disputes (application, test, status, opened_at desc, id desc);
+create index disputes__list_by_stage on disputes (application, test, stage, opened_at desc, id desc);
+create index disputes__list_by_stage_and_status
+  on disputes (application, test, stage, status, opened_at desc, id desc);
 
 -- Payments whose disputes the sweeper looks at: somebody has reported one, or one is open. No other payment has a row.
 create table dispute_looks (

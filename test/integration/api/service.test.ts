@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { eventId, newReplayId, refundId } from '../../../contract/ids.ts';
+import { disputeId, eventId, newReplayId, refundId } from '../../../contract/ids.ts';
 import { sealCredentials } from '../../../gateways/registry.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { startZibal } from '../../fakes/zibal.ts';
@@ -225,6 +225,9 @@ const requestsOf = (
     listRefundsOf: () => journey.request('GET', `/api/v1/payments/${id}/refunds`),
     listRefunds: () => journey.request('GET', '/api/v1/refunds'),
     listGateways: () => journey.request('GET', '/api/v1/gateways'),
+    listDisputesOf: () => journey.request('GET', `/api/v1/payments/${id}/disputes`),
+    listDisputes: () => journey.request('GET', '/api/v1/disputes'),
+    getDispute: () => journey.request('GET', `/api/v1/disputes/${disputeId('stripe', 'none')}`),
     listMovements: () => journey.request('GET', '/api/v1/movements'),
     getWebhook: () => journey.request('GET', '/api/v1/webhook'),
     getRefund: () => journey.request('GET', `/api/v1/refunds/${refundId(['none'])}`),

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type * as client from '../../../client/src/index.ts';
 import { packClient } from '../../../tools/pack-client.ts';
+import { aDispute, recordDisputes } from '../../support/data/disputes.ts';
 import { installClient } from '../../support/client/install.ts';
 import { useService, type SharedService } from '../../support/service/service.ts';
 import { forFile } from '../../support/for-file.ts';
@@ -105,6 +106,29 @@ describe.each([today, ...released])('$name', ({ name, tarball }) => {
     expect(listed).toEqual(created.toReversed());
     const { pagination } = await client.payments.list({ per_page: 2, page: 2 }).page();
     expect(pagination).toMatchObject({ page: 2, has_more: true });
+  });
+
+  it.runIf(name === today.name)('reads the disputes of payments', async () => {
+    const { client } = await anApplication();
+    const { payment } = await aPaid(client);
+    const id = payment.payment_id;
+    expect(await client.payments.disputes.list(id).page()).toMatchObject({ data: [] });
+    await recordDisputes(service.sql, id, [
+      aDispute({ stage: 'inquiry', openedAt: new Date('2026-11-20') }),
+      aDispute(),
+    ]);
+    const { data } = await client.disputes.list({ stage: 'chargeback', payment_id: id }).page();
+    const [chargeback] = data;
+    expect(data).toMatchObject([{ payment_id: id, status: 'needs_response', amount_held: 1000 }]);
+    expect(await client.disputes.get(chargeback?.dispute_id ?? '')).toEqual(chargeback);
+    const stages: string[] = [];
+    for await (const { stage } of client.payments.disputes.list(id, { per_page: 1 }))
+      stages.push(stage);
+    expect(stages).toEqual(['chargeback', 'inquiry']);
+    await expect(client.disputes.get('DISPUTE_1')).rejects.toMatchObject({
+      status: 404,
+      code: 'DISPUTE_NOT_FOUND',
+    });
   });
 
   it('replays one event and the events of a time, and sends a sample', async () => {

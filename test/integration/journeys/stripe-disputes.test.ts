@@ -40,7 +40,15 @@ it('holds a chargeback against refunds until it is won', async () => {
     status: 422,
     json: { error: { code: 'REFUND_EXCEEDS_PAYMENT', details: { amount_disputed: 1000 } } },
   });
+  const told = async () => {
+    const { json } = await journey.request('GET', `/api/v1/payments/${id}/disputes`);
+    return json['data'];
+  };
+  expect(await told()).toMatchObject([
+    { payment_id: id, gateway, status: 'needs_response', amount: 1000, amount_held: 1000 },
+  ]);
   dispute.status = 'won';
   await notify('closed');
   await until('it is free', async () => (await sums()) === 'paid,0,1250');
+  expect(await told()).toMatchObject([{ payment_id: id, status: 'won', amount_held: 0 }]);
 });

@@ -3,6 +3,7 @@ import type { KnownDispute } from '../../../contract/dispute.ts';
 import { createDisputes } from '../../../postgres/disputes.ts';
 import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
 import { createRefunds } from '../../../postgres/refunds.ts';
+import { aDispute } from '../../support/data/disputes.ts';
 import { aRefund, startRefundRecords } from '../../support/data/refund-cases.ts';
 import { forFile } from '../../support/for-file.ts';
 
@@ -11,19 +12,6 @@ const { sql } = records;
 const disputes = createDisputes(sql);
 const refunds = createRefunds(sql);
 const outcomes = createRefundOutcomes(sql);
-
-const told = (changes: Partial<KnownDispute> = {}): KnownDispute => ({
-  gatewayReference: 'dp_1',
-  stage: 'chargeback',
-  status: 'needs_response',
-  amount: 1000,
-  currency: 'EUR',
-  reason: 'fraudulent',
-  networkReason: '10.4',
-  respondBy: new Date('2026-12-24T23:59:59Z'),
-  openedAt: new Date('2026-11-21T08:00:00Z'),
-  ...changes,
-});
 
 const paidPayment = async () => {
   const payment = await records.ended('paid', { gateway: 'stripe' });
@@ -48,19 +36,19 @@ describe('a chargeback', () => {
     [{ currency: 'USD' }, 1250],
   ] as const)('of %o holds %i', async (changes, amount) => {
     const { payment, look, held } = await paidPayment();
-    expect(await look(told({ gatewayReference: `dp_${payment.id}`, ...changes }))).toBe(true);
+    expect(await look(aDispute({ gatewayReference: `dp_${payment.id}`, ...changes }))).toBe(true);
     expect(await held()).toBe(amount);
   });
 
   it('leaves to refunds what it does not hold, and holds nothing once it is won', async () => {
     const { payment, look } = await paidPayment();
     const gatewayReference = `dp_${payment.id}`;
-    await look(told({ gatewayReference }));
+    await look(aDispute({ gatewayReference }));
     expect(await refunds.insert(aRefund(payment, { amount: 251 }))).toBeUndefined();
     expect(await refunds.insert(aRefund(payment, { amount: 250 }))).toMatchObject({
       status: 'pending',
     });
-    await look(told({ gatewayReference, status: 'won' }));
+    await look(aDispute({ gatewayReference, status: 'won' }));
     expect(await refunds.insert(aRefund(payment, { amount: 1000 }))).toMatchObject({
       status: 'pending',
     });
@@ -71,7 +59,7 @@ describe('a chargeback', () => {
     const refund = aRefund(payment, { amount: 500 });
     await refunds.insert(refund);
     expect((await outcomes.get(refund.id))?.isDisputed).toBe(false);
-    await look(told({ gatewayReference: `dp_${payment.id}` }));
+    await look(aDispute({ gatewayReference: `dp_${payment.id}` }));
     expect((await outcomes.get(refund.id))?.isDisputed).toBe(true);
     expect(await outcomes.markTold(refund.id, { timesTold: 0, now: new Date() })).toBe(false);
   });
@@ -85,9 +73,9 @@ describe('a chargeback', () => {
         from disputes d join dispute_looks l using (payment_id) where d.payment_id = ${payment.id}`;
       return found;
     };
-    await look(told({ gatewayReference, status: 'won' }));
+    await look(aDispute({ gatewayReference, status: 'won' }));
     expect(await row()).toEqual({ status: 'won', closed: true, due: false });
-    await look(told({ gatewayReference }));
+    await look(aDispute({ gatewayReference }));
     expect(await row()).toEqual({ status: 'needs_response', closed: false, due: true });
   });
 });
@@ -97,7 +85,7 @@ it('a look counts no more once somebody has requested another one', async () => 
   await disputes.requestLook(payment.id);
   const [claimed] = await disputes.claimLooks(1);
   await disputes.requestLook(payment.id);
-  const dispute = told({ gatewayReference: `dp_${payment.id}` });
+  const dispute = aDispute({ gatewayReference: `dp_${payment.id}` });
   expect(claimed && (await disputes.recordLook(claimed, [dispute], new Date()))).toBe(false);
   expect(await held()).toBe(0);
   const [again] = await disputes.claimLooks(1);

@@ -4,6 +4,7 @@ import type { Sql } from '../../../postgres/driver/sql.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { createGateways, sandboxAccount } from '../../../postgres/gateways.ts';
 import { createEvents } from '../../../postgres/events.ts';
+import { createDisputes } from '../../../postgres/disputes.ts';
 import { createMovements } from '../../../postgres/movements.ts';
 import { createPayments } from '../../../postgres/payments.ts';
 import {
@@ -67,7 +68,7 @@ const collectPlans = async (work: () => Promise<unknown>): Promise<string[]> => 
 
 /** Matches scans of whole tables that grow with payments and tokens. */
 const growingTableScan =
-  /Seq Scan on (?:payments|refunds|events|deliveries|attempts|workflow_outbox|idempotency_keys|payers|sandbox_payments|sandbox_refunds|gateway_exchanges|gateway_entries|late_payments|movements|audit_log|tokens)\b/g;
+  /Seq Scan on (?:payments|refunds|disputes|events|deliveries|attempts|workflow_outbox|idempotency_keys|payers|sandbox_payments|sandbox_refunds|gateway_exchanges|gateway_entries|late_payments|movements|audit_log|tokens)\b/g;
 
 /** Counts the blocks that a query has read, from cache or disk. */
 const countBlocks = (plan: string): number => {
@@ -191,6 +192,35 @@ describe('at 100,000 payments', () => {
           expect(countBlocks(plan), description).toBeLessThan(300);
         }
       }
+  });
+
+  it('a list of disputes reads only the rows of its page, for every combination of filters', async () => {
+    const disputes = createDisputes(sql);
+    const second = (n: number) => new Date(Date.now() - n * 1000);
+    for (let combination = 0; combination < 64; combination += 1) {
+      const on = (bit: number) => (combination & (1 << bit)) !== 0;
+      const query = {
+        ...owner,
+        stage: on(0) ? ('inquiry' as const) : null,
+        status: on(1) ? ('needs_response' as const) : null,
+        paymentId: on(2) ? idOf(7) : null,
+        from: on(3) ? second(90_000) : null,
+        to: on(4) ? second(2_000) : null,
+        after: on(5) ? { at: second(40_000), id: `DISPUTE_${idOf(40_000).slice(4)}` } : null,
+        limit: 21,
+      };
+      const plans = await collectPlans(async () => {
+        for (let time = 0; time < 7; time += 1) await disputes.list(query, query);
+      });
+      const description = `${JSON.stringify(query)} as it was planned`;
+      expect(plans).toHaveLength(7);
+      for (const plan of plans) {
+        expect(plan, description).toMatch(/Index Scan using disputes__(?:list|payment)/);
+        expect(plan, description).not.toMatch(/Seq Scan|Rows Removed by Filter: \d{2,}|Bitmap/);
+        // A page of 21 rows that are spread over the table.
+        expect(countBlocks(plan), description).toBeLessThan(40);
+      }
+    }
   });
 
   it('every query uses an index, except the allowed scans', async () => {

@@ -1,3 +1,4 @@
+import { disputeId } from '../../../contract/ids.ts';
 import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
 import { createDisputes } from '../../../postgres/disputes.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
@@ -5,6 +6,7 @@ import { everyRefund } from '../../../postgres/refund-filter.ts';
 import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
 import { createRefunds } from '../../../postgres/refunds.ts';
 import { createSandboxRefunds } from '../../../postgres/sandbox-refunds.ts';
+import { everyDispute } from '../data/filters.ts';
 import { aRefund } from '../data/refund-cases.ts';
 import type { Statements } from './statements.ts';
 
@@ -49,6 +51,10 @@ export const refundStatements = (
         requestLook: () => disputes.requestLook(idOf(7)),
         claimLooks: () => disputes.claimLooks(50),
         recordLook: () => disputes.recordLook({ id: idOf(7), number: 1 }, [dispute], now),
+        get: () => disputes.get(disputeId('stripe', 'dp_1'), owner),
+        list: () => disputes.list({ ...owner, ...everyDispute }, page),
+        'list, of a payment': () =>
+          disputes.list({ ...owner, ...everyDispute, paymentId: idOf(7) }, page),
       },
     },
     'sandbox-refunds.ts': {

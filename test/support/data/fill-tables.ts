@@ -59,6 +59,15 @@ export const fill = async (
     from payments where status = 'paid' and right(id, 1) in ('3', '7')`,
     `insert into sandbox_refunds (reference, refund_id, payment_id, amount, outcome, accepted_at)
     select 'SBR' || id, id, payment_id, amount, 'succeeded', created_at from refunds`,
+    // As if each paid payment was disputed: the lists must not depend on how few are.
+    `insert into disputes (id, payment_id, application, test, order_id, gateway, gateway_reference, stage, status,
+      amount, currency, opened_at, updated_at)
+    select 'DISPUTE_' || right(id, 26), id, application, test, order_id, gateway, 'dp_' || id,
+      case when right(id, 2) = '07' then 'inquiry' else 'chargeback' end,
+      case when right(id, 3) in ('007', '009') then 'needs_response'
+        when right(id, 1) = '3' then 'won' when right(id, 2) = '07' then 'closed' else 'lost' end,
+      5, currency, created_at, created_at
+    from payments where status = 'paid'`,
     `insert into movements (id, kind, gateway, day, payment_id, application, test, order_id, amount, currency,
       reference, occurred_at, recorded_at)
     select 'payment:' || id, 'payment', gateway, paid_at::date, id, application, test, order_id, amount, currency,

@@ -1,4 +1,5 @@
 import type { Filters } from '../../../contract/list.ts';
+import type { ListDisputes } from '../../../contract/list-disputes.ts';
 import type { ListEvents } from '../../../contract/list-events.ts';
 import type { ListMovements } from '../../../contract/list-movements.ts';
 import type { PaymentFilter } from '../../../postgres/admin-payments.ts';
@@ -21,6 +22,14 @@ export const everyPayment: PaymentFilter = {
 
 export const everyMovement: Filters<ListMovements> = {
   kind: null,
+  paymentId: null,
+  from: null,
+  to: null,
+};
+
+export const everyDispute: Filters<ListDisputes> = {
+  status: null,
+  stage: null,
   paymentId: null,
   from: null,
   to: null,

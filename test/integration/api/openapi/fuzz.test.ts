@@ -17,6 +17,7 @@ import {
   type Operation,
 } from '../../../support/checks/openapi.ts';
 import { rawRequest, type RawRequest } from '../../../support/servers/raw-http.ts';
+import { aDispute, recordDisputes } from '../../../support/data/disputes.ts';
 import { refund } from '../../../support/service/refunds.ts';
 import { useOwnApi } from '../../../support/service/service.ts';
 import { addStripe, signed } from '../../../support/service/stripe-account.ts';
@@ -42,6 +43,7 @@ interface Caller {
   /** A paid payment of the largest amount, and a refund of it. */
   paidId: string;
   refundId: string;
+  disputeId: string;
   /** Of the link in a mail about its webhooks. */
   noticeToken: string;
 }
@@ -77,6 +79,12 @@ const aCaller = async (): Promise<Caller> => {
   await journey.comeBack(paidId);
   const refunded = await refund(journey, paidId, { amount: 1 });
   const refundId = String(refunded.json['refund_id']);
+  const dispute = aDispute({ reason: '"\u2028', respondBy: null });
+  await recordDisputes(service.sql, paidId, [dispute]);
+  const disputed = await journey.request('GET', '/api/v1/disputes');
+  const [{ dispute_id: disputeId } = { dispute_id: '' }] = disputed.json['data'] as {
+    dispute_id: string;
+  }[];
   const noticeToken = randomBytes(32).toString('base64url');
   await service.sql`
     insert into notice_addresses (application, address) values (${application}, 'ops@shop.example')`;
@@ -85,6 +93,7 @@ const aCaller = async (): Promise<Caller> => {
     values (sha256(${noticeToken}::text::bytea), ${application}, 'ops@shop.example')`;
   return {
     ...{ application, token, ids, journey, cursor, eventIds, replayId, paidId, refundId },
+    disputeId,
     noticeToken,
   };
 };
@@ -146,6 +155,7 @@ const fieldValues = (caller: Caller): FieldValues => ({
   event_id: fc.constantFrom(...caller.eventIds),
   replay_id: fc.constant(caller.replayId),
   refund_id: fc.constant(caller.refundId),
+  dispute_id: fc.constant(caller.disputeId),
   token: fc.constant(caller.noticeToken),
   sandbox: fc.constantFrom(
     { outcome: 'paid' },
@@ -210,6 +220,8 @@ const ownValues: Record<string, FieldValues> = {
   createRefund: refundValues(one),
   listRefunds: { cursor: fc.constant(undefined) },
   listRefundsOfPayment: { cursor: fc.constant(undefined) },
+  listDisputes: { cursor: fc.constant(undefined) },
+  listDisputesOfPayment: { cursor: fc.constant(undefined) },
   listMovements: { cursor: fc.constant(undefined) },
   listEvents: { cursor: fc.constant(undefined) },
 };
