@@ -33,7 +33,7 @@ export interface Deps {
 }
 
 export interface DeliverRequest {
-  /** The payment or the refund. */
+  /** The payment or the refund; a dispute's payment. */
   id: string;
   /** By default the payment's one event. */
   eventId?: string;

@@ -58,7 +58,7 @@ const field =
     toJson(dispute[property]);
 
 /** The fields of a dispute by their names in the API, in the API's order. */
-const disputeFields = {
+export const disputeFields = {
   dispute_id: field('id', text),
   payment_id: field('paymentId', text),
   application: field('application', text),

@@ -1,3 +1,4 @@
+import { type DisputeEventKind, disputeEventKinds } from './dispute-event.ts';
 import { eventId } from './ids.ts';
 import {
   type EventPaymentField,
@@ -15,10 +16,14 @@ export const eventKind = (status: TerminalStatus) => `payment.${status}` as cons
 export type PaymentEventKind = ReturnType<typeof eventKind>;
 export const paymentEventKinds = terminalStatuses.map(eventKind);
 
-export type EventKind = PaymentEventKind | RefundEventKind;
-export const eventKinds: readonly EventKind[] = [...paymentEventKinds, ...refundEventKinds];
+export type EventKind = PaymentEventKind | RefundEventKind | DisputeEventKind;
+export const eventKinds: readonly EventKind[] = [
+  ...paymentEventKinds,
+  ...refundEventKinds,
+  ...disputeEventKinds,
+];
 
-/** An event of a payment or a refund. Every delivery attempt sends these bytes of `body`. */
+/** An event of a payment, a refund or a dispute. Every delivery attempt sends these bytes of `body`. */
 export interface Event<Kind = EventKind> {
   id: string;
   kind: Kind;

@@ -79,6 +79,10 @@ const eventNamespace = 'd4c1b1f0-6f0e-4f5c-9d57-3a2c3f6a6b1e';
 /** Derived from the payment, so a replay or a reset cannot create a second event. */
 export const eventId = (paymentId: string): string => v5(paymentId, eventNamespace);
 
+/** @param sequence the number of the change of the dispute that the event tells */
+export const disputeEventId = (dispute: string, sequence: number, kind: string): string =>
+  v5(`${dispute}:${sequence}:${kind}`, eventNamespace);
+
 /** A refund has at most one event of each kind. */
 export const refundEventId = (refund: string, kind: string): string =>
   v5(`${refund}:${kind}`, eventNamespace);

@@ -17,6 +17,14 @@ export type WorkflowStart = Pick<Payment, (typeof workflowStartFields)[number]> 
   /** The event to deliver is that of a refund, whose workflow is started instead. */
   refundId?: string | null;
   refundAmount?: number | null;
+  /** The event to deliver is that of a dispute, which has a workflow of its own. */
+  disputeEventId?: string | null;
+};
+
+/** The input for starting the workflow of a dispute's event. The id is the payment's. */
+export type DisputeEventStart = Pick<WorkflowStart, 'id' | 'application' | 'orderId'> & {
+  refundId?: null;
+  disputeEventId: string;
 };
 
 /** The input for starting the workflow of a refund. The id is the payment's. */

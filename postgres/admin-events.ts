@@ -26,10 +26,11 @@ export interface DeliveryRow extends ListedDelivery {
   nextAttemptAt: Date | null;
 }
 
-/** An event of a payment, or of one of its refunds. */
+/** An event of a payment, or of one of its refunds or disputes. */
 export interface EventSummary extends DeliveryRow {
-  /** Null: it is the payment's own. */
+  /** Both are null: it is the payment's own. */
   refundId: string | null;
+  disputeId: string | null;
 }
 
 /** An event with the bytes that every attempt sends, and all attempts. */
@@ -53,7 +54,8 @@ export const createAdminEvents = (sql: Queries) => {
   const summary = (columns: Fragment, condition: Fragment) => sql<
     (EventSummary & Pick<EventRecord, 'round' | 'body'>)[]
   >`
-    select ${rowColumns}, nullif(e.subject, e.payment_id) as "refundId" ${columns}
+    select ${rowColumns}, case when e.kind like 'refund.%' then e.subject end as "refundId",
+      case when e.kind like 'dispute.%' then e.subject end as "disputeId" ${columns}
     from events e cross join lateral (
       select * from deliveries where event_id = e.id offset 0) as d
     ${joinLastAttempt(sql)}
@@ -69,7 +71,7 @@ export const createAdminEvents = (sql: Queries) => {
         order by d.created_at desc, d.event_id desc`;
     },
 
-    /** The payment's own event and those of its refunds, in the order of recording. */
+    /** The payment's own event and those of its refunds and disputes, in the order of recording. */
     async listOfPayment(paymentId: string): Promise<EventSummary[]> {
       return summary(sql``, sql`e.payment_id = ${paymentId}`);
     },

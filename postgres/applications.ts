@@ -13,6 +13,7 @@ export interface NewApplication {
   /** The request budget; by default the published one. */
   requestsPerMinute?: number;
   refundEvents?: boolean;
+  disputeEvents?: boolean;
   ordersPaidOnce?: boolean;
   displayName?: string | null;
   locale?: Language | null;
@@ -24,6 +25,8 @@ export interface Application extends NewApplication {
   requestsPerMinute: number;
   /** Its receiver knows the events of refunds. */
   refundEvents: boolean;
+  /** Its receiver knows the events of disputes. */
+  disputeEvents: boolean;
   /** At most one payment of an order is paid and not given back in full. */
   ordersPaidOnce: boolean;
   /** The name that payers see; null: the slug. */
@@ -43,6 +46,7 @@ export type ApplicationSettings = Pick<
   | 'webhookUrl'
   | 'requestsPerMinute'
   | 'refundEvents'
+  | 'disputeEvents'
   | 'ordersPaidOnce'
   | 'displayName'
   | 'locale'
@@ -64,21 +68,21 @@ export const createApplications = (sql: Queries) => {
   const columns = sql`
     slug, status, default_gateway as "defaultGateway", fallback_gateways as "fallbackGateways", callback_urls as "callbackUrls",
     webhook_url as "webhookUrl", requests_per_minute as "requestsPerMinute",
-    refund_events as "refundEvents", orders_paid_once as "ordersPaidOnce",
+    refund_events as "refundEvents", dispute_events as "disputeEvents", orders_paid_once as "ordersPaidOnce",
     display_name as "displayName", locale, created_at as "createdAt"`;
   return {
     /** False if the slug exists; then nothing is written. */
     async insert(application: NewApplication): Promise<boolean> {
       const { slug, defaultGateway, fallbackGateways = [], callbackUrls, webhookUrl } = application;
       const { requestsPerMinute = limits.applicationRequestsPerMinute } = application;
-      const { refundEvents = false, ordersPaidOnce = false } = application;
+      const { refundEvents = false, disputeEvents = false, ordersPaidOnce = false } = application;
       const { displayName = null, locale = null } = application;
       const { count } = await sql`
         insert into applications
           (slug, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, refund_events,
-            orders_paid_once, display_name, locale)
+            dispute_events, orders_paid_once, display_name, locale)
         values (${slug}, ${defaultGateway}, ${fallbackGateways}, ${callbackUrls}, ${webhookUrl}, ${requestsPerMinute}, ${refundEvents},
-          ${ordersPaidOnce}, ${displayName}, ${locale})
+          ${disputeEvents}, ${ordersPaidOnce}, ${displayName}, ${locale})
         on conflict (slug) do nothing`;
       return count === 1;
     },
@@ -109,7 +113,8 @@ export const createApplications = (sql: Queries) => {
         update applications set status = ${to.status}, default_gateway = ${to.defaultGateway},
           fallback_gateways = ${to.fallbackGateways},
           callback_urls = ${to.callbackUrls}, webhook_url = ${to.webhookUrl},
-          requests_per_minute = ${to.requestsPerMinute}, refund_events = ${to.refundEvents}, orders_paid_once = ${to.ordersPaidOnce},
+          requests_per_minute = ${to.requestsPerMinute}, refund_events = ${to.refundEvents}, dispute_events = ${to.disputeEvents},
+          orders_paid_once = ${to.ordersPaidOnce},
           display_name = ${to.displayName}, locale = ${to.locale}
         where slug = ${slug}`;
     },

@@ -4,7 +4,7 @@ import { limits } from '../contract/limits.ts';
 import { type WorkflowStart, workflowStartFields } from '../contract/payment.ts';
 import type { DeliveryStatus, RoundTrigger } from '../contract/status.ts';
 import { changesOne, type Queries } from './driver/sql.ts';
-import { selectPayment, selectRefundOfEvent } from './payment-columns.ts';
+import { selectPayment, selectStartOfEvent } from './payment-columns.ts';
 import { isActive } from './webhook-secrets.ts';
 
 /** The input of an attempt. It is read for every attempt, so a corrected URL or secret takes effect at once. */
@@ -166,7 +166,7 @@ export const createDeliveries = (sql: Queries) => ({
               select from attempts t where t.event_id = d.event_id and t.started_at > ${restBegan})
           end
         returning event_id, payment_id)
-      select ${selectPayment(sql, workflowStartFields)}, ${selectRefundOfEvent(sql)}
+      select ${selectPayment(sql, workflowStartFields)}, ${selectStartOfEvent(sql)}
       from replayed join events e on e.id = replayed.event_id join payments p on p.id = replayed.payment_id`;
     return row;
   },

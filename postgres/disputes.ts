@@ -1,3 +1,4 @@
+import { createDisputeEvent, disputeEventKind } from '../contract/dispute-event.ts';
 import { type Dispute, isDisputeOpen, type KnownDispute } from '../contract/dispute.ts';
 import { disputeId } from '../contract/ids.ts';
 import type { Filters, ListPage } from '../contract/list.ts';
@@ -5,7 +6,9 @@ import type { ListDisputes } from '../contract/list-disputes.ts';
 import type { Payment } from '../contract/payment.ts';
 import { dayMs } from '../contract/time.ts';
 import { changesOne, first, type Queries, type Sql } from './driver/sql.ts';
+import { eventInserts } from './event-inserts.ts';
 import { conditionsOf, rangeOf } from './list.ts';
+import { selectPayment } from './payment-columns.ts';
 import type { Owner } from './payments.ts';
 
 /** A look at the disputes of a payment. */
@@ -44,22 +47,28 @@ export const createDisputes = (sql: Sql) => ({
   },
 
   /**
-   * Records all disputes of a payment, and what they hold of it. An open one is due again in a day.
-   * @returns false if somebody has requested or recorded another look since this one began: nothing is written, because
-   *   its answer may be older
+   * Records all disputes of a payment, what they hold of it, and the events that tell of the changes. An open dispute is
+   * due again in a day.
+   * @returns the ids of the events; undefined if somebody has requested or recorded another look since this one began:
+   *   nothing is written, because its answer may be older
    */
-  async recordLook(look: DisputeLook, told: readonly KnownDispute[], now: Date): Promise<boolean> {
+  async recordLook(
+    look: DisputeLook,
+    told: readonly KnownDispute[],
+    now: Date,
+  ): Promise<string[] | undefined> {
     return sql.begin(async (tx) => {
       // Everything that changes the sums of a payment locks it first.
       const [payment] = await tx<DisputedPayment[]>`
         select id, application, test, order_id as "orderId", gateway from payments where id = ${look.id} for update`;
-      if (!payment) return false;
+      if (!payment) return undefined;
       const dueAt = told.some(isDisputeOpen) ? new Date(now.getTime() + dayMs) : null;
       const isLast = await changesOne(tx`
         update dispute_looks set number = number + 1, due_at = ${dueAt}
         where payment_id = ${look.id} and number = ${look.number}`);
-      if (!isLast) return false;
-      for (const dispute of told) await write(tx, payment, dispute, now);
+      if (!isLast) return undefined;
+      const changes: Change[] = [];
+      for (const dispute of told) changes.push(...(await write(tx, payment, dispute, now)));
       await tx`
         update payments p set amount_disputed = held.amount
         from (
@@ -67,7 +76,7 @@ export const createDisputes = (sql: Sql) => ({
           from disputes d join payments p on p.id = d.payment_id
           where d.payment_id = ${look.id} and d.stage = 'chargeback' and d.status not in ('won', 'closed')) held
         where p.id = ${look.id} and p.amount_disputed <> held.amount`;
-      return true;
+      return changes.length === 0 ? [] : announce(tx, look.id, changes, now);
     });
   },
 
@@ -96,26 +105,62 @@ export const createDisputes = (sql: Sql) => ({
 });
 export type Disputes = ReturnType<typeof createDisputes>;
 
+/** A dispute that has changed, and what was known of it before. */
+interface Change {
+  dispute: Dispute & { changes: number };
+  was: KnownDispute | undefined;
+}
+
 const write = async (
   tx: Queries,
   { id: paymentId, application, test, orderId, gateway }: DisputedPayment,
   dispute: KnownDispute,
   now: Date,
-): Promise<void> => {
+): Promise<Change[]> => {
   const { gatewayReference, stage, status, amount, currency, openedAt } = dispute;
   const { reason, networkReason, respondBy } = dispute;
+  const id = disputeId(gateway, gatewayReference);
   const closedAt = isDisputeOpen(dispute) ? null : now;
-  await tx`
+  const [was] = await tx<Dispute[]>`select ${columns(tx)} from disputes d where d.id = ${id}`;
+  const changed = await tx<Change['dispute'][]>`
     insert into disputes as d (id, payment_id, application, test, order_id, gateway, gateway_reference, stage, status,
       amount, currency, reason, network_reason, respond_by, opened_at, closed_at, updated_at)
-    values (${disputeId(gateway, gatewayReference)}, ${paymentId}, ${application}, ${test}, ${orderId}, ${gateway},
+    values (${id}, ${paymentId}, ${application}, ${test}, ${orderId}, ${gateway},
       ${gatewayReference}, ${stage}, ${status}, ${amount}, ${currency}, ${reason}, ${networkReason}, ${respondBy},
       ${openedAt}, ${closedAt}, ${now})
     on conflict (id) do update set stage = excluded.stage, status = excluded.status, amount = excluded.amount,
       currency = excluded.currency, reason = excluded.reason, network_reason = excluded.network_reason,
-      respond_by = excluded.respond_by, updated_at = excluded.updated_at,
+      respond_by = excluded.respond_by, changes = d.changes + 1, updated_at = excluded.updated_at,
       closed_at = case when d.status = excluded.status then d.closed_at else excluded.closed_at end
     where (d.stage, d.status, d.amount, d.currency, d.reason, d.network_reason, d.respond_by)
       is distinct from (excluded.stage, excluded.status, excluded.amount, excluded.currency, excluded.reason,
-        excluded.network_reason, excluded.respond_by)`;
+        excluded.network_reason, excluded.respond_by)
+    returning ${columns(tx)}, d.changes`;
+  return changed.map((written) => ({ dispute: written, was }));
+};
+
+/** Writes the events of the changes. The payment is locked, and has the sum that its disputes hold. */
+const announce = async (
+  tx: Queries,
+  paymentId: string,
+  changes: readonly Change[],
+  now: Date,
+): Promise<string[]> => {
+  const [payment] = await tx<Payment[]>`
+    select ${selectPayment(tx)} from payments p join applications a on a.slug = p.application
+    where p.id = ${paymentId} and a.dispute_events`;
+  if (!payment) return [];
+  const ids: string[] = [];
+  for (const { dispute, was } of changes) {
+    const kind = disputeEventKind(was, dispute);
+    if (!kind) continue;
+    const { changes: sequence } = dispute;
+    const event = createDisputeEvent(kind, { dispute, sequence, payment, createdAt: now });
+    await tx`
+      with ended as (
+        select id, application, test, order_id from payments where id = ${paymentId}
+      ), ${eventInserts(tx, event, dispute.id)} select`;
+    ids.push(event.id);
+  }
+  return ids;
 };

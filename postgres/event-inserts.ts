@@ -12,7 +12,7 @@ const nextFeedPosition = (sql: Queries) => sql`
 /**
  * Common table expressions that record an event with its final body, and its delivery, unless `ended` is empty.
  * `ended` is an expression before them with id, application, test and order_id of the payment.
- * @param subject the id of the payment or of its refund
+ * @param subject the id of the payment, of its refund or of its dispute
  */
 export const eventInserts = (
   sql: Queries,

@@ -22,9 +22,11 @@ export const selectPayment = (
 export const selectTraceId = (sql: Queries): Fragment =>
   sql`substr(p.traceparent, 4, 32) as "traceId"`;
 
-/** The refund of the event `e`, if it is one's: what the start of its workflow needs besides the payment `p`. */
-export const selectRefundOfEvent = (sql: Queries): Fragment => sql`
-  nullif(e.subject, p.id) as "refundId", (select amount from refunds where id = e.subject) as "refundAmount"`;
+/** What the start of the workflow that delivers the event `e` needs besides the payment `p`. */
+export const selectStartOfEvent = (sql: Queries): Fragment => sql`
+  case when e.kind like 'refund.%' then e.subject end as "refundId",
+  (select amount from refunds where id = e.subject) as "refundAmount",
+  case when e.kind like 'dispute.%' then e.id end as "disputeEventId"`;
 
 /** The columns that a create writes. */
 export const insertColumns = (sql: Queries): Fragment =>

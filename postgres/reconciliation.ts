@@ -1,7 +1,7 @@
 import { type WorkflowStart, workflowStartFields } from '../contract/payment.ts';
 import type { Status } from '../contract/status.ts';
 import type { Fragment, Queries } from './driver/sql.ts';
-import { selectPayment, selectRefundOfEvent } from './payment-columns.ts';
+import { selectPayment, selectStartOfEvent } from './payment-columns.ts';
 import { isStalled } from './sweeper.ts';
 
 /** A payment that must have a running workflow. */
@@ -57,7 +57,7 @@ export const createReconciliationQueries = (sql: Queries) => {
     /** Ended payments with a pending delivery. */
     async listUndelivered(page: Page): Promise<PaymentInProgress[]> {
       return sql<PaymentInProgress[]>`
-        select ${workflowStart}, ${selectRefundOfEvent(sql)}, p.status, d.next_attempt_at as "dueAt",
+        select ${workflowStart}, ${selectStartOfEvent(sql)}, p.status, d.next_attempt_at as "dueAt",
           d.next_attempt_at < now() - interval '2 minutes' as overdue,
           d.next_attempt_at::text as position
         from deliveries d join events e on e.id = d.event_id join payments p on p.id = d.payment_id

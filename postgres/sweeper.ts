@@ -1,6 +1,6 @@
 import { type RefundStart, type WorkflowStart, workflowStartFields } from '../contract/payment.ts';
 import type { Fragment, Queries } from './driver/sql.ts';
-import { selectPayment, selectRefundOfEvent } from './payment-columns.ts';
+import { selectPayment, selectStartOfEvent } from './payment-columns.ts';
 
 /** A payment whose payer was sent to the gateway, and that the sweeper inquires about now. */
 export interface ClaimedPayment extends WorkflowStart {
@@ -161,7 +161,7 @@ export const createSweeperQueries = (sql: Queries) => {
     /** Postponed deliveries of the application; the one that has waited longest is first. */
     async listPostponed(application: string, limit: number): Promise<PostponedDelivery[]> {
       return sql<PostponedDelivery[]>`
-        select ${workflowStart}, d.event_id as "eventId", ${selectRefundOfEvent(sql)}
+        select ${workflowStart}, d.event_id as "eventId", ${selectStartOfEvent(sql)}
         from deliveries d join events e on e.id = d.event_id join payments p on p.id = d.payment_id
         where d.application = ${application} and d.postponed_at is not null
         order by d.postponed_at limit ${limit}`;
@@ -206,7 +206,7 @@ export const createSweeperQueries = (sql: Queries) => {
             for update skip locked))
           returning event_id, payment_id, round, at_once
         )
-        select ${workflowStart}, ${selectRefundOfEvent(sql)}, exists (
+        select ${workflowStart}, ${selectStartOfEvent(sql)}, exists (
           select from attempts t
           where t.event_id = overdue.event_id and t.round = overdue.round
         ) as begun, overdue.at_once as "atOnce"

@@ -12,6 +12,7 @@ export const noticesQueue = 'notices';
 export const paymentWorkflow = 'payment';
 export const latePaymentWorkflow = 'latePayment';
 export const refundWorkflow = 'refund';
+export const disputeEventWorkflow = 'disputeEvent';
 export const sweeperWorkflow = 'sweeper';
 export const noticesWorkflow = 'notices';
 export const replayWorkflow = 'replay';
@@ -33,7 +34,7 @@ export const cancelUpdate = 'cancel';
 export const recheckSignal = 'recheck';
 /** Signal of the payment workflow: another payment has paid the order, so end this one unless somebody has paid it. */
 export const callOffSignal = 'callOff';
-/** Signal of the payment and the refund workflow: the next attempt of the delivery is due now. */
+/** Signal of every workflow that delivers: the next attempt of the delivery is due now. */
 export const deliverSignal = 'deliver';
 
 export interface PaymentInput {
@@ -49,6 +50,12 @@ export interface PaymentInput {
 export interface RefundInput {
   id: string;
   paymentId: string;
+}
+
+export interface DisputeEventInput {
+  /** The payment's. */
+  id: string;
+  eventId: string;
 }
 
 export interface VerifyRequest {
@@ -131,6 +138,7 @@ export type Workflows = {
   payment(input: PaymentInput): Promise<void>;
   latePayment(input: LatePaymentInput): Promise<void>;
   refund(input: RefundInput): Promise<void>;
+  disputeEvent(input: DisputeEventInput): Promise<void>;
   sweeper(): Promise<void>;
   notices(): Promise<void>;
   replay(input: ReplayInput): Promise<ReplayResult>;

@@ -1,9 +1,10 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { formatMoney } from '../contract/money.ts';
-import type { RefundStart, WorkflowStart } from '../contract/payment.ts';
+import type { DisputeEventStart, RefundStart, WorkflowStart } from '../contract/payment.ts';
 import {
   type AccountDayInput,
   accountDayWorkflowId,
+  type DisputeEventInput,
   type LatePaymentInput,
   type PaymentInput,
   paymentsQueue,
@@ -82,6 +83,25 @@ export const refundStartOptions = ({
       : `Refund for ${application}`,
   staticDetails: `Order ${markdownCode(orderId)}, payment ${id}`,
 });
+
+/** A running workflow is left alone. A closed one is started again: the event is replayed. */
+export const disputeEventStartOptions = ({
+  id,
+  disputeEventId: eventId,
+  application,
+  orderId,
+}: DisputeEventStart) => ({
+  taskQueue: paymentsQueue,
+  workflowId: disputeEventWorkflowId(eventId),
+  ...startOrJoin,
+  priority: { fairnessKey: application },
+  args: [{ id, eventId }] as [DisputeEventInput],
+  typedSearchAttributes: searchable({ application, orderId }),
+  staticSummary: `Event of a dispute for ${application}`,
+  staticDetails: `Order ${markdownCode(orderId)}, payment ${id}`,
+});
+
+export const disputeEventWorkflowId = (eventId: string): string => `DISPUTE_EVENT_${eventId}`;
 
 /**
  * Temporal shows details as Markdown. A backtick or a line break in an order id would end the code

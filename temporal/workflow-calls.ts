@@ -12,6 +12,7 @@ import { limits } from '../contract/limits.ts';
 import type { RefundStart, WorkflowStart } from '../contract/payment.ts';
 import type { VerificationResult } from '../contract/status.ts';
 import { withinTrace } from '../telemetry/log.ts';
+import { type AnyStart, signalAny, startAny } from './any-start.ts';
 import {
   type AccountDayInput,
   callOffSignal,
@@ -34,11 +35,6 @@ import {
   webhookTestWorkflow,
   type Workflows,
 } from './messages.ts';
-import {
-  type PaymentOrRefundStart,
-  signalPaymentOrRefund,
-  startPaymentOrRefund,
-} from './payment-or-refund.ts';
 import {
   accountDayStartOptions,
   latePaymentStartOptions,
@@ -77,7 +73,7 @@ const updateOrRestart = async (
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
-  await startPaymentOrRefund(workflow, start);
+  await startAny(workflow, start);
   try {
     return await execute();
   } catch (error) {
@@ -103,11 +99,11 @@ export const createWorkflowCalls = (client: Client) => {
   };
 
   const signalOrStart = async (
-    start: PaymentOrRefundStart,
+    start: AnyStart,
     signal: string,
     args: [RecheckRequest?] = [],
   ): Promise<void> => {
-    await within(deadlinesMs.start, () => signalPaymentOrRefund(workflow, start, signal, args));
+    await within(deadlinesMs.start, () => signalAny(workflow, start, signal, args));
   };
 
   return {
@@ -127,16 +123,16 @@ export const createWorkflowCalls = (client: Client) => {
       }
     },
 
-    /** Starts the workflow of a payment or a refund unless it runs. The new run continues where that is. */
-    async restart(start: PaymentOrRefundStart): Promise<void> {
-      await within(deadlinesMs.start, () => startPaymentOrRefund(workflow, start));
+    /** Starts the workflow of a payment, a refund or a dispute's event unless it runs. The new run continues where that is. */
+    async restart(start: AnyStart): Promise<void> {
+      await within(deadlinesMs.start, () => startAny(workflow, start));
     },
 
     /**
      * Has the workflow ask the gateway soon, or look for late money if the payment has ended. Starts the workflow if it
      * does not run.
      */
-    recheck: (start: PaymentOrRefundStart, request?: RecheckRequest): Promise<void> =>
+    recheck: (start: AnyStart, request?: RecheckRequest): Promise<void> =>
       signalOrStart(start, recheckSignal, request ? [request] : []),
 
     /** Tells the workflow that another payment has paid the order, and starts it if it does not run. */
@@ -148,7 +144,7 @@ export const createWorkflowCalls = (client: Client) => {
     /** Has the workflow of a refund that was called off or settled end it, and waits for that. */
     async finishRefund(start: RefundStart): Promise<void> {
       await within(deadlinesMs.verify, async () => {
-        await startPaymentOrRefund(workflow, start);
+        await startAny(workflow, start);
         const handle = workflow.getHandle(start.refundId);
         await handle.executeUpdate<void, []>(finishRefundUpdate).catch((error: unknown) => {
           // The run has ended, and with it the refund.

@@ -8,7 +8,7 @@ import type { PendingSignals } from './signals.ts';
 
 /** The event to deliver. */
 interface Delivery {
-  /** The payment or the refund. */
+  /** The payment or the refund; a dispute's payment. */
   id: string;
   /** By default the payment's one event. */
   eventId?: string;

@@ -1,5 +1,6 @@
 import type { Workflows } from '../temporal/messages.ts';
 import { compareAccountDay, compareAccounts } from './compare-accounts.ts';
+import { disputeEvent } from './dispute-event.ts';
 import { latePayment } from './late-payment.ts';
 import { notices } from './notices.ts';
 import { payment } from './payment.ts';
@@ -13,6 +14,7 @@ import { webhookTest } from './webhook-test.ts';
 export {
   compareAccountDay,
   compareAccounts,
+  disputeEvent,
   latePayment,
   notices,
   payment,
@@ -25,6 +27,7 @@ export {
 ({
   compareAccountDay,
   compareAccounts,
+  disputeEvent,
   latePayment,
   notices,
   payment,

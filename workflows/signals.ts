@@ -17,7 +17,7 @@ export interface PendingSignals {
 }
 const nothing: PendingSignals = { recheck: false, report: false, delivery: false, callOff: false };
 
-/** Handles the signals of a payment's or a refund's workflow. Every subscriber gets each signal. */
+/** Handles the signals of a workflow that delivers. Every subscriber gets each signal. */
 export const createSignals = () => {
   // Before the handlers, which get at once what has come before them.
   const pending = { ...nothing };

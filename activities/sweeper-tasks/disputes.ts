@@ -2,6 +2,7 @@ import type { AdapterOf } from '../../gateways/adapters.ts';
 import type { DisputeLook, Disputes } from '../../postgres/disputes.ts';
 import type { GatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import type { PaymentOutcomes } from '../../postgres/payment-outcomes.ts';
+import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import { exchangeWith, toOpenedPayment, unknownIfSilent } from '../gateway-calls.ts';
 import type { Log } from '../log.ts';
 import { forEachOrThrow, taskTimeMs } from './limited.ts';
@@ -12,6 +13,7 @@ export interface Deps {
   gatewayExchanges: Pick<GatewayExchanges, 'replaceRepeated'>;
   gatewayOf: AdapterOf;
   publicBaseUrl: string;
+  workflows: Pick<WorkflowCalls, 'restart'>;
   now: () => Date;
   logger: Log;
 }
@@ -24,8 +26,16 @@ const atOnce = 5;
  * notification and the book only cause a look, so it does not matter which of them comes first.
  */
 export const createDisputeTask = (deps: Deps) => {
-  const { disputes, paymentOutcomes, gatewayExchanges, gatewayOf, publicBaseUrl, now, logger } =
-    deps;
+  const {
+    disputes,
+    paymentOutcomes,
+    gatewayExchanges,
+    gatewayOf,
+    publicBaseUrl,
+    workflows,
+    now,
+    logger,
+  } = deps;
 
   const lookAt = async (look: DisputeLook): Promise<void> => {
     const payment = await paymentOutcomes.get(look.id);
@@ -44,7 +54,11 @@ export const createDisputeTask = (deps: Deps) => {
       logger.warn(facts, 'The gateway did not tell its disputes; a later sweep will retry');
       return;
     }
-    await disputes.recordLook(look, called.result, now());
+    const events = (await disputes.recordLook(look, called.result, now())) ?? [];
+    const { id, application, orderId } = payment;
+    for (const disputeEventId of events)
+      // The sweeper heals the delivery if the start fails.
+      await workflows.restart({ id, application, orderId, disputeEventId }).catch(() => {});
   };
 
   return {

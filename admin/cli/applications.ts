@@ -83,6 +83,11 @@ const settingOptions = (otherwise: {
     'events of refunds, which its receiver must know',
     otherwise.events,
   ).choices(['on', 'off']),
+  option(
+    '--dispute-events <state>',
+    'events of disputes, which its receiver must know',
+    otherwise.events,
+  ).choices(['on', 'off']),
   ordersPaidOnce(otherwise.orders),
   option('--display-name <name>', 'the name that payers see, instead of the slug', otherwise.name),
   option(
@@ -94,12 +99,14 @@ const settingOptions = (otherwise: {
 
 /** The settings whose option is given. */
 const settingsIn = (options: Options) => {
-  const { requestsPerMinute, refundEvents, ordersPaidOnce: once, displayName, locale } = options;
+  const { requestsPerMinute, refundEvents, disputeEvents, displayName, locale } = options;
+  const { ordersPaidOnce: once } = options;
   const fallbackGateways = toTexts(options['fallbackGateway']);
   return {
     ...(fallbackGateways && { fallbackGateways }),
     ...(typeof requestsPerMinute === 'number' && { requestsPerMinute }),
     ...(refundEvents !== undefined && { refundEvents: refundEvents === 'on' }),
+    ...(disputeEvents !== undefined && { disputeEvents: disputeEvents === 'on' }),
     ...(once !== undefined && { ordersPaidOnce: once === 'yes' }),
     ...(typeof displayName === 'string' && { displayName: displayName.trim() }),
     ...(typeof locale === 'string' && { locale: languageOf(locale) ?? null }),

@@ -178,6 +178,7 @@ const formatEvent = ({ event, workflowUrl }: EventDetails): string => {
     kind: event.kind,
     payment: event.paymentId,
     ...(event.refundId !== null && { refund: event.refundId }),
+    ...(event.disputeId !== null && { dispute: event.disputeId }),
     application: event.application,
     delivery: event.status,
     round: event.round,

@@ -33,10 +33,11 @@ export const timelineRows = (timeline: PaymentTimeline['timeline']) =>
   timeline.map(({ at, what, details }) => ({ time: at, what, details: details ?? '' }));
 
 export const eventRows = (events: PaymentTimeline['events']) =>
-  events.map(({ eventId, kind, refundId, status, nextAttemptAt }) => ({
+  events.map(({ eventId, kind, refundId, disputeId, status, nextAttemptAt }) => ({
     event: eventId,
     kind,
     refund: refundId,
+    dispute: disputeId,
     delivery: status,
     'next attempt': nextAttemptAt,
   }));

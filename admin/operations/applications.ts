@@ -61,6 +61,7 @@ const toAuditFacts = (application: Application): AuditFacts => ({
   webhook_url: application.webhookUrl && hideQuery(application.webhookUrl),
   requests_per_minute: application.requestsPerMinute,
   refund_events: application.refundEvents,
+  dispute_events: application.disputeEvents,
   orders_paid_once: application.ordersPaidOnce,
   display_name: application.displayName,
   locale: application.locale,

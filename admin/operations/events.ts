@@ -8,6 +8,7 @@ import {
 } from '../../postgres/admin-events.ts';
 import { createAdminPayments } from '../../postgres/admin-payments.ts';
 import type { DeliveryFilter } from '../../postgres/delivery-filter.ts';
+import { disputeEventWorkflowId } from '../../temporal/start-options.ts';
 import { findApplication } from './applications.ts';
 import { NotFound, Refusal } from './change.ts';
 import type { Deps } from './deps.ts';
@@ -18,7 +19,7 @@ export interface EventDetails {
   workflowUrl: string | null;
 }
 
-/** Reads events of payments and refunds, with their deliveries. */
+/** Reads events of payments, refunds and disputes, with their deliveries. */
 export const createEventOperations = ({ sql, workflowUrl }: Pick<Deps, 'sql' | 'workflowUrl'>) => {
   const events = createAdminEvents(sql);
 
@@ -43,7 +44,8 @@ export const createEventOperations = ({ sql, workflowUrl }: Pick<Deps, 'sql' | '
     async get(id: string): Promise<EventDetails> {
       const event = eventIdPattern.test(id) ? await events.get(id) : undefined;
       if (!event) throw new NotFound(`There is no event ${id}.`);
-      return { event, workflowUrl: workflowUrl(event.refundId ?? event.paymentId) };
+      const ofDispute = event.disputeId && disputeEventWorkflowId(event.eventId);
+      return { event, workflowUrl: workflowUrl(ofDispute ?? event.refundId ?? event.paymentId) };
     },
 
     /**

@@ -177,6 +177,7 @@ export const applicationFacts = (application: Application) => ({
   'Callback URLs': application.callbackUrls.join(', '),
   'Requests a minute': application.requestsPerMinute,
   'Events of refunds': application.refundEvents ? 'on' : 'off',
+  'Events of disputes': application.disputeEvents ? 'on' : 'off',
   'One paid payment for an order': application.ordersPaidOnce ? 'yes' : 'no',
   'Name for payers': application.displayName ?? application.slug,
   'Language for payers': application.locale ?? 'en',

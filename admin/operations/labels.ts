@@ -112,6 +112,9 @@ const event: Record<EventKind, string> = {
   'refund.created': 'refund created',
   'refund.succeeded': 'refund succeeded',
   'refund.failed': 'refund failed',
+  'dispute.opened': 'dispute opened',
+  'dispute.updated': 'dispute updated',
+  'dispute.closed': 'dispute closed',
 };
 
 const refundStatus: Record<RefundStatus, string> = {

@@ -2,7 +2,7 @@ import type { AuditAction } from '../../postgres/audit-log.ts';
 import type { Page, PaymentInProgress } from '../../postgres/reconciliation.ts';
 import { createReconciliationQueries } from '../../postgres/reconciliation.ts';
 import type { TemporalAdmin, WorkflowSummary } from '../../temporal/admin-client.ts';
-import { latePaymentWorkflowId } from '../../temporal/start-options.ts';
+import { disputeEventWorkflowId, latePaymentWorkflowId } from '../../temporal/start-options.ts';
 import type { DifferenceKind } from './labels.ts';
 import { Refusal } from './change.ts';
 import type { Deps } from './deps.ts';
@@ -73,7 +73,8 @@ const compareAll = async (run: Run): Promise<Reconciliation> => {
   const { queries, temporal, report } = run;
   const paymentWorkflows = {
     stillInProgress: queries.filterInProgress,
-    workflowId: ({ id, refundId }: PaymentInProgress) => refundId ?? id,
+    workflowId: ({ id, refundId, disputeEventId }: PaymentInProgress) =>
+      disputeEventId ? disputeEventWorkflowId(disputeEventId) : (refundId ?? id),
     action: 'payment.heal' as const,
     start: temporal.restart,
   };

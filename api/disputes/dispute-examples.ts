@@ -1,4 +1,6 @@
+import { DisputeEventBody } from '../../contract/dispute-event-schema.ts';
 import type { DisputeResponse } from '../../contract/dispute-responses.ts';
+import { disputeEventId } from '../../contract/ids.ts';
 import { paymentExamples } from '../payments/payment-examples.ts';
 
 const { payment_id, application, order_id, gateway, test, amount, currency } = paymentExamples.paid;
@@ -34,3 +36,18 @@ export const disputeExamples = {
     updated_at: '2026-12-20T06:02:11.459+00:00',
   },
 } satisfies Record<string, DisputeResponse>;
+
+/** The schema picks the fields of an event and their order. */
+export const disputeEventExamples = {
+  opened: DisputeEventBody.parse({
+    ...paymentExamples.paid,
+    ...chargeback,
+    event: 'dispute.opened',
+    event_id: disputeEventId(chargeback.dispute_id, 1, 'dispute.opened'),
+    created_at: chargeback.updated_at,
+    sequence: 1,
+    payment_amount: amount,
+    payment_currency: currency,
+    amount_disputed: amount,
+  }),
+} satisfies Record<string, DisputeEventBody>;

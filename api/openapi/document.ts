@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { CreateDocumentOptions } from 'zod-openapi';
 import { createDocument } from 'zod-openapi';
+import { DisputeEventBody, DisputeEventHeaders } from '../../contract/dispute-event-schema.ts';
 import { EventBody, EventHeaders } from '../../contract/event-schema.ts';
 import { RefundEventBody, RefundEventHeaders } from '../../contract/refund-event-schema.ts';
 import { limits } from '../../contract/limits.ts';
+import { disputeEventExamples } from '../disputes/dispute-examples.ts';
 import type { DeclaredResponse } from '../http/declared-responses.ts';
 import { declaredResponses } from '../http/declared-responses.ts';
 import type { HeaderName } from '../http/response-headers.ts';
@@ -31,7 +33,11 @@ export const createOpenApi = (publicBaseUrl: string) => {
       servers: [{ url: publicBaseUrl }],
       tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
       paths,
-      webhooks: { paymentEnded: { post: webhook }, refundChanged: { post: refundWebhook } },
+      webhooks: {
+        paymentEnded: { post: webhook },
+        refundChanged: { post: refundWebhook },
+        disputeChanged: { post: disputeWebhook },
+      },
       components: {
         securitySchemes: {
           bearer: {
@@ -223,6 +229,18 @@ const refundWebhook = {
     'nothing about the order.',
   requestParams: { header: RefundEventHeaders },
   requestBody: requestBody({ json: RefundEventBody, examples: refundEventExamples }),
+};
+
+const disputeWebhook = {
+  ...webhook,
+  operationId: 'disputeChanged',
+  summary: 'A dispute was opened, has changed or was closed',
+  description:
+    'Off until an admin turns the events of disputes on for the application. Signed, repeated, listed and replayed like ' +
+    'the event of a payment, and those of test payments come to the same URL. Each change sends one event. De-duplicate ' +
+    'by `event_id`. Its `status` is that of the dispute, and says nothing about the order.',
+  requestParams: { header: DisputeEventHeaders },
+  requestBody: requestBody({ json: DisputeEventBody, examples: disputeEventExamples }),
 };
 
 /**

@@ -1,7 +1,8 @@
-import type { Event, FailureCode, RefundEvent } from './types.ts';
+import type { DisputeEvent, Event, FailureCode, RefundEvent } from './types.ts';
 
 /** With the member it is a subtype of the other events, as the narrowing of `isKnownEvent` needs. */
 type OfRefund = RefundEvent & { cancelled_by?: never };
+type OfDispute = DisputeEvent & { cancelled_by?: never };
 
 interface Events {
   'payment.paid': Event & { status: 'paid'; paid_at: string; failure_code: null };
@@ -11,6 +12,9 @@ interface Events {
   'refund.created': OfRefund;
   'refund.succeeded': OfRefund & { status: 'succeeded'; failure_code: null };
   'refund.failed': OfRefund & { status: 'failed'; failure_code: string };
+  'dispute.opened': OfDispute & { closed_at: null };
+  'dispute.updated': OfDispute;
+  'dispute.closed': OfDispute & { closed_at: string };
 }
 
 /** An event of a kind that this release knows; its `event` says which fields it has. */
@@ -24,6 +28,9 @@ const kinds: Record<keyof Events, true> = {
   'refund.created': true,
   'refund.succeeded': true,
   'refund.failed': true,
+  'dispute.opened': true,
+  'dispute.updated': true,
+  'dispute.closed': true,
 };
 
 /** False for the kinds of later versions: answer those with a 2xx status, and do nothing else. */

@@ -491,6 +491,67 @@ export interface Dispute {
   updated_at: string;
 }
 
+export interface DisputeEvent {
+  /** `dispute.opened`: the service has just heard of the dispute, and it is open. `dispute.updated`: its status, stage, amount, currency or deadline has changed. `dispute.closed`: it was won or lost, or has ended otherwise. A dispute that was closed before the service heard of it has no `dispute.opened`. `dispute.updated` may follow `dispute.closed`: the payer’s bank has taken the money again. New kinds may appear. */
+  event: 'dispute.opened' | 'dispute.updated' | 'dispute.closed' | (string & {});
+  /** The same in every attempt: ignore an event that you have processed. */
+  event_id: string;
+  /** When the service heard of the change. ISO 8601 in UTC with milliseconds, written `+00:00`. */
+  created_at: string;
+  /** The id of a dispute. */
+  dispute_id: string;
+  /** Rises with each change of the dispute, and may skip numbers. Events are delivered independently of each other: act on the one with the highest number. */
+  sequence: number;
+  /** `inquiry`: the payer’s bank asks about the money. `chargeback`: it takes the money. New stages may appear. */
+  stage: 'inquiry' | 'chargeback' | (string & {});
+  /** `needs_response`: the gateway waits for evidence until `respond_by`. `under_review`: the bank decides. `won`: the money comes back. `lost`: it does not. `closed`: the inquiry has ended, or the gateway has prevented the chargeback. A `won` dispute may open again: the bank can take the money a second time. New statuses may appear. */
+  status: 'needs_response' | 'under_review' | 'won' | 'lost' | 'closed' | (string & {});
+  /** In minor units of the currency, e.g. cents; IRR in whole rials. */
+  amount: number;
+  /** What the dispute holds against refunds: its amount while it is a chargeback that is neither `won` nor `closed`, else 0. `amount_disputed` of the payment is the sum, in which one of another currency counts as the whole payment. */
+  amount_held: number;
+  currency: Currency;
+  /** The reason, in the gateway’s word. An open set: new words may appear. */
+  reason: string | null;
+  /** The reason, as the code of the card’s network. */
+  network_reason: string | null;
+  respond_by: string | null;
+  /** When the gateway opened the dispute. The list has its order. ISO 8601 in UTC with milliseconds, written `+00:00`. */
+  opened_at: string;
+  closed_at: string | null;
+  /** In minor units of the currency, e.g. cents; IRR in whole rials. */
+  payment_amount: number;
+  payment_currency: Currency;
+  /** The id of a payment. */
+  payment_id: string;
+  /** Slug of the owning application. */
+  application: string;
+  /** The application's own order reference. Several payments may have the same one. */
+  order_id: string;
+  /** Tracking code of the gateway; null unless paid. */
+  tracking_code: string | null;
+  /** First six and last four digits of the card; null if the gateway has none. */
+  card_pan_masked: string | null;
+  paid_at: string | null;
+  /** Null unless failed. */
+  failure_code: FailureCode | null;
+  /** One fixed English sentence for each failure code. */
+  failure_reason: string | null;
+  /** True if a test token created the payment. Events of both modes come to the same webhook URL with the same signature: compare it with your order before you act. */
+  test: boolean;
+  /** As it was sent: the same keys in the same order, the same number literals. */
+  metadata: {
+    [k: string]: unknown;
+  };
+
+  /** The sum that was given back, in minor units. It may be more than `amount` where somebody gave money back at the gateway. */
+  amount_refunded: number;
+  /** The sum that refunds hold which have not ended, in minor units. */
+  amount_refund_pending: number;
+  /** The sum that chargebacks of the payer’s bank hold, in minor units: those that are not won. Nobody can refund it. The payment stays `paid`. */
+  amount_disputed: number;
+}
+
 export interface DisputeList {
   data: Dispute[];
   pagination: DisputePagination;
@@ -552,6 +613,9 @@ export interface EventDetail {
     | 'refund.created'
     | 'refund.succeeded'
     | 'refund.failed'
+    | 'dispute.opened'
+    | 'dispute.updated'
+    | 'dispute.closed'
     | (string & {});
   /** When the payment ended, not when it was created. ISO 8601 in UTC with milliseconds, written `+00:00`. */
   created_at: string;
@@ -588,6 +652,9 @@ export interface EventSummary {
     | 'refund.created'
     | 'refund.succeeded'
     | 'refund.failed'
+    | 'dispute.opened'
+    | 'dispute.updated'
+    | 'dispute.closed'
     | (string & {});
   /** When the payment ended, not when it was created. ISO 8601 in UTC with milliseconds, written `+00:00`. */
   created_at: string;
@@ -942,6 +1009,9 @@ export interface TestWebhook {
         | 'refund.created'
         | 'refund.succeeded'
         | 'refund.failed'
+        | 'dispute.opened'
+        | 'dispute.updated'
+        | 'dispute.closed'
       )
     | undefined;
 }
@@ -1107,6 +1177,9 @@ export interface ListEvents {
         | 'refund.created'
         | 'refund.succeeded'
         | 'refund.failed'
+        | 'dispute.opened'
+        | 'dispute.updated'
+        | 'dispute.closed'
       )
     | undefined;
   /** The status of the delivery at the moment. It changes, so a feed with this filter misses events. */

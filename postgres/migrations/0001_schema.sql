@@ -44,6 +44,8 @@ create table applications (
     constraint applications__requests_per_minute check (requests_per_minute > 0),
   -- Its receiver knows the events of refunds.
   refund_events boolean not null default false,
+  -- Its receiver knows the events of disputes.
+  dispute_events boolean not null default false,
   -- At most one payment of an order is paid and not given back in full.
   orders_paid_once boolean not null default false,
   -- The name that payers see; null: the slug.
@@ -346,6 +348,8 @@ create table disputes (
   respond_by timestamptz,
   opened_at timestamptz not null,
   closed_at timestamptz,
+  -- How often it has changed, the first record included. An event has the number of its change.
+  changes int not null default 1,
   updated_at timestamptz not null
 );
 create index disputes__payment on disputes (payment_id, opened_at desc, id desc);
@@ -617,7 +621,7 @@ revoke execute on function confirm_subject() from public;
 create trigger confirmations__confirm before insert on confirmations
   for each row execute function confirm_subject();
 
--- The events. Each names its subject (a payment or a refund, by its id), the payment it belongs to, and its owner.
+-- The events. Each names its subject (a payment, a refund or a dispute, by its id), the payment it belongs to, and its owner.
 -- Every attempt sends these bytes.
 create table events (
   id uuid primary key,

@@ -200,6 +200,33 @@ const changeRefundEvents = applicationAction({
   },
 });
 
+const disputeEventsField = (request: PersonRequest, now: boolean): Html =>
+  select('Events of disputes', 'disputes', {
+    choices: ['on', 'off'],
+    chosen: typedOr(request, 'disputes', now ? 'on' : 'off'),
+  });
+
+const changeDisputeEvents = applicationAction({
+  path: 'dispute-events',
+  role: 'admin',
+  describe: async (slug, request) => {
+    const { disputeEvents } = await request.operations.applications.get(slug);
+    const chosen = typedOr(request, 'disputes', disputeEvents ? 'on' : 'off');
+    return {
+      title: `Events of disputes for ${slug}`,
+      consequence:
+        'On: the receiver gets a webhook when a dispute opens, changes or closes, and it must know these events. Off: no webhook is sent about disputes that change from now on.',
+      button: 'Change',
+      done: `The events of disputes for ${slug} are ${chosen}.`,
+      fields: disputeEventsField(request, disputeEvents),
+    };
+  },
+  execute: async (slug, request, reason) => {
+    const disputeEvents = text(request, 'disputes') === 'on';
+    await request.operations.applications.update(slug, { disputeEvents }, reason);
+  },
+});
+
 const payersFields = (
   request: PersonRequest,
   { slug = '', ...now }: { name: string; locale: string; slug?: string },
@@ -244,13 +271,15 @@ const changePayers = applicationAction({
 /** The fields of the settings that a new application may leave as they are. */
 export const optionalFields = (request: PersonRequest): Html =>
   html`${budgetField(request, limits.applicationRequestsPerMinute)}
-    ${refundEventsField(request, false)} ${ordersField(request, true)}
+    ${refundEventsField(request, false)} ${disputeEventsField(request, false)}
+    ${ordersField(request, true)}
     ${payersFields(request, { name: '', locale: 'en' })}`;
 
 /** The values of these fields. @throws Refusal */
 export const optionalSettings = (request: PersonRequest) => ({
   requestsPerMinute: budgetIn(request),
   refundEvents: text(request, 'events') === 'on',
+  disputeEvents: text(request, 'disputes') === 'on',
   ordersPaidOnce: text(request, 'once') === 'yes',
   ...payersIn(request),
 });
@@ -263,6 +292,7 @@ export const applicationSettings: readonly Action[] = [
   changeCallbackUrls,
   changeBudget,
   changeRefundEvents,
+  changeDisputeEvents,
   changeOrders,
   changePayers,
 ];

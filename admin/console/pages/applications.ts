@@ -37,6 +37,7 @@ const settingPaths: Readonly<Record<string, string>> = {
   'Callback URLs': 'callback-urls',
   'Requests a minute': 'budget',
   'Events of refunds': 'refund-events',
+  'Events of disputes': 'dispute-events',
   'One paid payment for an order': 'orders',
   'Name for payers': 'payers',
   'Language for payers': 'payers',

@@ -14,23 +14,29 @@ const replayEffects = {
   exhausted: 'A new round of up to six attempts sends the event again',
 } as const;
 
-const describe = ({ eventId, kind, paymentId, refundId, status }: EventSummary): string => {
+const subjectOf = ({ paymentId, refundId, disputeId }: EventSummary): string => {
+  if (refundId !== null) return `${refundId}, a refund of ${paymentId}`;
+  return disputeId === null ? paymentId : `${disputeId}, a dispute of ${paymentId}`;
+};
+
+const describe = (event: EventSummary): string => {
+  const { eventId, kind, status } = event;
   if (status === 'none') throw new Refusal(`${eventId} has no delivery.`);
-  const subject = refundId === null ? paymentId : `${refundId}, a refund of ${paymentId}`;
   return (
-    `This is “${labelOf('event', kind)}” of ${subject}. ${replayEffects[status]}, to the current webhook URL. ` +
+    `This is “${labelOf('event', kind)}” of ${subjectOf(event)}. ${replayEffects[status]}, to the current webhook URL. ` +
     'The receiver may get it twice. Payments and refunds stay as they are.'
   );
 };
 
 /** The facts of an event and of its delivery. */
 const eventCells = (event: EventSummary): Row => {
-  const { eventId, kind, paymentId, refundId, application } = event;
+  const { eventId, kind, paymentId, refundId, disputeId, application } = event;
   return {
     Event: idLink(`/events/${eventId}`, eventId),
     Kind: coded('event', kind),
     Payment: idLink(`/payments/${paymentId}`, paymentId),
     Refund: refundId && idLink(`/refunds/${refundId}`, refundId),
+    Dispute: disputeId,
     Order: event.orderId,
     Application: html`${link(`/applications/${application}`, application)} ${modeTag(event.test)}`,
     Webhook: deliveryState(event.status, event.errorClass),

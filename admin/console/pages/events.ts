@@ -69,7 +69,7 @@ export const eventRoutes = (deps: Deps): Route[] => {
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { params, operations, cells, session } = request;
     const { event, workflowUrl } = await operations.events.get(params.event);
-    const { eventId, kind, paymentId, refundId, application, status, attempts } = event;
+    const { eventId, kind, paymentId, refundId, disputeId, application, status, attempts } = event;
     const replay = replayButton(event, request);
     return page(
       `Event ${eventId}`,
@@ -77,6 +77,7 @@ export const eventRoutes = (deps: Deps): Route[] => {
         Kind: withCode('event', kind),
         Payment: idLink(`/payments/${paymentId}`, paymentId),
         Refund: refundId && idLink(`/refunds/${refundId}`, refundId),
+        Dispute: disputeId,
         Order: event.orderId,
         Application: link(`/applications/${application}`, application),
         Mode: event.test ? 'test' : 'live',

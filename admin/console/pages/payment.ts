@@ -161,7 +161,7 @@ const paymentPart = async (
   request: PersonRequest,
 ): Promise<Html> => {
   const { payment, events, others, workflowUrl } = found;
-  const ended = events.find(({ refundId }) => refundId === null);
+  const ended = events.find(({ refundId, disputeId }) => refundId === null && disputeId === null);
   const [own, refunds] = await Promise.all([
     ended && request.operations.events.get(ended.eventId),
     payment.status === 'paid' ? refundsOfPayment(payment.id, request) : undefined,

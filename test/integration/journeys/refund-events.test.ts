@@ -4,7 +4,10 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../../stack/ports.ts';
+import { createDisputes } from '../../../postgres/disputes.ts';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
+import { disputeEventWorkflowId } from '../../../temporal/start-options.ts';
+import { createWorkflowCalls } from '../../../temporal/workflow-calls.ts';
 import { forFile } from '../../support/for-file.ts';
 import { runLine, words } from '../../support/service/admin-line.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
@@ -34,7 +37,8 @@ const post = async (path: string, form: Record<string, string> = {}) => {
 };
 
 const { application, token, journey } = await service.anApplication();
-await sql`update applications set refund_events = true where slug = ${application}`;
+await sql`
+  update applications set refund_events = true, dispute_events = true where slug = ${application}`;
 
 interface StoredEvent {
   id: string;
@@ -47,9 +51,28 @@ const eventsOf = (paymentId: string) => sql<StoredEvent[]>`
 const postsOf = ({ id }: StoredEvent) =>
   receiver.all.filter(({ headers }) => headers['x-service-event-id'] === id);
 /** The workflow of a delivery ends after the delivery. */
-const closes = ({ subject }: StoredEvent) => service.client.workflow.getHandle(subject).result();
+const closes = ({ id, kind, subject }: StoredEvent) =>
+  service.client.workflow
+    .getHandle(kind.startsWith('dispute.') ? disputeEventWorkflowId(id) : subject)
+    .result();
 
-/** A paid payment with a refund that failed, and one that an admin has recorded. */
+/** The payer's bank takes the money. */
+const dispute = async (id: string) => {
+  await sql`insert into dispute_looks (payment_id) values (${id})`;
+  const told = {
+    gatewayReference: `dp_${id}`,
+    ...({ stage: 'chargeback', status: 'lost', amount: 1250, currency: 'EUR' } as const),
+    ...{ reason: null, networkReason: null, respondBy: null, openedAt: new Date() },
+  };
+  const [disputeEventId = ''] =
+    (await createDisputes(sql).recordLook({ id, number: 1 }, [told], new Date())) ?? [];
+  await createWorkflowCalls(service.client).restart({
+    ...{ id, application, disputeEventId },
+    orderId: String((await journey.get(id)).json['order_id']),
+  });
+};
+
+/** A paid payment with a refund that failed, one that an admin has recorded, and a dispute. */
 const aPayment = async () => {
   const id = await journey.finish('pay');
   const failed = await refund(journey, id, { amount: 100, sandbox: { outcome: 'failed' } });
@@ -60,6 +83,7 @@ const aPayment = async () => {
     reason: 'paid back in cash',
   });
   await refundBecomes(journey, made.refund.id, 'succeeded');
+  await dispute(id);
   const events = await eventsOf(id);
   await until('every event is sent', () => events.every((event) => postsOf(event).length === 1));
   await Promise.all(events.map(closes));
@@ -71,7 +95,7 @@ let events: StoredEvent[];
 beforeAll(async () => {
   ({ id: paymentId, events } = await aPayment());
 });
-const kinds = ['payment.paid', 'refund.failed', 'refund.created'] as const;
+const kinds = ['payment.paid', 'refund.failed', 'refund.created', 'dispute.closed'] as const;
 const eventOf = (kind: string): StoredEvent => {
   const found = events.find((event) => event.kind === kind);
   if (!found) throw new Error(`There is no ${kind}`);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { KnownDispute } from '../../../contract/dispute.ts';
 import { createDisputes } from '../../../postgres/disputes.ts';
 import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
@@ -36,7 +36,7 @@ describe('a chargeback', () => {
     [{ currency: 'USD' }, 1250],
   ] as const)('of %o holds %i', async (changes, amount) => {
     const { payment, look, held } = await paidPayment();
-    expect(await look(aDispute({ gatewayReference: `dp_${payment.id}`, ...changes }))).toBe(true);
+    expect(await look(aDispute({ gatewayReference: `dp_${payment.id}`, ...changes }))).toEqual([]);
     expect(await held()).toBe(amount);
   });
 
@@ -80,16 +80,67 @@ describe('a chargeback', () => {
   });
 });
 
+describe('the events of a dispute', () => {
+  const withEvents = async () => {
+    const { payment, look } = await paidPayment();
+    await sql`update applications set dispute_events = true where slug = ${payment.application}`;
+    onTestFinished(async () => {
+      await sql`update applications set dispute_events = false where slug = ${payment.application}`;
+    });
+    const gatewayReference = `dp_${payment.id}`;
+    const kinds = async () => {
+      const rows = await sql<{ kind: string }[]>`
+        select kind from deliveries where payment_id = ${payment.id} and kind like 'dispute.%' order by recorded_at`;
+      return rows.map(({ kind }) => kind.replace('dispute.', ''));
+    };
+    return {
+      kinds,
+      look: (changes: Partial<KnownDispute>) => look(aDispute({ gatewayReference, ...changes })),
+    };
+  };
+
+  it.each([
+    ['the first look', [{}], ['opened']],
+    ['a first look after the end', [{ status: 'won' }], ['closed']],
+    ['a look that changes nothing', [{}, {}], ['opened']],
+    ['a reason that comes later', [{ reason: null }, {}], ['opened']],
+    ['an inquiry that becomes a chargeback', [{ stage: 'inquiry' }, {}], ['opened', 'updated']],
+    ['another amount', [{}, { amount: 900 }], ['opened', 'updated']],
+    ['another deadline', [{}, { respondBy: null }], ['opened', 'updated']],
+    ['an answer', [{}, { status: 'under_review' }], ['opened', 'updated']],
+    ['an end', [{}, { status: 'lost' }], ['opened', 'closed']],
+    [
+      'an amount after the end',
+      [{ status: 'won' }, { status: 'won', amount: 9 }],
+      ['closed', 'updated'],
+    ],
+    [
+      'a second chargeback',
+      [{ status: 'won' }, {}, { status: 'won' }],
+      ['closed', 'updated', 'closed'],
+    ],
+    [
+      'a second chargeback that nobody saw',
+      [{ status: 'won' }, { status: 'lost' }],
+      ['closed', 'closed'],
+    ],
+  ] as const)('tell of %s', async (_, looks, expected) => {
+    const { look, kinds } = await withEvents();
+    for (const changes of looks) await look(changes);
+    expect(await kinds()).toEqual(expected);
+  });
+});
+
 it('a look counts no more once somebody has requested another one', async () => {
   const { payment, held } = await paidPayment();
   await disputes.requestLook(payment.id);
   const [claimed] = await disputes.claimLooks(1);
   await disputes.requestLook(payment.id);
   const dispute = aDispute({ gatewayReference: `dp_${payment.id}` });
-  expect(claimed && (await disputes.recordLook(claimed, [dispute], new Date()))).toBe(false);
+  expect(claimed && (await disputes.recordLook(claimed, [dispute], new Date()))).toBeUndefined();
   expect(await held()).toBe(0);
   const [again] = await disputes.claimLooks(1);
-  expect(again && (await disputes.recordLook(again, [dispute], new Date()))).toBe(true);
+  expect(again && (await disputes.recordLook(again, [dispute], new Date()))).toEqual([]);
 });
 
 it('a claimed look is due again only later', async () => {

@@ -38,6 +38,7 @@ beforeAll(async () => {
     defaultGateway: 'sandbox',
     callbackUrls: ['http://127.0.0.1:9/return'],
     webhookUrl: null,
+    disputeEvents: true,
   });
   await fill(postgres.sql, { application, count });
   await fillForAdmins(postgres.sql);

@@ -28,7 +28,7 @@ export const recordDisputes = async (
   const [look] = await sql<{ number: number }[]>`
     insert into dispute_looks (payment_id) values (${paymentId})
     on conflict (payment_id) do update set due_at = null returning number`;
-  const isRecorded =
+  const events =
     look && (await createDisputes(sql).recordLook({ id: paymentId, ...look }, told, now));
-  if (!isRecorded) throw new Error(`the disputes of ${paymentId} are not recorded`);
+  if (!events) throw new Error(`the disputes of ${paymentId} are not recorded`);
 };

@@ -85,6 +85,7 @@ export const createDisputeDriver = async (
       gatewayExchanges: createGatewayExchanges(sql),
       gatewayOf,
       publicBaseUrl,
+      workflows: { restart: async () => {} },
       now: () => new Date(),
       logger: readableLogger().logger,
     });

@@ -39,13 +39,13 @@ it('creates an application with every setting that an update has', async () => {
   await records.sql`insert into gateways (slug, driver, kind) values ('second', 'sandbox', 'sandbox')`;
   const create = 'applications create whole --gateway sandbox --callback-url https://a.example/';
   const settings =
-    '--fallback-gateway second --requests-per-minute 77 --refund-events on --orders-paid-once no --locale fa';
+    '--fallback-gateway second --requests-per-minute 77 --refund-events on --dispute-events on --orders-paid-once no --locale fa';
   const { code, notes } = await run([...words(`${create} ${settings} --display-name`), 'The Shop']);
   expect([code, notes]).toEqual([0, '']);
   const [row] = await records.sql`
-    select fallback_gateways, requests_per_minute, refund_events, orders_paid_once, display_name, locale
+    select fallback_gateways, requests_per_minute, refund_events, dispute_events, orders_paid_once, display_name, locale
     from applications where slug = 'whole'`;
-  expect(Object.values(row ?? {})).toEqual([['second'], 77, true, false, 'The Shop', 'fa']);
+  expect(Object.values(row ?? {})).toEqual([['second'], 77, true, true, false, 'The Shop', 'fa']);
   const bad = words(`${create.replace('whole', 'bad')} --display-name`);
   expect(await run([...bad, '\u202e'])).toMatchObject({ code: 1 });
   expect(await records.sql`select from applications where slug = 'bad'`).toEqual([]);

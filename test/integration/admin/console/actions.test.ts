@@ -79,6 +79,12 @@ describe('an action', () => {
       'application:shop',
     ],
     [
+      '/applications/shop/dispute-events',
+      { disputes: 'on' },
+      'application.update',
+      'application:shop',
+    ],
+    [
       '/applications/shop/refund-events',
       { events: 'on' },
       'application.update',
@@ -284,7 +290,7 @@ describe('an action', () => {
     ];
     // Its records are those of the payments that it heals.
     const healing = ['/reconcile/heal'];
-    expect(paths).toHaveLength(50 + others.length + healing.length);
+    expect(paths).toHaveLength(51 + others.length + healing.length);
   });
 
   it('an action without a reason changes nothing', async () => {

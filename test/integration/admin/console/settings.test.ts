@@ -43,6 +43,7 @@ it('the forms of settings begin with what is set', async () => {
     ['callback-urls', '>https://shop.example/return</textarea>'],
     ['gateway', 'value="sandbox" selected'],
     ['refund-events', 'value="off" selected'],
+    ['dispute-events', 'value="off" selected'],
     ['payers', 'placeholder="tickets"'],
   ]) {
     const { text } = await console.call(`/applications/tickets/${path}`, { cookie });
@@ -107,6 +108,7 @@ it('a new application shows its webhook secret once, and appears in the list', a
     fallbacks: 'music-two',
     budget: '77',
     events: 'on',
+    disputes: 'on',
     once: 'no',
     name: 'Music',
     locale: 'fa',
@@ -118,9 +120,9 @@ it('a new application shows its webhook secret once, and appears in the list', a
   const { text } = await console.call('/applications/music', { cookie: person.cookie });
   expect(text).toContain('https://music.example/return, https://music.example/other');
   const [row] = await console.sql`
-    select fallback_gateways, requests_per_minute, refund_events, orders_paid_once, display_name, locale
+    select fallback_gateways, requests_per_minute, refund_events, dispute_events, orders_paid_once, display_name, locale
     from applications where slug = 'music'`;
-  expect(Object.values(row ?? {})).toEqual([['music-two'], 77, true, false, 'Music', 'fa']);
+  expect(Object.values(row ?? {})).toEqual([['music-two'], 77, true, true, false, 'Music', 'fa']);
   const again = await console.act('/create-application', fields, person);
   expect([again.answer.status, again.answer.text.includes('already exists')]).toEqual([409, true]);
   expect(await console.auditOf('creates')).toHaveLength(1);

@@ -1,0 +1,30 @@
+import { CancellationScope, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import { webhookExhausted } from '../temporal/failures.ts';
+import type { DisputeEventInput } from '../temporal/messages.ts';
+import { deliver } from './delivery.ts';
+import { createDetails } from './details.ts';
+import { createSignals } from './signals.ts';
+
+/**
+ * Delivers one event of a dispute. The sweeper reads disputes, so nothing else of a dispute has a workflow.
+ * @throws ApplicationFailure WebhookExhausted after six attempts without success
+ */
+export async function disputeEvent(input: DisputeEventInput): Promise<void> {
+  // A cancel request from the Temporal UI must not stop a delivery.
+  await CancellationScope.nonCancellable(() => run(input));
+}
+
+const run = async ({ id, eventId }: DisputeEventInput): Promise<void> => {
+  const result = await deliver(
+    { id, eventId },
+    {
+      pending: createSignals().pending,
+      working: new Set(),
+      isAsked: () => false,
+      historyIsLong: () => workflowInfo().continueAsNewSuggested,
+      continueInNewRun: () => continueAsNew<typeof disputeEvent>({ id, eventId }),
+      say: createDetails(),
+    },
+  );
+  if (result === 'exhausted') throw webhookExhausted(`The event ${eventId} was not accepted`);
+};
