@@ -1,3 +1,4 @@
+import { isTerminal } from '../../contract/status.ts';
 import type { AdapterOf } from '../../gateways/adapters.ts';
 import type { DisputeLook, Disputes } from '../../postgres/disputes.ts';
 import type { GatewayExchanges } from '../../postgres/gateway-exchanges.ts';
@@ -39,7 +40,12 @@ export const createDisputeTask = (deps: Deps) => {
 
   const lookAt = async (look: DisputeLook): Promise<void> => {
     const payment = await paymentOutcomes.get(look.id);
-    if (!payment || payment.reference === null) return;
+    if (!payment) return;
+    if (payment.reference === null) {
+      // It never will be opened, so no later look could find anything.
+      if (isTerminal(payment.status)) await disputes.recordLook(look, [], now());
+      return;
+    }
     const opened = toOpenedPayment(payment, payment.reference, publicBaseUrl);
     const called = await exchangeWith(gatewayOf, payment, (gateway) =>
       unknownIfSilent(async () => gateway.disputes?.(opened) ?? []),

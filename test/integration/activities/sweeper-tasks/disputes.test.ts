@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { createDisputeTask } from '../../../../activities/sweeper-tasks/disputes.ts';
+import { createDisputes } from '../../../../postgres/disputes.ts';
+import { createGatewayExchanges } from '../../../../postgres/gateway-exchanges.ts';
+import { createRetention } from '../../../../postgres/retention.ts';
+import { noAnswer, startRecords, withOutcome } from '../../../support/data/records.ts';
+import { forFile } from '../../../support/for-file.ts';
+import {
+  aGateway,
+  publicBaseUrl,
+  readableLogger,
+} from '../../../support/service/scripted-gateway.ts';
+
+const records = await forFile(startRecords());
+const { sql, paymentOutcomes } = records;
+const disputes = createDisputes(sql);
+
+it('a look at a payment that was never opened ends with the payment, and keeps it from no purge', async () => {
+  const { gatewayOf, asked } = aGateway({ disputes: async () => [] });
+  const { lookAtDisputes } = createDisputeTask({
+    ...{ disputes, paymentOutcomes, gatewayExchanges: createGatewayExchanges(sql), gatewayOf },
+    ...{ publicBaseUrl, now: () => new Date(), logger: readableLogger().logger },
+  });
+  const look = async () => {
+    await sql`update dispute_looks set due_at = now() where due_at is not null`;
+    return lookAtDisputes();
+  };
+  const purge = () => createRetention(sql).deletePayments(new Date(Date.now() + 60_000), 10);
+  const payment = await records.created();
+  await disputes.requestLook(payment.id);
+  // Its gateway may have opened it, and the answer may come yet.
+  expect([await look(), await look()]).toEqual([1, 1]);
+
+  const { ended, event } = withOutcome(payment, 'failed');
+  await paymentOutcomes.finalize(ended, event, noAnswer);
+  await sql`update deliveries set status = 'delivered', next_attempt_at = null`;
+  expect(await purge()).toBe(0);
+  expect([await look(), await look()]).toEqual([1, 0]);
+  expect(asked).toEqual([]);
+  expect(await purge()).toBe(1);
+});
