@@ -84,7 +84,6 @@ export const createMailer = (
         ]);
       // The library reads a stream once the server has accepted DATA, so this is where a mail begins to exist there.
       let begun = false;
-      let told = false;
       const content = Readable.from(
         (function* () {
           begun = true;
@@ -99,11 +98,10 @@ export const createMailer = (
             connection.login({ credentials: { user, pass: password ?? '' } }, done),
           );
         if (!(await claim())) return { result: 'not_claimed' };
-        told = true;
         await step((done) => connection.send({ from, to: [mail.to] }, content, done));
         return { result: 'sent' };
       } catch (error) {
-        return endOf(error, { told, begun });
+        return endOf(error, begun);
       } finally {
         signal.removeEventListener('abort', abort);
         connection.close();
@@ -117,18 +115,19 @@ export type Mailer = ReturnType<typeof createMailer>;
 /** The server wants a login, or another one (RFC 4954): it has said nothing about the mail. */
 const loginAnswers = [530, 534, 535, 538];
 
-/** Its text is the server's, and may hold the address or the password. */
-const endOf = (error: unknown, { told, begun }: { told: boolean; begun: boolean }): TryEnd => {
-  const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
+/** Its text is the server's, and may hold the address or the password. @param begun the server may have the mail */
+const endOf = (error: unknown, begun: boolean): TryEnd => {
+  const { code, responseCode, command } = error as Record<string, unknown>;
   const answer = typeof responseCode === 'number' ? responseCode : null;
   const facts = {
     code: typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? code : 'UNKNOWN',
     responseCode: answer,
   };
   if (answer === null) return { result: begun ? 'unknown' : 'again', ...facts };
-  // Whatever it refuses before it is told of the mail is a setting, or its own trouble.
-  const isAboutMail = told && answer >= 500 && !loginAnswers.includes(answer);
-  return { result: isAboutMail ? 'refused' : 'again', ...facts };
+  // Whatever it refuses before it knows the address is a setting, or its own trouble.
+  const isAboutMail = command === 'RCPT TO' || command === 'DATA';
+  const isRefused = isAboutMail && answer >= 500 && !loginAnswers.includes(answer);
+  return { result: isRefused ? 'refused' : 'again', ...facts };
 };
 
 /** @throws if a line of the head could end before its end */
