@@ -1,4 +1,4 @@
-import type { Member } from '../tools/production/member.ts';
+import { type Member, pidOf } from '../tools/production/member.ts';
 import { type ProductionOptions, startProduction } from '../tools/production/production.ts';
 import { createApplication } from './application.ts';
 import type { Actors } from './behaviours.ts';
@@ -78,7 +78,4 @@ export const startEnvironment = async ({
 };
 
 const findWorkers = (members: readonly Member[]): number[] =>
-  members.flatMap(({ part, lives }) => {
-    const { pid, endedAt } = lives.at(-1) ?? {};
-    return part === 'worker' && pid !== undefined && endedAt === undefined ? [pid] : [];
-  });
+  members.filter(({ part }) => part === 'worker').flatMap((member) => pidOf(member) ?? []);

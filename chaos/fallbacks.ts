@@ -68,23 +68,35 @@ export interface Conversion {
   inVain: number;
 }
 
-export const measureConversion = (
-  { payments, records }: Pick<Evidence, 'payments' | 'records'>,
-  outages: readonly OpeningOutage[],
-): Conversion => {
-  // A payment that loses its order does not need a page.
-  const wanted = payments.filter(
-    ({ id, behaviour }) =>
-      behaviour !== 'never' && records.shown.get(id)?.failure_code !== 'order_already_paid',
+type Run = Pick<Evidence, 'payments' | 'records'>;
+
+/** A payment that loses its order before it has a page does not need one. */
+const findWanted = ({ payments, records }: Run): CreatedPayment[] =>
+  payments.filter(
+    ({ id, behaviour, reference }) =>
+      behaviour !== 'never' &&
+      (reference !== undefined || records.shown.get(id)?.failure_code !== 'order_already_paid'),
   );
-  const isDown = ({ candidates: [first], createdAt }: CreatedPayment) =>
-    outages.some(
-      ({ gateway, from, to }) => gateway === first && from <= createdAt && createdAt < to,
-    );
+
+const wasCreatedIn = (
+  { gateway, from, to }: OpeningOutage,
+  { candidates: [first], createdAt }: CreatedPayment,
+): boolean => gateway === first && from <= createdAt && createdAt < to;
+
+const isElsewhere = ({ gateway, candidates }: CreatedPayment): boolean => gateway !== candidates[0];
+
+/** Whether another gateway has opened a payment that was created in the outage. */
+export const isServed = (outage: OpeningOutage, payments: readonly CreatedPayment[]): boolean =>
+  payments.some((payment) => wasCreatedIn(outage, payment) && isElsewhere(payment));
+
+export const measureConversion = (run: Run, outages: readonly OpeningOutage[]): Conversion => {
+  const wanted = findWanted(run);
+  const isDown = (payment: CreatedPayment) =>
+    outages.some((outage) => wasCreatedIn(outage, payment));
   const count = (some: readonly CreatedPayment[]): Openings => ({
     wanted: some.length,
     opened: some.filter(({ reference }) => reference !== undefined).length,
-    elsewhere: some.filter(({ gateway, candidates }) => gateway !== candidates[0]).length,
+    elsewhere: some.filter(isElsewhere).length,
   });
   return {
     down: count(wanted.filter(isDown)),
@@ -93,26 +105,36 @@ export const measureConversion = (
   };
 };
 
-/** Fewer could all have lost the worker that asked. */
-const leastInVain = 5;
+/** While the load waits no process is killed, so each of them has long been ready again. */
+const longEnoughMs = 60_000;
+
+/** Finds outages in which payments waited for long, and no other gateway has opened any. */
+export const findUnusedFallbacks = (run: Run, outages: readonly OpeningOutage[]): string[] =>
+  outages.flatMap((outage) => {
+    const { gateway, fault, to } = outage;
+    const waited = findWanted(run).filter((payment) =>
+      wasCreatedIn({ ...outage, to: to - longEnoughMs }, payment),
+    );
+    if (waited.length === 0 || isServed(outage, run.payments)) return [];
+    return [
+      `${gateway.slug} opened nothing (${fault}), ${waited.length} payments waited for a minute or longer, and no other gateway opened any`,
+    ];
+  });
+
 /** A slow machine delays all payments alike, so only the draw of them differs: no more than this much, or three standard errors. */
 const tolerance = 0.1;
 const standardErrors = 3;
 
 /** Finds payers whom a gateway that is down has stopped although another one could open their payments. */
-export const findConversionProblems = ({ down, up, inVain }: Conversion): string[] => {
-  const problems: string[] = [];
-  if (inVain >= leastInVain && down.elsewhere + up.elsewhere === 0)
-    problems.push(`a gateway opened nothing ${inVain} times, and no other one was used`);
-  if (down.wanted === 0 || up.wanted === 0) return problems;
+export const findConversionProblems = ({ down, up }: Conversion): string[] => {
+  if (down.wanted === 0 || up.wanted === 0) return [];
   const all = (down.opened + up.opened) / (down.wanted + up.wanted);
   const error = Math.sqrt(all * (1 - all) * (1 / down.wanted + 1 / up.wanted));
   const lost = up.opened / up.wanted - down.opened / down.wanted;
-  if (lost > Math.max(tolerance, standardErrors * error))
-    problems.push(
-      `only ${down.opened} of ${down.wanted} payments were opened while their first gateway was down, of the others ${up.opened} of ${up.wanted}`,
-    );
-  return problems;
+  if (lost <= Math.max(tolerance, standardErrors * error)) return [];
+  return [
+    `only ${down.opened} of ${down.wanted} payments were opened while their first gateway was down, of the others ${up.opened} of ${up.wanted}`,
+  ];
 };
 
 export const addConversions = (all: readonly Conversion[]): Conversion => ({

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { faults } from '../test/fakes/server.ts';
-import type { Member } from '../tools/production/member.ts';
+import { type Member, pidOf } from '../tools/production/member.ts';
 import type { Kill, Outage } from './disruptions.ts';
-import type { OpeningOutage } from './fallbacks.ts';
-import type { Gateway, OpeningFault } from './gateways.ts';
+import type { Gateway } from './gateways.ts';
 import type { Link } from './link.ts';
 import type { Random } from './random.ts';
 
@@ -19,16 +18,37 @@ export interface FaultOptions {
 const maxDeaths = 3;
 const withinMs = 60_000;
 
-/** Sends SIGKILL to random processes, also while they start or stop. */
+/** The mean time that the processes took to be ready, the last time that each was. */
+export const meanStartMs = (members: readonly Pick<Member, 'lives'>[]): number => {
+  const starts = members.flatMap(({ lives }) => {
+    const { spawnedAt, readyAt } = lives.findLast((life) => life.readyAt !== undefined) ?? {};
+    return spawnedAt === undefined || readyAt === undefined ? [] : [readyAt - spawnedAt];
+  });
+  return starts.reduce((sum, each) => sum + each, 0) / Math.max(starts.length, 1);
+};
+
+/**
+ * Sends SIGKILL to random processes, also while they start or stop, but not while the load waits. On a machine on which they need
+ * longer to start, it comes less often: otherwise most of them would be down.
+ */
 export const killAtRandom = async (
   members: readonly Member[],
-  { everyMs, random, signal }: FaultOptions & { everyMs: number },
+  {
+    everyMs,
+    isWaiting,
+    random,
+    signal,
+  }: FaultOptions & { everyMs: number; isWaiting: () => boolean },
 ): Promise<Kill[]> => {
   const kills: Kill[] = [];
-  while (await pause(everyMs * random.between(0.4, 1.6), signal)) {
+  const drawPause = () => Math.max(everyMs, meanStartMs(members)) * random.between(0.4, 1.6);
+  while (await pause(drawPause(), signal)) {
+    if (isWaiting()) continue;
     const since = Date.now() - withinMs;
     const candidates = members.filter(
-      ({ lives }) => lives.filter(({ endedAt = 0 }) => endedAt > since).length < maxDeaths,
+      (member) =>
+        pidOf(member) !== undefined &&
+        member.lives.filter(({ endedAt = 0 }) => endedAt > since).length < maxDeaths,
     );
     if (candidates.length === 0) continue;
     const member = random.pick(candidates);
@@ -68,33 +88,6 @@ export const disturbLinks = async (
     breakNowAndThen(temporal, { random: random.branch('temporal'), signal }),
   ]);
   return { postgres: postgresOutages, temporal: temporalOutages };
-};
-
-/** The parts of the load in which the openings of a gateway with fallbacks fail. */
-const openingOutages = [
-  { from: 0.05, to: 0.35 },
-  { from: 0.6, to: 0.9 },
-];
-
-/** Lets a gateway hang for a while, come back, refuse for a while and come back, or refuse first. */
-export const failOpenings = async (
-  gateway: Gateway,
-  { loadMs, random, signal }: FaultOptions & { loadMs: number },
-): Promise<OpeningOutage[]> => {
-  const beganAt = Date.now();
-  const until = (share: number) => pause(beganAt + loadMs * share - Date.now(), signal);
-  const isHangFirst = random.chance(0.5);
-  const done: OpeningOutage[] = [];
-  for (const [index, { from, to }] of openingOutages.entries()) {
-    if (!(await until(from))) break;
-    const fault: OpeningFault = isHangFirst === (index === 0) ? 'hang' : 'refuse';
-    const since = Date.now();
-    gateway.failOpenings(fault);
-    await until(to);
-    gateway.failOpenings(undefined);
-    done.push({ gateway, fault, from: since, to: Date.now() });
-  }
-  return done;
 };
 
 const breakNowAndThen = async (link: Link, { random, signal }: FaultOptions): Promise<Outage[]> => {

@@ -22,7 +22,7 @@ const usage = `npm run chaos -- [--payments N] [--piece N] [--minutes M] [--seed
   --minutes   how long one run takes, at least 7 (10); half as long again if a payment needs it
   --seed      repeats the payers, kills and faults of an earlier run
   --kill-every
-              seconds between kills (5). More on a slow or busy machine, where a process takes long to start
+              seconds between kills (5), or the time that a process takes to start, if that is longer
   --cluster   Temporal's four services as processes of their own, history and matching twice
   --fault     plants a fault, which the run must find: ${plantedFaults.join(', ')}`;
 

@@ -13,8 +13,14 @@ import {
   type Kill,
 } from './disruptions.ts';
 import { startEnvironment } from './environment.ts';
-import { type Conversion, findConversionProblems, measureConversion } from './fallbacks.ts';
-import { disturbGateways, disturbLinks, failOpenings, killAtRandom } from './faults.ts';
+import {
+  type Conversion,
+  findConversionProblems,
+  findUnusedFallbacks,
+  measureConversion,
+} from './fallbacks.ts';
+import { disturbGateways, disturbLinks, killAtRandom } from './faults.ts';
+import { createLoad, type Load } from './load.ts';
 import { type MemorySums, sumLives, watchMemory } from './memory.ts';
 import { watchOrders } from './orders.ts';
 import { plantFault, type PlantedFault } from './planted-faults.ts';
@@ -32,10 +38,11 @@ import { findWorkflowProblems } from './workflows.ts';
 export interface Plan {
   payments: number;
   seed: string;
-  /** The time over which the creation of the payments is spread evenly. */
+  /** The time over which the creation of the payments is spread evenly, without the waits of the load. */
   loadMs: number;
   /** The time for payments to end and be delivered once there are no payers and no faults. */
   drainMs: number;
+  /** The mean time between kills, if the processes do not take longer to start. */
   killEveryMs: number;
   /** The role's processes with this number are not killed, so that their memory can be watched for long. */
   spared?: number;
@@ -98,37 +105,42 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
   const { signal } = faults;
   const mortal = production.members.filter(({ name }) => !name.endsWith(`-${plan.spared}`));
   const watching = watchMemory(production.members, signal);
+  const payments: CreatedPayment[] = [];
+  const load = createLoad({
+    ...plan,
+    gateways,
+    random: random.branch('openings'),
+    created: () => payments,
+  });
   const killing = killAtRandom(mortal, {
-    signal,
+    ...{ signal, isWaiting: load.isWaiting },
     everyMs: plan.killEveryMs,
     random: random.branch('kills'),
   });
   const breaking = disturbLinks(environment.links, { signal, random: random.branch('links') });
-  const loading = AbortSignal.any([signal, AbortSignal.timeout(plan.loadMs)]);
-  if (plan.quick) loading.addEventListener('abort', receiver.acceptAll);
+  const loading = new AbortController();
   const disturbing = disturbGateways(gateways, {
     random: random.branch('gateways'),
     onlyLatency: plan.quick,
     // Not longer: after a third silence of the gateway a payment waits for four minutes.
-    signal: loading,
+    signal: AbortSignal.any([signal, loading.signal]),
   });
-  const failing = gateways
-    .filter(({ fallbacks }) => fallbacks.length > 0)
-    .map((gateway) =>
-      failOpenings(gateway, {
-        ...{ signal: loading, loadMs: plan.loadMs },
-        random: random.branch(`openings at ${gateway.slug}`),
-      }),
-    );
   const scenarios = drawScenarios({
     ...plan,
     ...{ gateways, perOrder: mostOfAnOrder, random: random.branch('payers') },
   });
-  const { payments, refused } = await runScenarios(scenarios, { ...plan, actors, random });
+  const failing = load.run().finally(() => {
+    loading.abort();
+    if (plan.quick) receiver.acceptAll();
+  });
+  const refused = await runScenarios(scenarios, {
+    ...{ quick: plan.quick, created: payments },
+    ...{ actors, random, load },
+  });
+  const openingOutages = await failing;
   await notifications.waitForAll();
   faults.abort();
   const [kills, outages] = await Promise.all([killing, breaking, disturbing]);
-  const openingOutages = (await Promise.all(failing)).flat();
   const breaks = outages.postgres.length + outages.temporal.length;
   say(
     `${payments.length} payments created, ${kills.length} kills, ${breaks} broken links; waiting until everything is done …`,
@@ -148,7 +160,10 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
   const violations: Violation[] = [
     ...checkAll({ payments, refused, records, posts, disruptions, journal }),
     ...workflowProblems,
-    ...findConversionProblems(conversion).map((text) => ({ order: '', text })),
+    ...[
+      ...findUnusedFallbacks({ payments, records }, openingOutages),
+      ...findConversionProblems(conversion),
+    ].map((text) => ({ order: '', text })),
     ...scenarios
       .filter(({ order }) => !answered.has(order))
       .map(({ order }) => ({ order, text: 'it was not created within two minutes' })),
@@ -186,25 +201,33 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
 
 const mostOfAnOrder = 5;
 
-/** Returns the created payments, and those that were refused, once every payer has finished. */
+interface ScenarioRun extends Pick<Plan, 'quick'> {
+  actors: Actors;
+  random: Random;
+  load: Load;
+  /** Gets the payments that are created. */
+  created: CreatedPayment[];
+}
+
+/** Returns the scenarios whose payments were refused, once every payer has finished. */
 const runScenarios = async (
   scenarios: readonly Scenario[],
-  { actors, random, loadMs, quick }: Plan & { actors: Actors; random: Random },
-): Promise<{ payments: CreatedPayment[]; refused: RefusedScenario[] }> => {
-  const payments: CreatedPayment[] = [];
+  { actors, random, load, created, quick }: ScenarioRun,
+): Promise<RefusedScenario[]> => {
   const refused: RefusedScenario[] = [];
   const runOne = async (scenario: Scenario, index: number) => {
-    await sleep((loadMs * index) / scenarios.length + scenario.afterMs);
+    await load.turnOf(index);
+    await sleep(scenario.afterMs);
     const payment = await actors.application.create(scenario);
     if (!payment) return;
     if ('paidBy' in payment) return void refused.push(payment);
-    payments.push(payment);
+    created.push(payment);
     await runPayer(actors, payment, random.branch(scenario.order));
     if (quick) await actors.application.verifyUntilEnded(payment);
     await actors.application.refund(payment);
   };
   await Promise.all(scenarios.map(runOne));
-  return { payments, refused };
+  return refused;
 };
 
 const countBy = (names: readonly string[]): Map<string, number> =>

@@ -45,6 +45,12 @@ export interface MemberOptions {
   giveUp?: (reason: string) => void;
 }
 
+/** Undefined while the process is not running. */
+export const pidOf = ({ lives }: Pick<Member, 'lives'>): number | undefined => {
+  const { pid, endedAt } = lives.at(-1) ?? {};
+  return endedAt === undefined ? pid : undefined;
+};
+
 const restartDelayMs = 250;
 const maxFailedStarts = 20;
 /** For its connections and calls to end, and for the next process to start. */

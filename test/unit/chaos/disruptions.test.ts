@@ -4,6 +4,7 @@ import {
   findUnexplainedEnds,
   measureRecoveries,
 } from '../../../chaos/disruptions.ts';
+import { meanStartMs } from '../../../chaos/faults.ts';
 import type { Post } from '../../../chaos/receiver.ts';
 import {
   createMember,
@@ -63,4 +64,15 @@ it('measures the time from each kill to the next ready process and the next even
   expect(measureRecoveries([kill(4_000), kill(2_000), kill(10_000)], posts)).toEqual([
     { role: 'worker', kills: 3, ready: [1_000, 5_000], nextEvent: [1_000, 3_000] },
   ]);
+});
+
+it('measures how long processes take to start, each by the last time that it was ready', () => {
+  const slow = aMember('temporal', [
+    { spawnedAt: 0, readyAt: 1_000, endedAt: 2_000 },
+    { spawnedAt: 3_000, readyAt: 12_000, endedAt: 13_000 },
+    { spawnedAt: 14_000 },
+  ]);
+  const quick = aMember('api', [{ spawnedAt: 0, readyAt: 1_000 }]);
+  expect(meanStartMs([slow, quick, aMember('worker', [{}])])).toBe(5_000);
+  expect(meanStartMs([])).toBe(0);
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type Conversion,
   findConversionProblems,
+  findUnusedFallbacks,
   measureConversion,
 } from '../../../chaos/fallbacks.ts';
 import { createRandom } from '../../../chaos/random.ts';
@@ -151,31 +152,71 @@ describe('conversion', () => {
     payment.behaviour = 'pay';
     shown.failure_code = 'order_already_paid';
     expect(of(run, createdAt).down).toEqual(none);
+    payment.reference = run.reference;
+    expect(of(run, createdAt).down).toEqual(moved);
   });
 
-  type Counts = [opened: number, wanted: number, elsewhere?: number];
-  const conversion = (down: Counts, up: Counts, inVain: number): Conversion => {
-    const openings = ([opened, wanted, elsewhere = 0]: Counts) => ({ opened, wanted, elsewhere });
-    return { down: openings(down), up: openings(up), inVain };
+  type Counts = [opened: number, wanted: number];
+  const conversion = (down: Counts, up: Counts): Conversion => {
+    const openings = ([opened, wanted]: Counts) => ({ opened, wanted, elsewhere: 0 });
+    return { down: openings(down), up: openings(up), inVain: 0 };
   };
   const lost = expect.stringMatching(/^only \d+ of \d+ payments were opened while/);
-  const unused = expect.stringMatching(/^a gateway opened nothing \d+ times, and no other/);
 
-  it.each<[down: Counts, up: Counts, inVain: number, expected: unknown[]]>([
-    [[200, 200, 190], [400, 400], 30, []],
+  it.each<[down: Counts, up: Counts, expected: unknown[]]>([
+    [[200, 200], [400, 400], []],
     // Two points lower, and one payment of a few.
-    [[196, 200, 190], [400, 400], 30, []],
-    [[4, 5, 4], [80, 80], 5, [lost]],
-    [[4, 5, 4], [60, 80], 5, []],
-    [[100, 200, 90], [400, 400], 30, [lost]],
+    [[196, 200], [400, 400], []],
+    [[4, 5], [80, 80], [lost]],
+    [[4, 5], [60, 80], []],
+    [[100, 200], [400, 400], [lost]],
     // A slow machine loses both kinds.
-    [[100, 200, 90], [200, 400], 30, []],
-    [[0, 0], [400, 400], 0, []],
-    [[20, 20], [400, 400], 5, [unused]],
-    [[20, 20], [400, 400], 4, []],
-    // After the first has come back, a silent one is still asked last.
-    [[20, 20], [400, 400, 1], 5, []],
-  ])('%j while it is down, %j otherwise, asked %d times in vain', (down, up, inVain, expected) => {
-    expect(findConversionProblems(conversion(down, up, inVain))).toEqual(expected);
+    [[100, 200], [200, 400], []],
+    [[0, 0], [400, 400], []],
+  ])('%j while it is down, %j otherwise', (down, up, expected) => {
+    expect(findConversionProblems(conversion(down, up))).toEqual(expected);
+  });
+});
+
+describe('an outage', () => {
+  const minute = 60_000;
+  /** Its payment was created after that time, and nobody has opened it. */
+  const find = async (
+    after: number,
+    change: (run: SwitchedRun) => unknown = () => {},
+  ): Promise<string[]> => {
+    const run = await aSwitchedRun();
+    const { evidence, first, payment } = run;
+    payment.gateway = first;
+    delete payment.reference;
+    change(run);
+    const from = payment.createdAt - after;
+    return findUnusedFallbacks(evidence, [
+      { gateway: first, fault: 'hang', from, to: from + 2 * minute },
+    ]);
+  };
+  const unused = [
+    'unsteady opened nothing (hang), 1 payments waited for a minute or longer, and no other gateway opened any',
+  ];
+
+  it('in which a payment waited for a minute has another gateway open one', async () => {
+    expect(await find(0)).toEqual(unused);
+    expect(await find(minute - 1)).toEqual(unused);
+    const toSecond = ({ payment }: SwitchedRun) => (payment.gateway = payment.candidates[1]!);
+    expect(await find(0, toSecond)).toEqual([]);
+  });
+
+  it.each<[what: string, after: number, change?: (run: SwitchedRun) => unknown]>([
+    ['was created later', minute],
+    ['was created before', -1],
+    ['wanted no page', 0, ({ payment }) => (payment.behaviour = 'never')],
+    ['lost its order', 0, ({ shown }) => (shown.failure_code = 'order_already_paid')],
+    [
+      'begins at another gateway',
+      0,
+      ({ payment }) => (payment.candidates = payment.candidates.toReversed()),
+    ],
+  ])('proves nothing by a payment that %s', async (_what, after, change) => {
+    expect(await find(after, change)).toEqual([]);
   });
 });
