@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, heartbeat } from '@temporalio/activity';
 import type { AccountDay } from '../contract/movement.ts';
+import { dayMs } from '../contract/time.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
 import type { GatewayAdapter, GatewayStatus, OpenedPayment } from '../gateways/gateway.ts';
 import { findDriver } from '../gateways/registry.ts';
@@ -9,21 +10,25 @@ import type {
   DayOfAccount,
   UnpaidDifference,
 } from '../postgres/account-comparison.ts';
+import type { AccountStatement } from '../postgres/account-statement.ts';
 import type { Answer, GatewayEntries, MovementToAsk } from '../postgres/gateway-entries.ts';
 import type { PaymentOutcomes } from '../postgres/payment-outcomes.ts';
 import { gatewayNotFound, gatewayUnavailable } from '../temporal/failures.ts';
 import type { ReadPages } from '../temporal/messages.ts';
+import { pagePauseMs, readBalanceAt } from './account-balance.ts';
 import { exchangeWith, unknownIfSilent, toOpenedPayment } from './gateway-calls.ts';
 import { alertUnlessSandbox, type Log } from './log.ts';
 
 export interface Deps {
   accountComparison: AccountComparison;
   gatewayEntries: GatewayEntries;
+  accountStatement: AccountStatement;
   paymentOutcomes: Pick<PaymentOutcomes, 'get'>;
   gatewayOf: AdapterOf;
   /** The running ones of some workflows. */
   runningWorkflows: (ids: readonly string[]) => Promise<Set<string>>;
   publicBaseUrl: string;
+  now: () => Date;
   logger: Pick<Log, 'warn' | 'error'>;
 }
 
@@ -45,13 +50,14 @@ export interface ListedPart {
 
 /** Less than the timeout of the activity, so that a stopping worker loses little. */
 const partMs = 15_000;
-/** A gateway gets at most two pages, or ten questions, a second. */
-const pagePauseMs = 500;
 /** Two million entries at Stripe, in three hours. A longer list of a day is one without an end. */
 const mostPages = 20_000;
 const askedAtOnce = 5;
+/** A gateway gets at most ten questions a second. */
 const askPauseMs = 500;
 const heartbeatMs = 5_000;
+/** What has moved since an older day is too much to read. */
+const balanceKnownMs = 2 * dayMs;
 /** A restored Postgres may have lost many payments: about so many the admin learns whether their workflow runs. */
 const workflowsAsked = 200;
 /** A part is tried so often before its silence is a difference. */
@@ -59,8 +65,8 @@ const triesWithoutAnswer = 10;
 
 /** Compares the days of accounts with the gateways' own books. */
 export const createCompareAccountsActivities = (deps: Deps) => {
-  const { accountComparison, gatewayEntries, paymentOutcomes, gatewayOf, publicBaseUrl, logger } =
-    deps;
+  const { accountComparison, gatewayEntries, accountStatement, paymentOutcomes } = deps;
+  const { gatewayOf, publicBaseUrl, now, logger } = deps;
 
   const findDay = async (day: AccountDay): Promise<DayOfAccount> => {
     const found = await accountComparison.getDay(day);
@@ -81,6 +87,18 @@ export const createCompareAccountsActivities = (deps: Deps) => {
     if ('fault' in called) throw called.fault;
     const { result: answer } = called;
     return 'state' in answer ? 'silent' : { id, ...answer };
+  };
+
+  /** A gateway that is silent now tells its balance at the end of a later day. */
+  const askBalance = async (day: AccountDay, { to, ...account }: DayOfAccount): Promise<void> => {
+    const { book, balance } = gatewayOf(account);
+    const age = now().getTime() - to.getTime();
+    if (!book || !balance || age < 0 || age > balanceKnownMs) return;
+    const told = await unknownIfSilent(async () => ({
+      amounts: await readBalanceAt({ book, balance }, to),
+    }));
+    if ('amounts' in told && told.amounts) await accountStatement.recordTold(day, told.amounts);
+    else logger.warn(day, 'The gateway did not tell its balance; the next day has it');
   };
 
   const askTemporal = async (day: AccountDay): Promise<void> => {
@@ -110,9 +128,11 @@ export const createCompareAccountsActivities = (deps: Deps) => {
         if (!book) return { hasList: false, next: null };
         const page = await book({ from, to }, next);
         await gatewayEntries.recordEntries(day.gateway, page.entries);
+        await accountStatement.recordLines(day.gateway, page.lines);
         ({ next } = page);
         if (next === null) {
           await gatewayEntries.forgetUnlisted(day, soFar.since);
+          await accountStatement.forgetUnlisted(day, soFar.since);
           return { hasList: true, next };
         }
         soFar = countPage(soFar, next, day.gateway);
@@ -154,10 +174,12 @@ export const createCompareAccountsActivities = (deps: Deps) => {
 
     /** Names the differences of the day and closes it. Alerts admins about money that is not paid here. */
     async finishDay({ hasList, ...day }: AccountDay & { hasList: boolean }): Promise<number> {
-      const { gatewayKind } = await findDay(day);
+      const account = await findDay(day);
+      const { gatewayKind } = account;
       // A day with many entries takes a while.
       const beating = setInterval(heartbeat, heartbeatMs);
       try {
+        if (hasList) await askBalance(day, account);
         const { open, newUnknown } = await accountComparison.findDifferences(day);
         // Now, because a retry finds that they are not new.
         if (newUnknown > 0)

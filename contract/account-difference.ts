@@ -16,6 +16,7 @@ export const accountDifferences = {
   reversal_unknown: 'reversed at the gateway, not here',
   reversal_missing: 'reversed here, not at the gateway',
   fee_differs: 'not the agreed fee',
+  balance_differs: 'the lines of the day do not give the balance at the gateway',
   kind_unknown: 'moved at the gateway, of a kind that is unknown here',
   not_answered: 'the gateway gave no answer',
 } as const;

@@ -3,8 +3,9 @@ export interface BookEntry {
   /** The gateway's own id of it. */
   reference: string;
   /**
-   * `payment_failed`: takes back a payment that may never have succeeded. `payout`: the owner of the account moves money of
-   * their own. `other`: none of these, as far as the driver knows.
+   * `payment_failed`: takes back a payment that may never have succeeded. `payout`: the balance goes to the owner's bank, and
+   * `payout_returned`: it comes back. `own_money`: the owner moves other money of their own, or the gateway puts some
+   * aside. `other`: none of these, as far as the driver knows.
    */
   kind:
     | 'payment'
@@ -14,6 +15,8 @@ export interface BookEntry {
     | 'chargeback'
     | 'fee'
     | 'payout'
+    | 'payout_returned'
+    | 'own_money'
     | 'other';
   /** The gateway's own name of such an entry, for `other` and `payment_failed`. */
   name?: string;
@@ -31,4 +34,32 @@ export interface BookEntry {
   refundId: string | null;
   /** The gateway's id of the refund, where it is not that of the entry. */
   refundReference?: string | null;
+}
+
+/** One line of an account's statement. A line without an entry in the book moves the balance, too, as money on its way. */
+export interface StatementLine {
+  /** The gateway's own id of it. */
+  id: string;
+  at: Date;
+  kind: BookEntry['kind'];
+  /** The gateway's own words for it. */
+  type: string;
+  category: string | null;
+  /** In minor units of the balance, before the fee; negative for money that leaves the account. */
+  amount: number;
+  fee: number;
+  /** Of the balance. It may differ from that of the payer. */
+  currency: string;
+  /** When the money can be paid out. */
+  availableOn: Date | null;
+  /** The reference of its entry. */
+  entry: string | null;
+  /** The payout that it is. */
+  payout: string | null;
+}
+
+/** An amount of an account's balance, in minor units. */
+export interface Balance {
+  currency: string;
+  amount: number;
 }

@@ -2,7 +2,7 @@ import { boolean, integer, type Codec, nullable, text, time } from './fields.ts'
 
 /**
  * The kinds of changes of a gateway's account. Triggers of postgres/migrations/0001_schema.sql write them, `record_movement`, but
- * for the fees and chargebacks of a gateway's book: postgres/account-comparison.ts takes them from there.
+ * for the fees, chargebacks and payouts of a gateway's book: postgres/account-comparison.ts takes them from there.
  */
 export const movementKinds = [
   'payment',
@@ -16,6 +16,11 @@ export const movementKinds = [
   'late_reversal',
   'fee',
   'chargeback',
+  // The payer's bank gives money of a chargeback back.
+  'chargeback_returned',
+  // To the bank account of the owner.
+  'payout',
+  'payout_returned',
 ] as const;
 export type MovementKind = (typeof movementKinds)[number];
 

@@ -1,10 +1,11 @@
 import type { z } from 'zod';
-import type { BookEntry } from '../contract/book-entry.ts';
+import type { Balance, BookEntry, StatementLine } from '../contract/book-entry.ts';
 import type { KnownDispute } from '../contract/dispute.ts';
 import type { FailureCode } from '../contract/failure-codes.ts';
 import type { GatewayKind } from '../contract/gateway-account.ts';
 import type { Payer } from '../contract/payer.ts';
 import type { Redirect } from '../contract/payment.ts';
+import type { KnownPayout } from '../contract/payout.ts';
 import type { RefundFailureCode } from '../contract/refund-failure-codes.ts';
 import type { ToldFee } from '../contract/told-fee.ts';
 import type { PaymentBounds } from './amount.ts';
@@ -127,6 +128,7 @@ export type RefundAnswer =
 /** A part of a gateway's book. `next` leads to the following part; null: this is the last one. */
 export interface BookPage {
   entries: BookEntry[];
+  lines: StatementLine[];
   next: string | null;
 }
 
@@ -186,6 +188,11 @@ export interface GatewayAdapter {
   listUnverified?(): Promise<{ references: string[]; complete: boolean }>;
   /** Lists the movements of the account's money from a time until before another, in pages. Without it each payment is asked about. */
   book?(period: { from: Date; to: Date }, after: string | null): Promise<BookPage>;
+  /** The account's balance now, all of its lines included. Only for a gateway whose book has the newest lines first. */
+  balance?(): Promise<Balance[]>;
+  payout?(id: string): Promise<KnownPayout>;
+  /** The ids of the statement's lines that a payout has paid out, in pages. The payout itself may be one. */
+  payoutLines?(id: string, after: string | null): Promise<{ ids: string[]; next: string | null }>;
 }
 
 /** The claim in the query of a payer's return. A hint for the log and for the cancel link, never proof. */

@@ -94,6 +94,10 @@ const createSandboxGateway = ({
     const entries = await sandboxRefunds.listBook(period, position, bookPage);
     const end = entries.at(-1);
     return {
+      lines: entries.map(({ reference, kind, at, amount, currency }) => ({
+        ...{ id: reference, entry: reference, at, kind, type: kind, category: null },
+        ...{ amount, fee: 0, currency, availableOn: at, payout: null },
+      })),
       entries: entries.map(({ paymentReference, ...entry }) => ({
         ...entry,
         fee: null,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { BookEntry } from '../contract/book-entry.ts';
+import type { Balance, BookEntry, StatementLine } from '../contract/book-entry.ts';
 import { fromWire } from './amount.ts';
 import type { HttpResponse } from './call.ts';
 import { parseResponse } from './call.ts';
@@ -11,9 +11,10 @@ import { stripeCurrencies } from './stripe-currencies.ts';
 const pageSize = 100;
 
 const Currency = z.string().regex(/^[a-z]{3}$/);
+const Id = z.string().regex(/^[a-z]{2,5}_[A-Za-z0-9_]{1,200}$/);
 /** A charge, a refund or a dispute, as far as they have the same fields. A charge of a slow method is pending for days. */
 const Source = z.object({
-  id: z.string().regex(/^[a-z]{2,5}_[A-Za-z0-9_]{1,200}$/),
+  id: Id,
   amount: z.int(),
   currency: Currency,
   status: z.string().nullish(),
@@ -30,6 +31,9 @@ const Transaction = z.object({
   amount: z.int(),
   currency: Currency,
   fee: z.int(),
+  available_on: z.int().positive().nullish(),
+  /** The balance that it moves. One of cards or of prefunded refunds is not that of payments. */
+  balance_type: z.string().nullish(),
   // A source that is not expanded is its id.
   source: z.unknown(),
 });
@@ -46,7 +50,7 @@ type Kind = BookEntry['kind'];
  */
 /** The owner's own money goes in or out, waits in a reserve, or becomes available on another day. */
 const ownMoney =
-  'payout payout_cancel payout_failure payout_reversal topup topup_reversal payout_minimum_balance_hold ' +
+  'topup topup_reversal payout_minimum_balance_hold ' +
   'payout_minimum_balance_release advance advance_funding payment_network_reserve_hold payment_network_reserve_release ' +
   'risk_reserved_funds connect_reserved_funds reserved_funds reserve_transaction reserve_hold reserve_release';
 /** Categories. `type=adjustment` alone holds disputes, refunds that failed, and fees. */
@@ -61,12 +65,16 @@ const kinds = new Map<string, Kind>([
   ['tax', 'fee'],
   ['network_cost', 'fee'],
   ['partial_capture_reversal', 'other'],
-  ...ownMoney.split(' ').map((name) => [name, 'payout'] as const),
+  ['payout', 'payout'],
+  ['payout_reversal', 'payout_returned'],
+  ...ownMoney.split(' ').map((name) => [name, 'own_money'] as const),
 ]);
 /** Types whose category is not documented, or not known here. */
 const kindsOfTypes = new Map<string, Kind>([
   ...kinds,
   ['payment', 'payment'],
+  ['payout_cancel', 'payout_returned'],
+  ['payout_failure', 'payout_returned'],
   ['payment_failure_refund', 'payment_failed'],
   // The payer's bank took back what Stripe had credited.
   ['payment_reversal', 'chargeback'],
@@ -98,8 +106,70 @@ export const parseBook = (response: HttpResponse): BookPage => {
     throw new GatewayUnavailable(`${name}: an empty page that another one follows`);
   return {
     entries: data.flatMap((transaction) => toEntry(transaction) ?? []),
+    lines: data.filter(isOfPayments).map(toLine),
     next: hasMore ? (data.at(-1)?.id ?? null) : null,
   };
+};
+
+const isOfPayments = ({ balance_type: type }: Transaction) => !type || type === 'payments';
+
+const toLine = (transaction: Transaction): StatementLine => {
+  const {
+    id,
+    type,
+    reporting_category: category,
+    created,
+    available_on: availableOn,
+  } = transaction;
+  const source = Source.safeParse(transaction.source).data;
+  const kind = kindOf(transaction, source);
+  const word = (of: string | null | undefined) => providerMessage(of ?? null, null).code;
+  const { amount, currency } = toMinor(transaction.amount, transaction.currency);
+  return {
+    id,
+    at: new Date(created * 1000),
+    kind,
+    type: word(type) ?? '',
+    category: word(category),
+    amount,
+    fee: toMinor(transaction.fee, transaction.currency).amount,
+    currency,
+    availableOn: availableOn ? new Date(availableOn * 1000) : null,
+    entry: toEntry(transaction)?.reference ?? null,
+    payout: kind === 'payout' || kind === 'payout_returned' ? payoutIn(transaction) : null,
+  };
+};
+
+/** The source is the payout, or its id. */
+const payoutIn = ({ source }: Transaction): string | null => {
+  const id = Id.safeParse(typeof source === 'string' ? source : Object(source).id).data;
+  return id?.startsWith('po_') ? id : null;
+};
+
+export const toMinor = (of: number, currencyCode: string): Balance => {
+  const currency = currencyCode.toUpperCase();
+  const amount = Math.round(fromWire({ currencies: stripeCurrencies }, { amount: of, currency }));
+  return { amount, currency };
+};
+
+const Amounts = z.array(z.object({ amount: z.int(), currency: Currency }));
+const StripeBalance = z.object({ available: Amounts, pending: Amounts });
+
+export const balancePath = '/v1/balance';
+
+/** Money that is pending is in the list of transactions, too. @throws GatewayUnavailable for an answer that cannot be used */
+export const parseBalance = (response: HttpResponse): Balance[] => {
+  const name = 'stripe, balance';
+  if (response.status !== 200)
+    throw new GatewayUnavailable(`${name}: unexpected response, HTTP ${response.status}`);
+  const { available, pending } = parseResponse(StripeBalance, response, name);
+  const sums = Map.groupBy([...available, ...pending], ({ currency }) => currency);
+  return [...sums].map(([currency, parts]) =>
+    toMinor(
+      parts.reduce((sum, { amount }) => sum + amount, 0),
+      currency,
+    ),
+  );
 };
 
 const toEntry = (transaction: Transaction): BookEntry | undefined => {
@@ -112,17 +182,15 @@ const toEntry = (transaction: Transaction): BookEntry | undefined => {
   if (kind === 'payment' && source?.status && source.status !== 'succeeded') return undefined;
   const ofSource = isOf(sourceOf[kind], source) ? source : undefined;
   const money = ofSource ? inPayersCurrency(transaction, ofSource) : transaction;
-  const currency = money.currency.toUpperCase();
-  const minor = (of: number) =>
-    Math.round(fromWire({ currencies: stripeCurrencies }, { amount: of, currency }));
+  const { amount: inMinor, currency } = toMinor(money.amount, money.currency);
   return {
     // The money of a refund that came back has the refund as its source, too.
     reference: ofSource && (kind === 'payment' || kind === 'refund') ? ofSource.id : id,
     kind,
     at: new Date(created * 1000),
-    amount: minor(money.amount),
+    amount: inMinor,
     currency,
-    fee: transaction.currency === money.currency ? minor(fee) : null,
+    fee: transaction.currency === money.currency ? toMinor(fee, money.currency).amount : null,
     payment: {
       reference: null,
       trackingCode: source?.payment_intent ?? null,
@@ -148,7 +216,7 @@ const kindOf = (transaction: Transaction, source: Source | undefined): Kind => {
   // A refund by a slow method that comes back has the type of a refund.
   if (named === 'refund' && amount > 0) return 'refund_returned';
   const leaves = named === 'payment_failed';
-  const comes = named === 'payment' || named === 'refund_returned';
+  const comes = named === 'payment' || named === 'refund_returned' || named === 'payout_returned';
   return !named || (leaves && amount > 0) || (comes && amount < 0) ? 'other' : named;
 };
 

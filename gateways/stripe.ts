@@ -30,8 +30,9 @@ import {
   Session,
   toStatus,
 } from './stripe-responses.ts';
-import { bookPath, parseBook } from './stripe-book.ts';
+import { balancePath, bookPath, parseBalance, parseBook } from './stripe-book.ts';
 import { disputesPath, parseDisputeEvent, parseDisputes } from './stripe-disputes.ts';
+import { parsePayout, parsePayoutLines, payoutLinesPath, payoutPath } from './stripe-payouts.ts';
 import {
   parseRefund,
   parseRefundEvent,
@@ -231,6 +232,19 @@ export const stripe = defineDriver({
 
       async book(period, after) {
         return parseBook(await send('book', { method: 'GET', path: bookPath(period, after) }));
+      },
+
+      async balance() {
+        return parseBalance(await send('balance', { method: 'GET', path: balancePath }));
+      },
+
+      async payout(id) {
+        return parsePayout(await send('payout', { method: 'GET', path: payoutPath(id) }), id);
+      },
+
+      async payoutLines(id, after) {
+        const path = payoutLinesPath(id, after);
+        return parsePayoutLines(await send('payout_lines', { method: 'GET', path }));
       },
     };
   },

@@ -2,6 +2,7 @@ import { unpaidDifferences } from '../contract/account-difference.ts';
 import type { RecordedAccount } from '../contract/gateway-account.ts';
 import type { AccountDay } from '../contract/movement.ts';
 import { hashDay } from './account-hash.ts';
+import { recordBalances } from './account-statement.ts';
 import { first, type Queries, type Sql } from './driver/sql.ts';
 import { accountColumns } from './gateways.ts';
 
@@ -67,6 +68,7 @@ export const createAccountComparison = (sql: Sql) => ({
       newUnknown += page.newUnknown;
       after = page.last;
     }
+    await recordBalances(sql, account);
     const { gateway, day } = account;
     await sql`
       update account_differences set state = 'mended', changed_at = now()
@@ -93,8 +95,8 @@ export const createAccountComparison = (sql: Sql) => ({
   },
 
   /**
-   * Records the comparison and closes the day, if it is over and the next one to close: fees and chargebacks become
-   * movements, and the day gets its hash. A closed day stays as it is.
+   * Records the comparison and closes the day, if it is over and the next one to close: fees, chargebacks and payouts
+   * become movements, and the day gets its hash. A closed day stays as it is.
    * @param now by the worker, as for `listDue`
    */
   async finishDay(
@@ -150,7 +152,7 @@ const bookFees = async (
     ), looks as (
       -- The book may be the first to show a dispute, or its next withdrawal.
       insert into dispute_looks (payment_id, due_at)
-      select distinct payment_id, now() from booked where kind = 'chargeback' and payment_id is not null
+      select distinct payment_id, now() from booked where kind in ('chargeback', 'chargeback_returned') and payment_id is not null
       on conflict (payment_id) do update set number = dispute_looks.number + 1, due_at = excluded.due_at)
     select max(reference) as last from page`;
   return page?.last ?? null;
@@ -168,7 +170,10 @@ const insertFees = (tx: Queries) => tx`
   cross join lateral (values
     -- A fee of its own may have one, as its tax. That of an answer was booked with its payment.
     ('fee', (case when e.kind = 'fee' then e.amount else 0 end) - (case when e.asked then 0 else coalesce(e.fee, 0) end)),
-    (case when e.kind in ('chargeback', 'payment_failed') then 'chargeback' end, e.amount)) as moved (kind, amount)
+    (case
+      when e.kind in ('payout', 'payout_returned') then e.kind
+      when e.kind = 'chargeback' and e.amount > 0 then 'chargeback_returned'
+      when e.kind in ('chargeback', 'payment_failed') then 'chargeback' end, e.amount)) as moved (kind, amount)
   where moved.amount <> 0 and moved.kind is not null
     and (e.kind <> 'payment_failed' or (${tookBack(tx)}) = 'payment' or (moved.kind = 'fee' and (${tookBack(tx)}) = 'entry'))
   on conflict (id) do nothing

@@ -6,7 +6,10 @@ import type { Queries } from './driver/sql.ts';
 /** A movement that the gateway's book does not show. */
 export interface MovementToAsk {
   id: string;
-  kind: Exclude<MovementKind, 'refund_elsewhere' | 'fee' | 'chargeback'>;
+  kind: Exclude<
+    MovementKind,
+    'refund_elsewhere' | 'fee' | 'chargeback' | 'chargeback_returned' | 'payout' | 'payout_returned'
+  >;
   paymentId: string;
   refundId: string | null;
   reference: string | null;

@@ -16,6 +16,7 @@ import { createAdapters } from '../gateways/adapters.ts';
 import type { WorkerMetrics } from '../telemetry/metrics.ts';
 import type { Sql } from '../postgres/driver/sql.ts';
 import { createAccountComparison } from '../postgres/account-comparison.ts';
+import { createAccountStatement } from '../postgres/account-statement.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
 import { createDisputes } from '../postgres/disputes.ts';
 import { createGatewayEntries } from '../postgres/gateway-entries.ts';
@@ -33,6 +34,7 @@ import { createSandboxRefunds } from '../postgres/sandbox-refunds.ts';
 import type { KeyRing } from '../postgres/secret-box.ts';
 import { createSecretBox, noKeys } from '../postgres/secret-box.ts';
 import { createOrders } from '../postgres/orders.ts';
+import { createPayouts } from '../postgres/payouts.ts';
 import { createPayers } from '../postgres/payers.ts';
 import { createPaymentOutcomes } from '../postgres/payment-outcomes.ts';
 import { createSweeperQueries } from '../postgres/sweeper.ts';
@@ -114,6 +116,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     idempotencyKeys: createIdempotencyKeys(sql),
     payers: createPayers(sql),
     disputes: createDisputes(sql),
+    payouts: createPayouts(sql),
     notices: createNotices(sql),
     sendsMail: config.SMTP_HOST !== undefined,
   });
@@ -122,6 +125,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     sql,
     accountComparison: createAccountComparison(sql),
     gatewayEntries: createGatewayEntries(sql),
+    accountStatement: createAccountStatement(sql),
     noticeQueue: createNoticeQueue(sql),
     mailer: mailerOf(config),
     countNotices: countNotices(metrics),

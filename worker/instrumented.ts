@@ -95,6 +95,7 @@ export const instrumentSweeperTasks = (
     deleteExpiredIdempotencyKeys: instrument('deleteExpiredIdempotencyKeys'),
     eraseOldPayers: instrument('eraseOldPayers'),
     lookAtDisputes: instrument('lookAtDisputes'),
+    lookAtPayouts: instrument('lookAtPayouts'),
     watchReceivers: instrument('watchReceivers'),
   };
 };

@@ -4,6 +4,7 @@ import { createIdempotencyKeyTask, type Deps as IdempotencyKeyDeps } from './ide
 import { createInquiryTask, type Deps as InquiryDeps } from './inquiries.ts';
 import { createOutboxTask, type Deps as OutboxDeps } from './outbox.ts';
 import { createPayerTask, type Deps as PayerDeps } from './payers.ts';
+import { createPayoutTask, type Deps as PayoutDeps } from './payouts.ts';
 import {
   createPostponedDeliveryTask,
   type Deps as PostponedDeliveryDeps,
@@ -17,6 +18,7 @@ export type Deps = OutboxDeps &
   IdempotencyKeyDeps &
   PayerDeps &
   DisputeDeps &
+  PayoutDeps &
   ReceiverDeps;
 
 /**
@@ -33,6 +35,7 @@ export const createSweeperTasks = (deps: Deps) => {
     ...createIdempotencyKeyTask(deps),
     ...createPayerTask(deps),
     ...createDisputeTask(deps),
+    ...createPayoutTask(deps),
     ...createReceiverTask(deps),
   };
 };

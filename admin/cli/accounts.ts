@@ -17,6 +17,7 @@ import {
   textOf,
 } from './commands.ts';
 import { table } from './output.ts';
+import { exportPayoutCommand, payoutCommand, payoutsCommand } from './payouts.ts';
 
 const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10);
 
@@ -175,6 +176,8 @@ export const accountCommands: CommandGroup = {
     explainCommand,
     mendCommand,
     verifyCommand,
+    payoutsCommand,
+    payoutCommand,
   ],
 };
 
@@ -221,5 +224,5 @@ export const exportCommands: CommandGroup = {
   name: 'export',
   summary: 'print records for accountants',
   examples: ['export movements --from 2026-11-01 --to 2026-11-30 > november.csv'],
-  commands: [movementsCommand],
+  commands: [movementsCommand, exportPayoutCommand],
 };

@@ -67,6 +67,7 @@ type PathParameter =
   | 'name'
   | 'number'
   | 'passkey'
+  | 'payout'
   | 'rule'
   | 'secret'
   | 'slug'

@@ -21,6 +21,7 @@ import { passkeyLoginRoutes } from './pages/passkey-login.ts';
 import { paymentActions, skipAction } from './pages/payment-actions.ts';
 import { paymentRoutes } from './pages/payment.ts';
 import { paymentListRoutes } from './pages/payments.ts';
+import { payoutRoutes } from './pages/payouts.ts';
 import { peopleActions, peopleRoutes } from './pages/people.ts';
 import { providerLoginRoutes } from './pages/provider-login.ts';
 import { refundActions } from './pages/refund-actions.ts';
@@ -52,6 +53,7 @@ export const createRoutes = (deps: Deps): Route[] => {
     ...refundRuleRoutes,
     ...refundPageRoutes(deps),
     ...giveBackRoutes,
+    ...payoutRoutes,
     ...accountsRoutes(deps),
     ...deliveryRoutes(deps),
     ...replayRoutes,

@@ -1,6 +1,5 @@
 import type { AccountDifferenceKind } from '../../contract/account-difference.ts';
 import { refundId } from '../../contract/ids.ts';
-import { currencyExponents } from '../../contract/money.ts';
 import { isTerminal } from '../../contract/status.ts';
 import {
   type AccountDifference,
@@ -19,7 +18,7 @@ import {
   type ExportFilter,
 } from '../../postgres/movements.ts';
 import { NotFound, Refusal } from './change.ts';
-import { csvLine } from './csv.ts';
+import { csvLine, decimalOf } from './csv.ts';
 import type { Deps } from './deps.ts';
 import { findApplication } from './applications.ts';
 import { checkGateway } from './gateways.ts';
@@ -195,11 +194,7 @@ const cells = {
   reference: ({ reference }) => reference,
   currency: ({ currency }) => currency,
   amount_minor: ({ amount }) => amount,
-  // Numbers, so that no apostrophe comes before a minus sign.
-  amount: ({ amount, currency }) => {
-    const exponent = currencyExponents.get(currency) ?? 0;
-    return Number((amount / 10 ** exponent).toFixed(exponent));
-  },
+  amount: decimalOf,
   test: ({ test }) => (test ? 'yes' : 'no'),
   recorded_at: ({ recordedAt }) => isoTime(recordedAt),
 } satisfies Record<string, (movement: ExportedMovement) => string | number | null>;

@@ -1,3 +1,5 @@
+import type { BookEntry } from '../../contract/book-entry.ts';
+import type { PayoutLinesState, PayoutStatus } from '../../contract/payout.ts';
 import {
   accountDifferences,
   type AccountDifferenceState,
@@ -210,6 +212,35 @@ const movement: Record<MovementKind, string> = {
   late_reversal: 'late payment reversed',
   fee: 'fee',
   chargeback: 'chargeback',
+  chargeback_returned: 'chargeback given back',
+  payout: 'payout',
+  payout_returned: 'payout that came back',
+};
+
+const payoutStatus: Record<PayoutStatus, string> = {
+  on_its_way: 'on its way',
+  paid: 'at the bank',
+  failed: 'failed',
+  cancelled: 'called off',
+};
+
+const payoutLines: Record<PayoutLinesState, string> = {
+  listed: 'listed by the gateway',
+  later: 'not listed yet',
+  never: 'never listed, because somebody has chosen the amount',
+};
+
+const statementLine: Record<BookEntry['kind'], string> = {
+  payment: 'payment',
+  payment_failed: 'payment that failed',
+  refund: 'refund',
+  refund_returned: 'refund sent back by the bank',
+  chargeback: 'dispute',
+  fee: 'fee',
+  payout: 'payout',
+  payout_returned: 'payout that came back',
+  own_money: 'own money',
+  other: 'other',
 };
 
 const differenceState: Record<AccountDifferenceState, string> = {
@@ -408,6 +439,9 @@ export const labels = {
   exchangeResult,
   latePayment,
   movement,
+  payoutStatus,
+  payoutLines,
+  statementLine,
   difference: accountDifferences,
   differenceState,
   workflowDifference,

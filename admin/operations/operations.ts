@@ -14,6 +14,7 @@ import { createGatewayOperations } from './gateways.ts';
 import { createInvitations } from './invitations.ts';
 import { createNoticeOperations } from './notices.ts';
 import { createPaymentOperations } from './payments.ts';
+import { createPayoutOperations } from './payouts.ts';
 import { createReconciliation } from './reconciliation.ts';
 import { createRefundOperations } from './refunds.ts';
 import { createReplayOperations } from './replays.ts';
@@ -43,6 +44,7 @@ export const createOperations = (deps: Omit<Deps, 'change'>) => {
     tokens: createTokenOperations(shared),
     secrets: createSecretOperations(shared),
     gateways: createGatewayOperations(shared),
+    payouts: createPayoutOperations(shared),
     notices: createNoticeOperations(shared),
     payments: createPaymentOperations(shared),
     reconcile: createReconciliation(shared),

@@ -1069,7 +1069,8 @@ create table movements (
   -- the bytes, because the hash of a day must not depend on a language.
   id text collate "C" primary key,
   kind text not null constraint movements__kind check (kind in ('payment', 'refund', 'refund_elsewhere',
-    'refund_returned', 'late_payment', 'late_reversal', 'fee', 'chargeback')),
+    'refund_returned', 'late_payment', 'late_reversal', 'fee', 'chargeback', 'chargeback_returned', 'payout',
+    'payout_returned')),
   gateway text not null references gateways,
   -- The day of the account's time zone on which it was recorded. A closed day gets no more movements.
   day date not null,
@@ -1119,8 +1120,8 @@ create table gateway_entries (
   asked boolean not null default false,
   -- Of answers alone: absent, the gateway does not have the movement; unanswered, it gave no usable answer.
   kind text not null constraint gateway_entries__kind
-    check (kind in ('payment', 'payment_failed', 'refund', 'refund_returned', 'chargeback', 'fee', 'payout', 'other',
-      'absent', 'unanswered')),
+    check (kind in ('payment', 'payment_failed', 'refund', 'refund_returned', 'chargeback', 'fee', 'payout',
+      'payout_returned', 'own_money', 'other', 'absent', 'unanswered')),
   -- The gateway's own name of such an entry.
   name text,
   -- The reference of the payment that a payment_failed takes back.
@@ -1148,6 +1149,79 @@ create index gateway_entries__day on gateway_entries (gateway, day, reference);
 create index gateway_entries__tracking_code on gateway_entries (gateway, tracking_code) where tracking_code is not null;
 create index gateway_entries__takes_back on gateway_entries (gateway, takes_back) where takes_back is not null;
 create index gateway_entries__payment on gateway_entries (payment_id) where payment_id is not null;
+
+-- The statements of accounts: every line of a gateway's list, in the currency of its balance.
+create table statement_lines (
+  gateway text not null references gateways,
+  -- The gateway's own id.
+  id text not null,
+  -- The day of the account's time zone.
+  day date not null,
+  at timestamptz not null,
+  -- As those of gateway_entries.
+  kind text not null,
+  -- The gateway's own words.
+  type text not null,
+  category text,
+  amount bigint not null,
+  fee bigint not null,
+  net bigint not null generated always as (amount - fee) stored,
+  currency text not null,
+  available_on timestamptz,
+  -- The reference of its entry in gateway_entries; null for money on its way.
+  entry text,
+  -- The gateway's id of the payout that it is, or that has paid it out.
+  payout text,
+  -- When the gateway's list had it last.
+  read_at timestamptz not null default now(),
+  primary key (gateway, id)
+);
+create index statement_lines__day on statement_lines (gateway, day, id);
+create index statement_lines__payout on statement_lines (gateway, payout, id) where payout is not null;
+
+-- Money that went from the balance to the bank account of the owner, as the gateway tells it.
+create table payouts (
+  gateway text not null references gateways,
+  -- The gateway's own id.
+  id text not null,
+  -- In minor units; negative for money that comes from the bank.
+  amount bigint not null,
+  currency text not null,
+  status text not null default 'on_its_way' constraint payouts__status
+    check (status in ('on_its_way', 'paid', 'failed', 'cancelled')),
+  created_at timestamptz not null,
+  -- The day on which the bank should have it.
+  arrives_on date,
+  -- The text and the number of the bank statement's line.
+  descriptor text,
+  bank_reference text,
+  -- Whether the gateway lists what it has paid out. never: the owner has chosen the amount.
+  lines text not null default 'later' constraint payouts__lines check (lines in ('listed', 'later', 'never')),
+  -- Where its list goes on, and when all of it was read.
+  position text,
+  read_at timestamptz,
+  -- When the sweeper looks at it again; null: nothing changes any more.
+  due_at timestamptz,
+  primary key (gateway, id)
+);
+create index payouts__due on payouts (due_at) where due_at is not null;
+create index payouts__created on payouts (created_at desc, gateway, id);
+create index payouts__amount on payouts (amount, currency);
+create index payouts__bank_reference on payouts (bank_reference) where bank_reference is not null;
+
+-- The balance of an account at the end of each day that was compared, in minor units.
+create table account_balances (
+  gateway text not null references gateways,
+  day date not null,
+  currency text not null,
+  -- Null until the gateway has told a first balance.
+  opening bigint,
+  -- The sum of the day's lines.
+  net bigint,
+  -- What the gateway tells; null: nothing.
+  told bigint,
+  primary key (gateway, day, currency)
+);
 
 -- The findings of comparisons. A later one that does not find it again marks it as mended.
 create table account_differences (
@@ -1185,7 +1259,7 @@ create index account_differences__day on account_differences (gateway, day, id);
 create index account_differences__reasons on account_differences (changed_at) where reason is not null;
 create index account_differences__open on account_differences (found_at) where state = 'open';
 
--- Writes every movement but the fees and chargebacks of a gateway's list. Triggers call it when a row of payments, refunds or late_payments says
+-- Writes every movement but the fees, chargebacks and payouts of a gateway's list. Triggers call it when a row of payments, refunds or late_payments says
 -- that money moved, so the movement commits with that row, whatever wrote it. Each trigger names the whole kind, and a
 -- search for a kind finds its writer. The arguments: the kind, the column of the time, the sign, and the column of the
 -- amount unless it is `amount`. The function reads the row as JSON, because the tables have different columns. It runs as the owner, because no role but the worker may

@@ -1,4 +1,5 @@
 import { newRefundBook, type RefundEntry } from './refunds.ts';
+import { newStripeBalance, pageMax, type Labels, type Transaction } from './stripe-balance.ts';
 import {
   entryIn,
   newEntry,
@@ -28,13 +29,9 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
   let mistakenFor: string | undefined;
   const disputes: StripeDispute[] = [];
   const charges: Transaction[] = [];
-  const others: Transaction[] = [];
   /** How the book shows that the money of a refund came back. */
   let returned: Labels | null = { type: 'refund_failure', reporting_category: 'refund_failure' };
   let refundsRepeat = false;
-  let pagesMade = 0;
-  /** What is wrong with the list of transactions. */
-  let bookFault: 'repeats' | 'endless' | 'empty' | undefined;
   const refundBook = newRefundBook(book, {
     done: 'succeeded',
     failed: ['failed', 'canceled'],
@@ -177,7 +174,7 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
     return { body: { object: 'list', data, has_more: after + data.length < all.length } };
   };
 
-  /** What moved the balance, the oldest first: charges, refunds, and refunds that came back. */
+  /** What payments moved: charges, refunds, and refunds that came back. */
   const transactions = (): Transaction[] => {
     const ofRefund = (made: RefundEntry): Transaction[] => {
       const { reference, amount, state } = made;
@@ -189,29 +186,9 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
       if (!returned || !['failed', 'canceled'].includes(state)) return [there];
       return [there, { ...moved, id: `txn_${reference}_back`, ...returned, amount }];
     };
-    return [...charges, ...refundBook.refunds.flatMap(ofRefund), ...others];
+    return [...charges, ...refundBook.refunds.flatMap(ofRefund)];
   };
-
-  /** Newest first, as Stripe lists them. */
-  const listTransactions = (query: URLSearchParams): FakeResponse => {
-    if (query.get('expand[]') !== 'data.source')
-      throw new Error('Without it the source is an id only');
-    const from = Number(query.get('created[gte]'));
-    const to = Number(query.get('created[lt]'));
-    const all = transactions()
-      .filter(({ created }) => created >= from && created < to)
-      .toReversed();
-    const after = all.findIndex(({ id }) => id === query.get('starting_after')) + 1;
-    if (bookFault === 'empty') return { body: { object: 'list', data: [], has_more: true } };
-    if (bookFault === 'repeats')
-      return { body: { object: 'list', data: all.slice(0, 3), has_more: true } };
-    if (bookFault === 'endless') {
-      const made = { ...all[0], id: `txn_made_${(pagesMade += 1)}` };
-      return { body: { object: 'list', data: [made], has_more: true } };
-    }
-    const data = all.slice(after, after + Math.min(Number(query.get('limit')), pageMax));
-    return { body: { object: 'list', data, has_more: after + data.length < all.length } };
-  };
+  const balance = newStripeBalance(transactions);
 
   const handle = (call: Call): FakeResponse | undefined => {
     const { pathname, searchParams } = new URL(call.path, 'http://stripe');
@@ -229,7 +206,8 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
           has_more: false,
         },
       };
-    if (pathname === '/v1/balance_transactions') return listTransactions(searchParams);
+    const ofBalance = balance.answer(pathname, searchParams);
+    if (ofBalance) return ofBalance;
     if (id === undefined) return undefined;
     if (rest) return call.method === 'POST' ? expire(id) : undefined;
     const entry = book.get(id);
@@ -265,6 +243,7 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
   return {
     ...server,
     ...refundBook,
+    ...balance,
     /** The refund as Stripe shows it. */
     shown,
     /** Takes money. Also for a session that is not here, or has paid before. @returns the id of the charge */
@@ -292,24 +271,9 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
     repeatRefunds: (does: boolean) => {
       refundsRepeat = does;
     },
-    /** Moves the balance in another way than a charge or a refund. @returns the id of the transaction */
-    moveBalance(labels: Labels, { at = new Date(), ...moved }: Moved): string {
-      const id = `txn_other_${others.length + 1}`;
-      const created = Math.floor(at.getTime() / 1000);
-      others.push({ id, created, currency: 'eur', fee: 0, source: null, ...labels, ...moved });
-      return id;
-    },
-    /** The book shows this other movement no more. */
-    takeBack: (id: string) => {
-      others.splice(0, others.length, ...others.filter((each) => each.id !== id));
-    },
     /** The book shows refunds that came back like this; null: not at all. */
     returnAs: (labels: Labels | null) => {
       returned = labels;
-    },
-    /** `repeats`: the first page comes again and again. `endless`: each page is a new one. */
-    faultOfBook: (fault: typeof bookFault) => {
-      bookFault = fault;
     },
     failWith: (error: object | null) => {
       lastError = error;
@@ -363,26 +327,6 @@ type StripeDispute = ReturnType<typeof newDispute>;
 
 type ChargedEntry = Pick<Entry, 'amount' | 'currency' | 'trackingCode' | 'paymentId'>;
 
-/** A transaction of the balance. */
-interface Transaction extends Labels {
-  id: string;
-  created: number;
-  amount: number;
-  currency: string;
-  fee: number;
-  source: unknown;
-}
-
-/** The kind of a transaction of the balance. */
-interface Labels {
-  type: string;
-  reporting_category?: string;
-  description?: string;
-}
-
-type Moved = Pick<Transaction, 'amount'> &
-  Partial<Pick<Transaction, 'currency' | 'fee' | 'source'>> & { at?: Date };
-
 /** Stripe's answer has no code. */
 const overTheRest: FakeResponse = {
   status: 400,
@@ -394,9 +338,6 @@ const overTheRest: FakeResponse = {
     },
   },
 };
-
-/** The longest page. */
-const pageMax = 100;
 
 interface Refused {
   status: number;

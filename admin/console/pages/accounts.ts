@@ -167,6 +167,7 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
                   'Movements of the month as CSV',
                 )
           }
+          ${session.applications === null ? link('/accounts/payouts', 'Payouts and the bank’s lines') : ''}
         </p>
         ${session.role === 'viewer' ? '' : openDays(days, gateways, shown)}
         ${

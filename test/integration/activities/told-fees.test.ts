@@ -5,6 +5,7 @@ import type { ToldFee } from '../../../contract/told-fee.ts';
 import type { OpenResult } from '../../../gateways/gateway.ts';
 import { createAccountComparison } from '../../../postgres/account-comparison.ts';
 import { createAccountDays } from '../../../postgres/account-days.ts';
+import { createAccountStatement } from '../../../postgres/account-statement.ts';
 import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createMovements } from '../../../postgres/movements.ts';
@@ -102,6 +103,8 @@ describe('a comparison with the agreed fee', () => {
   const { askAboutMovements } = createCompareAccountsActivities({
     accountComparison: comparison,
     gatewayEntries: createGatewayEntries(records.sql),
+    accountStatement: createAccountStatement(records.sql),
+    now: () => new Date(),
     paymentOutcomes: records.paymentOutcomes,
     gatewayOf,
     runningWorkflows: async () => new Set(),

@@ -119,6 +119,7 @@ const tasks = Object.keys({
   deleteExpiredIdempotencyKeys: true,
   eraseOldPayers: true,
   lookAtDisputes: true,
+  lookAtPayouts: true,
   watchReceivers: true,
 } satisfies Record<keyof SweeperTasks, true>);
 

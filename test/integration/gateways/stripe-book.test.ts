@@ -4,6 +4,7 @@ import { createCompareAccountsActivities } from '../../../activities/compare-acc
 import { newPaymentId } from '../../../contract/ids.ts';
 import { createAccountComparison } from '../../../postgres/account-comparison.ts';
 import { createAccountDays } from '../../../postgres/account-days.ts';
+import { createAccountStatement } from '../../../postgres/account-statement.ts';
 import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
@@ -35,6 +36,8 @@ const anAccount = async () => {
   const { listBook, askAboutMovements, finishDay } = createCompareAccountsActivities({
     accountComparison: createAccountComparison(sql),
     gatewayEntries: createGatewayEntries(sql),
+    accountStatement: createAccountStatement(sql),
+    now: () => new Date(),
     paymentOutcomes: createPaymentOutcomes(sql),
     gatewayOf: () =>
       adapterOf('stripe', {
@@ -252,25 +255,27 @@ it('books a dispute, its fee, and its reversal', async () => {
     { amount: 1250, source: dispute, at: at('16:00:00') },
   );
   expect(await compare()).toEqual({
-    booked: { payment: 1250, chargeback: 0, fee: -1500 },
+    booked: { payment: 1250, chargeback: -1250, chargeback_returned: 1250, fee: -1500 },
     ...{ sum: -250, differences: [] },
   });
   const of =
-    await sql`select amount from movements where payment_id = ${id} and kind = 'chargeback'`;
+    await sql`select amount from movements where payment_id = ${id} and kind like 'chargeback%'`;
   expect(of).toHaveLength(2);
 });
 
-it('books nothing of money that the owner moves, and names what it does not know', async () => {
+it('books payouts, no other money that the owner moves, and names what it does not know', async () => {
   const { stripe, compare } = await anAccount();
-  for (const type of ['payout', 'payout_failure', 'topup', 'reserve_hold', 'reserve_release'])
+  for (const type of ['payout', 'topup', 'reserve_hold', 'reserve_release'])
     stripe.moveBalance({ type, reporting_category: type }, { amount: -500, at: at('15:00:00') });
+  const failed = { type: 'payout_failure', reporting_category: 'payout_reversal' };
+  stripe.moveBalance(failed, { amount: 500, at: at('15:00:00') });
   stripe.moveBalance(
     { type: 'application_fee', reporting_category: 'platform_earning' },
     { amount: 77, at: at('15:00:01') },
   );
   stripe.moveBalance({ type: 'something_new' }, { amount: -88, at: at('15:00:02') });
   const { booked, differences } = await compare();
-  expect(booked).toEqual({});
+  expect(booked).toEqual({ payout: -500, payout_returned: 500 });
   expect(differences).toHaveLength(2);
   expect(differences).toEqual(
     expect.arrayContaining([

@@ -294,6 +294,7 @@ const checks: Record<string, () => Promise<void>> = {
       'deleteExpiredIdempotencyKeys',
       'eraseOldPayers',
       'lookAtDisputes',
+      'lookAtPayouts',
       'watchReceivers',
     ])
       await watch.isNow('worker', name, { task }, (value) => value >= since);

@@ -26,6 +26,7 @@ const activities = createSweepActivity({
     deleteExpiredIdempotencyKeys: noRows,
     eraseOldPayers: noRows,
     lookAtDisputes: noRows,
+    lookAtPayouts: noRows,
     watchReceivers: noRows,
   },
 });
@@ -49,6 +50,7 @@ describe('the sweeper workflow', () => {
       deleteExpiredIdempotencyKeys: 0,
       eraseOldPayers: 0,
       lookAtDisputes: 0,
+      lookAtPayouts: 0,
       watchReceivers: 0,
     });
     expect(sweep.lastFailure?.applicationFailureInfo?.type).toBe('SweepCompleted');

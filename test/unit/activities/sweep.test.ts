@@ -14,6 +14,7 @@ const sweepWith = (tasks: Partial<SweeperTasks>, limits: { taskLimitMs?: number 
       deleteExpiredIdempotencyKeys: async () => 4,
       eraseOldPayers: async () => 6,
       lookAtDisputes: async () => 8,
+      lookAtPayouts: async () => 9,
       watchReceivers: async () => 7,
       ...tasks,
     },
@@ -55,6 +56,7 @@ describe('a sweep', () => {
         deleteExpiredIdempotencyKeys: 4,
         eraseOldPayers: 6,
         lookAtDisputes: 8,
+        lookAtPayouts: 9,
         watchReceivers: 7,
       },
     ]);

@@ -36,6 +36,9 @@ const adapterCalls: Record<keyof GatewayAdapter, true> = {
   disputes: true,
   listUnverified: true,
   book: true,
+  balance: true,
+  payout: true,
+  payoutLines: true,
 };
 
 const inCode = new Set([

@@ -1,0 +1,134 @@
+import { currencyExponents } from '../../contract/money.ts';
+import type { ListPage } from '../../contract/list.ts';
+import { isoTime } from '../../contract/time.ts';
+import {
+  createAdminPayouts,
+  type PaidOutLine,
+  type PaidOutSum,
+  type PayoutFilter,
+  type PayoutRecord,
+} from '../../postgres/admin-payouts.ts';
+import { NotFound } from './change.ts';
+import { csvLine, decimalOf } from './csv.ts';
+import type { Deps } from './deps.ts';
+import { checkGateway } from './gateways.ts';
+
+export interface PayoutsAsked extends Omit<PayoutFilter, 'find'> {
+  /** The amount or the text of a bank statement's line, as a person types it. Null: any. */
+  text: string | null;
+}
+
+export interface PayoutSums {
+  sums: PaidOutSum[];
+  /** The payout less the sum of its lines, in minor units: 0 once all are here. Null: the gateway has not listed them. */
+  rest: number | null;
+}
+
+const linesAtOnce = 1_000;
+const wordsMax = 50;
+const numbersMax = 5;
+
+/** Payouts of gateways, from the bank's line to the payment. */
+export const createPayoutOperations = ({ sql }: Pick<Deps, 'sql'>) => {
+  const payouts = createAdminPayouts(sql);
+
+  const get = async (gateway: string, id: string): Promise<PayoutRecord> => {
+    await checkGateway(sql, gateway);
+    const payout = await payouts.get(gateway, id);
+    if (!payout) throw new NotFound(`There is no payout "${id}" of ${gateway}.`);
+    return payout;
+  };
+
+  return {
+    async list({ text, ...filter }: PayoutsAsked, page: ListPage): Promise<PayoutRecord[]> {
+      if (filter.gateway !== null) await checkGateway(sql, filter.gateway);
+      return payouts.list({ ...filter, find: text === null ? null : readBankLine(text) }, page);
+    },
+
+    get,
+
+    async sum({ gateway, id, amount, currency, isRead }: PayoutRecord): Promise<PayoutSums> {
+      const sums = await payouts.sum(gateway, id);
+      const paidOut = sums
+        .filter((each) => each.currency === currency)
+        .reduce((all, { net }) => all + net, 0);
+      return { sums, rest: isRead ? amount - paidOut : null };
+    },
+
+    /** The lines after an id, the payout itself included. */
+    lines: ({ gateway, id }: PayoutRecord, page: { after: string; limit: number }) =>
+      payouts.lines(gateway, id, page),
+
+    /** The lines of a CSV file with what it has paid out. The sum of the column `net` is 0 once all lines are here. */
+    async *exportLines({ gateway, id }: PayoutRecord): AsyncGenerator<string> {
+      yield csvLine(Object.keys(cells));
+      for (let after = ''; ;) {
+        const page = await payouts.lines(gateway, id, { after, limit: linesAtOnce });
+        const last = page.at(-1);
+        if (!last) return;
+        yield page
+          .map((line) => csvLine(Object.values(cells).map((cell) => cell(line, { gateway, id }))))
+          .join('');
+        after = last.id;
+      }
+    },
+  };
+};
+
+const cells = {
+  payout: (_, { id }) => id,
+  gateway: (_, { gateway }) => gateway,
+  line_id: ({ id }) => id,
+  kind: ({ kind }) => kind,
+  type: ({ type }) => type,
+  category: ({ category }) => category,
+  occurred_at: ({ at }) => isoTime(at),
+  payment_id: ({ paymentId }) => paymentId,
+  refund_id: ({ refundId }) => refundId,
+  order_id: ({ orderId }) => orderId,
+  application: ({ application }) => application,
+  reference: ({ entry }) => entry,
+  currency: ({ currency }) => currency,
+  amount: ({ amount, currency }) => decimalOf({ amount, currency }),
+  fee: ({ fee, currency }) => decimalOf({ amount: fee, currency }),
+  net: ({ net, currency }) => decimalOf({ amount: net, currency }),
+  net_minor: ({ net }) => net,
+} satisfies Record<
+  string,
+  (line: PaidOutLine, payout: Pick<PayoutRecord, 'gateway' | 'id'>) => string | number | null
+>;
+
+/**
+ * Reads what a line of a bank statement says: words that may be a reference, and the amounts that its numbers may mean. A
+ * bank writes 1504.62 as `1,504.62`, `1.504,62` or `1504,62`, with the currency or without.
+ */
+export const readBankLine = (text: string): NonNullable<PayoutFilter['find']> => {
+  const words = text.split(/[\s,;:/"'()]+/).filter((word) => word !== '');
+  const named = words.filter((word) => currencyExponents.has(word.toUpperCase()));
+  const currencies = new Set(named.map((word) => word.toUpperCase()));
+  const amounts = [
+    ...text.matchAll(/(?<![\w.,])[+-]?(\d[\d.,']*)(?=\s|$|[;:]|[€$£¥]|[A-Z]{3}\b)/gi),
+  ]
+    .slice(0, numbersMax)
+    .flatMap(([, number = '']) => readings(number))
+    .filter(({ currency }) => currencies.size === 0 || currencies.has(currency));
+  return {
+    words: [...new Set(words.slice(0, wordsMax).flatMap((word) => [word, word.toUpperCase()]))],
+    amounts,
+  };
+};
+
+/** Whether the last separator begins the decimals or another group of thousands, the currency decides. */
+const readings = (number: string): { amount: number; currency: string }[] => {
+  const parts = number.replace(/[.,']$/, '').split(/[.,']/);
+  const decimals = parts.length > 1 ? (parts.at(-1) ?? '') : '';
+  return [...currencyExponents].flatMap(([currency, exponent]) => {
+    const digits = parts.join('');
+    const asDecimals = decimals !== '' && decimals.length === exponent ? Number(digits) : null;
+    const isGrouped = parts.slice(1).every((part) => part.length === 3);
+    const asWhole = isGrouped ? Number(digits) * 10 ** exponent : null;
+    return [asDecimals, asWhole]
+      .filter((amount) => amount !== null && Number.isSafeInteger(amount))
+      .map((amount) => ({ amount: Number(amount), currency }));
+  });
+};
