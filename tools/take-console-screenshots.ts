@@ -6,6 +6,7 @@ import { everyDelivery } from '../postgres/delivery-filter.ts';
 import { createReplays } from '../postgres/replays.ts';
 import { startConsole } from '../test/support/service/console.ts';
 import { launchChromium } from '../test/support/demo/chromium.ts';
+import { fillPayouts } from '../test/support/data/fill-payouts.ts';
 import { fillConsole } from '../test/support/data/fill-console.ts';
 
 /*
@@ -51,6 +52,12 @@ try {
     await server.sql`
       update deliveries set order_id = 'order-1010' where payment_id = ${ids.hostile}`;
   }
+  const payments = await server.sql<
+    { id: string; gateway: string; amount: number; currency: string }[]
+  >`
+    select id, gateway, amount, currency from payments
+    where status = 'paid' and not test and currency = 'EUR' order by id limit 8`;
+  await fillPayouts(server.sql, { gateway: 'zarinpal', payments });
   const replayId = await addReplay();
   const wanted: Record<string, string> = {
     overview: '/',
@@ -62,9 +69,11 @@ try {
     replay: `/events/${eventId(ids.exhausted)}/replay`,
     'replay-many': `/deliveries/replay?mode=live&scope=all&status=exhausted&to=${new Date().toISOString()}`,
     replaying: `/deliveries/replays/${replayId}`,
+    payout: '/accounts/payouts/zarinpal/po_listed',
     reconcile: '/reconcile',
     audit: '/audit',
     ...(takesAll && {
+      payouts: '/accounts/payouts',
       hostile: `/payments/${ids.hostile}`,
       open: `/payments/${ids.open}`,
       applications: '/applications',

@@ -1,9 +1,11 @@
-import type { BookEntry } from '../../contract/book-entry.ts';
-import type { PayoutLinesState, PayoutStatus } from '../../contract/payout.ts';
 import {
-  accountDifferences,
-  type AccountDifferenceState,
-} from '../../contract/account-difference.ts';
+  differenceState,
+  movement,
+  payoutLines,
+  payoutStatus,
+  statementLine,
+} from './account-labels.ts';
+import { accountDifferences } from '../../contract/account-difference.ts';
 import type { ErrorClass } from '../../contract/attempt.ts';
 import { errors, type ErrorCode } from '../../contract/errors.ts';
 import type { EventKind } from '../../contract/event.ts';
@@ -11,7 +13,6 @@ import type { FailureCode } from '../../contract/failure-codes.ts';
 import type { GatewayKind } from '../../contract/gateway-account.ts';
 import type { GatewayExchange } from '../../contract/gateway-exchange.ts';
 import type { ReceiverState } from '../../contract/receiver.ts';
-import type { MovementKind } from '../../contract/movement.ts';
 import type { NoticeKind, NoticeResult } from '../../contract/notice.ts';
 import type {
   RefundMethod,
@@ -201,52 +202,6 @@ const latePayment: Record<LatePaymentResult, string> = {
   returns: 'not verified: the gateway returns it by itself',
   reversed: 'reversed',
   by_hand: 'the gateway may still have it: check there',
-};
-
-const movement: Record<MovementKind, string> = {
-  payment: 'payment',
-  refund: 'refund',
-  refund_elsewhere: 'refund outside of the gateway',
-  refund_returned: 'refund sent back by the bank',
-  late_payment: 'late payment',
-  late_reversal: 'late payment reversed',
-  fee: 'fee',
-  chargeback: 'chargeback',
-  chargeback_returned: 'chargeback given back',
-  payout: 'payout',
-  payout_returned: 'payout that came back',
-};
-
-const payoutStatus: Record<PayoutStatus, string> = {
-  on_its_way: 'on its way',
-  paid: 'at the bank',
-  failed: 'failed',
-  cancelled: 'called off',
-};
-
-const payoutLines: Record<PayoutLinesState, string> = {
-  listed: 'listed by the gateway',
-  later: 'not listed yet',
-  never: 'never listed, because somebody has chosen the amount',
-};
-
-const statementLine: Record<BookEntry['kind'], string> = {
-  payment: 'payment',
-  payment_failed: 'payment that failed',
-  refund: 'refund',
-  refund_returned: 'refund sent back by the bank',
-  chargeback: 'dispute',
-  fee: 'fee',
-  payout: 'payout',
-  payout_returned: 'payout that came back',
-  own_money: 'own money',
-  other: 'other',
-};
-
-const differenceState: Record<AccountDifferenceState, string> = {
-  open: 'open',
-  explained: 'explained',
-  mended: 'mended',
 };
 
 /**

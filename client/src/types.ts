@@ -730,6 +730,9 @@ export interface Movement {
     | 'late_reversal'
     | 'fee'
     | 'chargeback'
+    | 'chargeback_returned'
+    | 'payout'
+    | 'payout_returned'
     | (string & {});
   /** The id of a payment. */
   payment_id: string;
@@ -1145,6 +1148,9 @@ export interface ListMovements {
         | 'late_reversal'
         | 'fee'
         | 'chargeback'
+        | 'chargeback_returned'
+        | 'payout'
+        | 'payout_returned'
       )
     | undefined;
   /** The movements of one payment. */

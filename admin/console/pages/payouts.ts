@@ -115,6 +115,7 @@ const sumTable = ({ sums }: PayoutSums, { cells }: PersonRequest): Html =>
 const lineTable = (lines: readonly PaidOutLine[], { cells }: PersonRequest): Html =>
   cells.table({
     caption: 'Lines',
+    isList: true,
     rows: lines.map((line) => ({
       Line: cut(line.id),
       Kind: coded('statementLine', line.kind),

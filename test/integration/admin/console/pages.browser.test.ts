@@ -8,6 +8,7 @@ import { createReplays } from '../../../../postgres/replays.ts';
 import { awayProvider, startConsole } from '../../../support/service/console.ts';
 import { forFile } from '../../../support/for-file.ts';
 import { recordReplayResult } from '../../../support/data/replay-result.ts';
+import { fillPayouts } from '../../../support/data/fill-payouts.ts';
 import { fillConsole } from '../../../support/data/fill-console.ts';
 import { useBrowser } from '../../../support/runner/use-browser.ts';
 
@@ -17,6 +18,10 @@ let ids: Awaited<ReturnType<typeof fillConsole>>;
 let replayId: string;
 beforeAll(async () => {
   ids = await fillConsole(console.sql);
+  const payments = await console.sql<
+    { id: string; gateway: string; amount: number; currency: string }[]
+  >`select id, gateway, amount, currency from payments where status = 'paid' and not test limit 20`;
+  await fillPayouts(console.sql, { gateway: 'zarinpal', payments, rest: 1 });
   replayId = await addReplay();
 });
 
@@ -85,6 +90,9 @@ const paths = (): Record<string, string> => ({
   'account-day-none': '/accounts/zarinpal/2020-02-29',
   'account-mend': `/accounts/differences/${ids.accounts.mendable}/mend`,
   'account-explain': `/accounts/differences/${ids.accounts.open}/explain`,
+  payouts: '/accounts/payouts',
+  'payouts-none': '/accounts/payouts?text=nothing',
+  payout: '/accounts/payouts/zarinpal/po_listed',
   'account-reopen': `/accounts/differences/${ids.accounts.explained}/reopen`,
   'search-found': '/search?text=order-1003',
   payments: '/payments',

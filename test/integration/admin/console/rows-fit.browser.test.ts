@@ -1,5 +1,6 @@
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { fillConsole } from '../../../support/data/fill-console.ts';
+import { fillPayouts } from '../../../support/data/fill-payouts.ts';
 import { fillReserved } from '../../../support/data/fill-reserved.ts';
 import { forFile } from '../../../support/for-file.ts';
 import { useBrowser } from '../../../support/runner/use-browser.ts';
@@ -68,7 +69,12 @@ beforeAll(async () => {
   await sql`
     insert into audit_log (actor, action, subject, after, reason, via)
     values (${long}, 'application.update', ${`application:${slug}`}, ${sql.json({ webhook_url: `https://${long}.example/` })}, ${long.repeat(8)}, 'console')`;
+  const payments = await sql<{ id: string; gateway: string; amount: number; currency: string }[]>`
+    select id, gateway, amount, currency from payments where gateway = ${slug} and status = 'paid' limit 2`;
+  const words = { descriptor: long.repeat(2), bank_reference: long.repeat(3) };
+  await fillPayouts(sql, { gateway: slug, payments, rest: 1, words });
   lists = [
+    '/accounts/payouts',
     ...['/payments', '/refunds', '/refunds?stage=by_hand', '/refunds/rules'],
     ...['/deliveries', '/deliveries?status=failing', '/deliveries/replays'],
     ...['/applications', `/applications/${slug}/events`, '/applications/shop/requests'],
@@ -79,6 +85,7 @@ beforeAll(async () => {
   ];
   others = [
     ...['/', '/account', '/applications/shop', `/applications/${slug}`, '/invite', '/reconcile'],
+    `/accounts/payouts/${slug}/po_listed`,
     ...[`/gateways/${slug}`, `/gateways/${slug}/account`, '/gateways/sandbox'],
     ...['/applications/shop/refund-limit', `/payments/${ids.refunded}`],
   ];
@@ -113,6 +120,7 @@ const filtered = () => {
     `/audit?subject=application:${longest}&actor=${long}&action=application.update&text=${long}&logins=shown&${times}`,
     `/accounts?${whole}`,
     `/attention/silent?gateway=${longest}`,
+    `/accounts/payouts?gateway=${longest}&text=${long.repeat(4)}`,
     '/applications/shop/requests?id=5f0c1bd2-8c0e-4c43-a4f6-0a6f0b2d7d11',
   ];
 };

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { formatMoney } from '../../../../contract/money.ts';
+import { fillConsole } from '../../../support/data/fill-console.ts';
+import { fillPayouts } from '../../../support/data/fill-payouts.ts';
+import { forFile } from '../../../support/for-file.ts';
+import { startConsole } from '../../../support/service/console.ts';
+
+const console = await forFile(startConsole());
+const { sql } = console;
+await fillConsole(sql);
+const gateway = 'zarinpal';
+const payments = await sql<
+  { id: string; gateway: string; amount: number; currency: string; order_id: string }[]
+>`
+  select id, gateway, amount, currency, order_id from payments
+  where status = 'paid' and not test and application = 'tickets' order by id limit 3`;
+const { amount } = await fillPayouts(sql, { gateway, payments });
+
+const operator = await console.logIn('operator');
+const shop = await console.logIn('operator', 'of-shop', ['shop']);
+const get = async (path: string, person = operator) => {
+  const { status, text } = await console.call(path, person);
+  return { status, text: text.replaceAll(/\s+/g, ' ') };
+};
+const path = `/accounts/payouts/${gateway}/po_listed`;
+
+describe("the way from the bank's line to the payment", () => {
+  it.each([
+    [formatMoney({ amount, currency: 'EUR' })],
+    [`STRIPE ${(amount / 100).toFixed(2).replace('.', ',')} 27.11.`],
+    ['TRACE4711'],
+    ['Payout/trace4711 SHOP'],
+    ['po_listed'],
+  ])('begins at the amount or the reference: %s', async (typed) => {
+    const form = { csrf: operator.csrf, text: typed, gateway: '' };
+    const { headers } = await console.call('/accounts/payouts/filter', {
+      ...{ method: 'POST', cookie: operator.cookie, form },
+    });
+    const { text } = await get(headers.location ?? '');
+    expect(text).toContain(path);
+    expect(text).not.toContain('/accounts/payouts/zarinpal/po_chosen');
+  });
+
+  it('leads to the payments, with the sum', async () => {
+    const { text } = await get(path);
+    for (const { id, order_id: order } of payments) {
+      expect(text).toContain(`/payments/${id}`);
+      expect(text).toContain(order);
+    }
+    expect(text).toContain(formatMoney({ amount, currency: 'EUR' }));
+    expect(text).toContain('The lines give the amount of the payout.');
+  });
+
+  it('names a rest that no line explains, one that is not listed yet, and one that never is', async () => {
+    await sql`update payouts set amount = amount + 1 where id = 'po_listed'`;
+    expect((await get(path)).text).toContain('0.01 EUR');
+    await sql`update payouts set amount = amount - 1, read_at = null where id = 'po_listed'`;
+    expect((await get(path)).text).toContain('not listed its lines yet');
+    await sql`update payouts set read_at = now() where id = 'po_listed'`;
+    const { text } = await get('/accounts/payouts/zarinpal/po_chosen');
+    expect(text).toContain('Somebody has chosen this amount');
+  });
+
+  it('has a file, whose column net adds up to nothing', async () => {
+    const { status, text } = await console.call(`${path}/file`, operator);
+    const [names = '', ...rows] = text.trim().split('\r\n');
+    const column = names.split(',').indexOf('net_minor');
+    expect([status, rows.length]).toEqual([200, payments.length + 2]);
+    expect(rows.reduce((sum, row) => sum + Number(row.split(',')[column]), 0)).toBe(0);
+    expect(rows.filter((row) => payments.some(({ id }) => row.includes(id)))).toHaveLength(4);
+  });
+
+  it('has pages', async () => {
+    await sql`
+      insert into statement_lines (gateway, id, day, at, kind, type, amount, fee, currency, payout)
+      select ${gateway}, 'txn_zz_' || n, '2026-11-20', now(), 'own_money', 'reserve_hold', 0, 0, 'EUR', 'po_listed'
+      from generate_series(1, 60) n`;
+    const { text } = await get(path);
+    const [, next = ''] = /href="([^"]+)" rel="next"/.exec(text) ?? [];
+    expect((await get(next)).text).toContain('txn_zz_');
+    await sql`delete from statement_lines where id like 'txn_zz_%'`;
+  });
+});
+
+describe('a person or an address without the right', () => {
+  it.each([['/accounts/payouts'], [path], [`${path}/file`]])(
+    'gets nothing of %s for one application alone',
+    async (address) => {
+      expect((await get(address, shop)).status).toBe(404);
+    },
+  );
+
+  it.each([
+    ['/accounts/payouts/zarinpal/po_none'],
+    ['/accounts/payouts/none/po_listed'],
+    ['/accounts/payouts/zarinpal/po_none/file'],
+    [`/accounts/payouts/zarinpal/${encodeURIComponent("po'); drop table payouts --")}`],
+  ])('gets 404 for %s', async (address) => {
+    expect((await get(address)).status).toBe(404);
+  });
+
+  it('finds nothing by a text without meaning, and the list is there', async () => {
+    const { status, text } = await get(`/accounts/payouts?text=${encodeURIComponent("% ' -- 0")}`);
+    expect(status).toBe(200);
+    expect(text).toContain('No payout has this amount or this reference.');
+    expect((await get('/accounts/payouts')).text).toContain(path);
+    const inTest = { ...operator, cookie: `${operator.cookie}; console-mode=test` };
+    expect((await get('/accounts/payouts', inTest)).text).not.toContain(path);
+  });
+});

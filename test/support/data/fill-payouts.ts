@@ -1,0 +1,98 @@
+import { dayMs } from '../../../contract/time.ts';
+import type { Sql } from '../../../postgres/driver/sql.ts';
+
+interface Payment {
+  id: string;
+  gateway: string;
+  amount: number;
+  currency: string;
+}
+
+/**
+ * Two payouts of `gateway`, as its statement and the sweeper have them: `po_listed` of these payments, less fees and a refund, whose
+ * sum has a rest, and `po_chosen`, which somebody has chosen.
+ * @param rest what no line explains, in minor units
+ */
+export const fillPayouts = async (
+  sql: Sql,
+  {
+    gateway,
+    payments,
+    rest = 0,
+    words = {},
+  }: {
+    gateway: string;
+    payments: readonly Payment[];
+    rest?: number;
+    words?: { descriptor?: string; bank_reference?: string };
+  },
+): Promise<{ amount: number }> => {
+  const at = new Date(Date.now() - 3 * dayMs);
+  const shared = { gateway, at, day: at.toISOString().slice(0, 10), currency: 'EUR' };
+  const paid = payments.map(({ id, amount }, n) => ({
+    ...{
+      ...shared,
+      id: `txn_charge_${String(n).padStart(5, '0')}`,
+      kind: 'payment',
+      type: 'charge',
+    },
+    ...{
+      category: 'charge',
+      amount,
+      fee: 25 + Math.round(amount * 0.015),
+      entry: `ch_${n}`,
+      payout: 'po_listed',
+    },
+    payment_id: id,
+  }));
+  const refund = {
+    ...{ ...shared, id: 'txn_refund_1', kind: 'refund', type: 'refund', category: 'refund' },
+    ...{
+      amount: -100,
+      fee: 0,
+      entry: 're_1',
+      payout: 'po_listed',
+      payment_id: payments[0]?.id ?? null,
+    },
+  };
+  const net = [...paid, refund].reduce((sum, { amount, fee }) => sum + amount - fee, 0);
+  const amount = net + rest;
+  const payout = {
+    ...shared,
+    kind: 'payout',
+    type: 'payout',
+    category: 'payout',
+    fee: 0,
+    payment_id: null,
+  };
+  const lines = [
+    ...[...paid, refund],
+    { ...payout, id: 'txn_payout_1', amount: -amount, entry: 'txn_payout_1', payout: 'po_listed' },
+    { ...payout, id: 'txn_payout_2', amount: -5_000, entry: 'txn_payout_2', payout: 'po_chosen' },
+  ];
+  await sql`insert into statement_lines ${sql(lines.map(({ payment_id: _, ...line }) => line))}`;
+  await sql`insert into gateway_entries ${sql(
+    lines.map(({ entry, type: _, category: __, payout: ___, id: ____, ...line }) => ({
+      ...line,
+      reference: entry,
+    })),
+  )}`;
+  const known = {
+    gateway,
+    currency: 'EUR',
+    created_at: at,
+    arrives_on: shared.day,
+    status: 'paid',
+  };
+  await sql`insert into payouts ${sql([
+    {
+      ...{ ...known, id: 'po_listed', amount, lines: 'listed', read_at: new Date() },
+      ...{ descriptor: 'SHOP', bank_reference: 'TRACE4711', ...words },
+    },
+    {
+      ...{ ...known, id: 'po_chosen', amount: 5_000, lines: 'never', read_at: null },
+      ...{ descriptor: null, bank_reference: null },
+    },
+  ])}`;
+  return { amount };
+};
