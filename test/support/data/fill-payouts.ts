@@ -70,12 +70,15 @@ export const fillPayouts = async (
     { ...payout, id: 'txn_payout_1', amount: -amount, entry: 'txn_payout_1', payout: 'po_listed' },
     { ...payout, id: 'txn_payout_2', amount: -5_000, entry: 'txn_payout_2', payout: 'po_chosen' },
   ];
-  await sql`insert into statement_lines ${sql(lines.map(({ payment_id: _, ...line }) => line))}`;
+  await sql`insert into statement_lines ${sql(
+    lines,
+    ...(['gateway', 'id', 'day', 'at', 'kind', 'type', 'category'] as const),
+    ...(['amount', 'fee', 'currency', 'entry', 'payout'] as const),
+  )}`;
   await sql`insert into gateway_entries ${sql(
-    lines.map(({ entry, type: _, category: __, payout: ___, id: ____, ...line }) => ({
-      ...line,
-      reference: entry,
-    })),
+    lines.map((line) => ({ ...line, reference: line.entry })),
+    ...(['gateway', 'reference', 'kind', 'day', 'at', 'amount', 'currency'] as const),
+    ...(['fee', 'payment_id'] as const),
   )}`;
   const known = {
     gateway,
