@@ -33,10 +33,13 @@ export interface Dispute {
 }
 
 /** A gateway's record of a dispute. */
-export type KnownDispute = Omit<
+export interface KnownDispute extends Omit<
   Dispute,
   'id' | 'paymentId' | 'application' | 'orderId' | 'gateway' | 'test' | 'closedAt' | 'updatedAt'
->;
+> {
+  /** By the plan of a test it changes then. */
+  changesAt?: Date | null;
+}
 
 /** What the dispute holds of the payment, in minor units of its own currency: the bank has it until the chargeback is won. */
 const amountHeld = ({

@@ -12,8 +12,16 @@ export const sandboxOutcomes = [
   'other_amount',
   'already_verified',
   'silent',
+  'dispute_won',
+  'dispute_lost',
+  'inquiry_closed',
 ] as const;
 export type SandboxOutcome = (typeof sandboxOutcomes)[number];
+
+const disputes = ['dispute_won', 'dispute_lost', 'inquiry_closed'] as const;
+export type SandboxDispute = (typeof disputes)[number];
+export const isDispute = (outcome: SandboxOutcome): outcome is SandboxDispute =>
+  disputes.some((each) => each === outcome);
 
 const secondsMax = 3_600;
 const seconds = `must be an integer from 0 to ${secondsMax}, written without fraction or exponent`;
@@ -39,7 +47,10 @@ export const SandboxPlan = requestObject({
       '- `already_verified`: the first confirmation of the gateway is lost, and a later one says that it ' +
       'was verified before: `processing`, then `paid` within three minutes.\n' +
       '- `silent`: the payer pays, and the gateway does not answer for `after_seconds`: `processing`, ' +
-      'then `paid` within three minutes.',
+      'then `paid` within three minutes.\n' +
+      '- `dispute_won`, `dispute_lost`: the payer pays, and the bank takes the money back at once with a chargeback, ' +
+      'which ends after `after_seconds`. The service hears of both within a minute.\n' +
+      '- `inquiry_closed`: the same with an inquiry, which takes nothing.',
   }),
   failure_code: z
     .enum(Object.keys(failureReasons) as (keyof typeof failureReasons)[], {
@@ -49,8 +60,9 @@ export const SandboxPlan = requestObject({
     .meta({ description: 'Only with `failed`; by default `card_declined`.' }),
   after_seconds: PlanSeconds.default(0).meta({
     description:
-      'The payer acts this long after the create. Less than `expires_in`, except for `paid_late`. For ' +
-      '`silent` it is how long the gateway does not answer, and must be given.',
+      'The payer acts this long after the create. Less than `expires_in`, except for `paid_late` and disputes. For ' +
+      '`silent` it is how long the gateway does not answer, and must be given. For a dispute it is how long that is ' +
+      'open after the payment; with 0 it has ended when the service hears of it.',
   }),
   returns: z
     .boolean({ error: 'must be true or false' })
@@ -95,7 +107,7 @@ export const sandboxPlanProblems = (
       'must be given for silent: for how long the gateway does not answer',
     ],
     [
-      outcome !== 'paid_late' && after_seconds >= expiresIn,
+      outcome !== 'paid_late' && !isDispute(outcome) && after_seconds >= expiresIn,
       'sandbox.after_seconds',
       'too_big',
       'must be less than expires_in',

@@ -67,7 +67,7 @@ grant update (last_used_at) on tokens to payments_api;
 grant update (state, refusal, tracking_code, card_pan_masked) on sandbox_payments to payments_api;
 -- A test's plan says how its payer acts there.
 grant insert (reference, payment_id, amount, currency, return_url, state, planned_state, acts_at, returns,
-  pays_late, refusal, tracking_code, card_pan_masked, silent_until, lose_confirmation)
+  pays_late, refusal, tracking_code, card_pan_masked, silent_until, lose_confirmation, dispute, dispute_seconds)
   on sandbox_payments to payments_api;
 grant insert (reference, refund_id, payment_id, amount, outcome, failure_code, after_seconds)
   on sandbox_refunds to payments_api;

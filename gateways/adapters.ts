@@ -100,7 +100,13 @@ export const problemWithAccount = (
       { ...account, credentials: joinCredentials(driverName, own, refunds) },
       {
         callsTo: beginTry({ dispatcher: createGatewayDispatcher(), allowLoopback }),
-        sandboxPayments: { open: notCalled, verify: notCalled, get: notCalled, expire: notCalled },
+        sandboxPayments: {
+          open: notCalled,
+          verify: notCalled,
+          get: notCalled,
+          getDispute: notCalled,
+          expire: notCalled,
+        },
         sandboxRefunds: { tell: notCalled, list: notCalled, listBook: notCalled },
         publicBaseUrl: '',
         now: () => new Date(),

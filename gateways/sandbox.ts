@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { amountBounds, currencyExponents } from '../contract/money.ts';
+import type { DisputeStatus, KnownDispute } from '../contract/dispute.ts';
+import type { SandboxDispute } from '../contract/sandbox-plan.ts';
 import type { SandboxPayment, SandboxPayments } from '../postgres/sandbox-payments.ts';
 import type { SandboxRefund, SandboxRefunds } from '../postgres/sandbox-refunds.ts';
 import { AccountProblem, GatewayUnavailable } from './errors.ts';
@@ -7,7 +9,7 @@ import type { GatewayAdapter, GatewayStatus, KnownRefund, Tools } from './gatewa
 import { defineDriver } from './gateway.ts';
 
 export interface Deps {
-  sandboxPayments: Pick<SandboxPayments, 'open' | 'verify' | 'get' | 'expire'>;
+  sandboxPayments: Pick<SandboxPayments, 'open' | 'verify' | 'get' | 'getDispute' | 'expire'>;
   sandboxRefunds: Pick<SandboxRefunds, 'tell' | 'list' | 'listBook'>;
   publicBaseUrl: string;
 }
@@ -88,6 +90,22 @@ const createSandboxGateway = ({
   async refunds({ reference }) {
     return (await sandboxRefunds.list(reference)).map(toKnown);
   },
+  async disputes({ reference }) {
+    const dispute = await sandboxPayments.getDispute(reference);
+    if (!dispute) return [];
+    const { end, isOpen, endsAt, ...facts } = dispute;
+    const known: KnownDispute = {
+      ...facts,
+      gatewayReference: `DSP${reference}`,
+      stage: end === 'inquiry_closed' ? 'inquiry' : 'chargeback',
+      status: isOpen ? 'needs_response' : disputeEnds[end],
+      reason: 'fraudulent',
+      networkReason: null,
+      respondBy: isOpen ? endsAt : null,
+      changesAt: isOpen ? endsAt : null,
+    };
+    return [known];
+  },
   async book(period, after) {
     const [time = '', last = ''] = after?.split(' ') ?? [];
     const position = { at: time === '' ? period.from : new Date(time), reference: last };
@@ -107,6 +125,12 @@ const createSandboxGateway = ({
     };
   },
 });
+
+const disputeEnds: Record<SandboxDispute, DisputeStatus> = {
+  dispute_won: 'won',
+  dispute_lost: 'lost',
+  inquiry_closed: 'closed',
+};
 
 const bookPage = 500;
 

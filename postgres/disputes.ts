@@ -62,7 +62,7 @@ export const createDisputes = (sql: Sql) => ({
       const [payment] = await tx<DisputedPayment[]>`
         select id, application, test, order_id as "orderId", gateway from payments where id = ${look.id} for update`;
       if (!payment) return undefined;
-      const dueAt = told.some(isDisputeOpen) ? new Date(now.getTime() + dayMs) : null;
+      const dueAt = nextLook(told, now);
       const isLast = await changesOne(tx`
         update dispute_looks set number = number + 1, due_at = ${dueAt}
         where payment_id = ${look.id} and number = ${look.number}`);
@@ -104,6 +104,14 @@ export const createDisputes = (sql: Sql) => ({
   },
 });
 export type Disputes = ReturnType<typeof createDisputes>;
+
+/** A day later while one is open, and sooner if the gateway knows when it changes. Null: never by itself. */
+const nextLook = (told: readonly KnownDispute[], now: Date): Date | null => {
+  const times = told
+    .filter(isDisputeOpen)
+    .map(({ changesAt }) => changesAt ?? new Date(now.getTime() + dayMs));
+  return times.toSorted((one, other) => one.getTime() - other.getTime())[0] ?? null;
+};
 
 /** A dispute that has changed, and what was known of it before. */
 interface Change {

@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { FailureCode } from '../contract/failure-codes.ts';
 import type { Payment } from '../contract/payment.ts';
-import type { SandboxOutcome, SandboxPlan } from '../contract/sandbox-plan.ts';
+import {
+  isDispute,
+  type SandboxDispute,
+  type SandboxOutcome,
+  type SandboxPlan,
+} from '../contract/sandbox-plan.ts';
 import { type PaidTo, selectPaidTo } from './applications.ts';
 import { changesOne, first, type Fragment, type Queries } from './driver/sql.ts';
 
@@ -25,6 +30,14 @@ export interface SandboxPayment {
   isLost: boolean;
   /** A test asked for a payer who pays after the gateway has closed the payment. */
   paysLate: boolean;
+}
+
+/** A dispute in the sandbox gateway's own records, with how it ends. */
+interface SandboxDisputeRow extends Pick<SandboxPayment, 'amount' | 'currency'> {
+  end: SandboxDispute;
+  isOpen: boolean;
+  openedAt: Date;
+  endsAt: Date;
 }
 
 /** With what the gateway's page shows. */
@@ -57,6 +70,9 @@ const plannedStates: Record<SandboxOutcome, SandboxState | null> = {
   other_amount: 'paid',
   already_verified: 'paid',
   silent: 'paid',
+  dispute_won: 'paid',
+  dispute_lost: 'paid',
+  inquiry_closed: 'paid',
 };
 
 /** When the payer acts; null for one who does nothing. */
@@ -66,7 +82,7 @@ const actsAt = (
 ): Date | null => {
   const at = new Date(createdAt.getTime() + after_seconds * 1000);
   if (outcome === 'abandoned') return after_seconds > 0 ? at : null;
-  if (outcome === 'silent') return createdAt;
+  if (outcome === 'silent' || isDispute(outcome)) return createdAt;
   return outcome === 'paid_late' && at < expiresAt ? expiresAt : at;
 };
 
@@ -86,13 +102,14 @@ export const insertPlanned = (
   return sql`
     insert into sandbox_payments (reference, payment_id, amount, currency, return_url, state,
       planned_state, acts_at, returns, pays_late, refusal, tracking_code, card_pan_masked,
-      silent_until, lose_confirmation)
+      silent_until, lose_confirmation, dispute, dispute_seconds)
     select ${newReference()}, id, ${amount}::bigint, ${payment.currency}, ${returnUrl}, 'open',
       ${plannedStates[outcome]}, coalesce(${actsAt(plan, payment)}::timestamptz, 'infinity'),
       ${paysLate || (returns && outcome !== 'abandoned')}::boolean, ${paysLate}::boolean,
       ${outcome === 'failed' ? failure_code : null}, ${newTrackingCode()}, ${cardPanMasked},
       ${new Date(payment.createdAt.getTime() + silentMs)}::timestamptz,
-      ${outcome === 'already_verified'}::boolean
+      ${outcome === 'already_verified'}::boolean, ${isDispute(outcome) ? outcome : null},
+      ${isDispute(outcome) ? after_seconds : null}::int
     from payment`;
 };
 
@@ -165,16 +182,35 @@ export const createSandboxPayments = (sql: Queries) => {
       return row;
     },
 
-    /** Confirms a paid payment, as two-step gateways require. @returns the payment after that */
+    /**
+     * Confirms a paid payment, as two-step gateways require. If a test asked for a dispute, the service soon looks: later
+     * than it records the payment as paid.
+     * @returns the payment after that
+     */
     verify: (reference: string) =>
       first(sql<SandboxPayment[]>`
-        update sandbox_payments set verifications = verifications + 1,
-          confirmations = confirmations
-            + case when ${state} in ('paid', 'verified') and not ${isSilent} then 1 else 0 end,
-          state = case when ${state} = 'paid' and not ${isSilent} then 'verified' else state end,
-          verified_at = case when ${state} = 'paid' and not ${isSilent} then now() else verified_at end
-        where reference = ${reference}
-        returning ${columns}`),
+        with verified as (
+          update sandbox_payments set verifications = verifications + 1,
+            confirmations = confirmations
+              + case when ${state} in ('paid', 'verified') and not ${isSilent} then 1 else 0 end,
+            state = case when ${state} = 'paid' and not ${isSilent} then 'verified' else state end,
+            verified_at = case when ${state} = 'paid' and not ${isSilent} then now() else verified_at end
+          where reference = ${reference}
+          returning ${columns}, dispute
+        ), disputed as (
+          insert into dispute_looks (payment_id, due_at)
+          select "paymentId", now() + interval '5 seconds' from verified where state = 'verified' and dispute is not null
+          on conflict (payment_id) do nothing)
+        select * from verified`),
+
+    /** The dispute of a verified payment, if a test asked for one. */
+    getDispute: (reference: string) =>
+      first(sql<SandboxDisputeRow[]>`
+        select dispute as "end", verified_at as "openedAt", ends_at as "endsAt", ends_at > now() as "isOpen",
+          amount, currency
+        from sandbox_payments
+        cross join lateral (select verified_at + make_interval(secs => dispute_seconds) as ends_at) as planned
+        where reference = ${reference} and ends_at is not null`),
 
     /** Makes an open payment unpayable. False if the payment is no longer open. */
     expire: (reference: string) =>

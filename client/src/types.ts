@@ -337,6 +337,8 @@ export interface SandboxPlan {
    * - `other_amount`: the gateway confirms one unit more: `failed`, `amount_mismatch`.
    * - `already_verified`: the first confirmation of the gateway is lost, and a later one says that it was verified before: `processing`, then `paid` within three minutes.
    * - `silent`: the payer pays, and the gateway does not answer for `after_seconds`: `processing`, then `paid` within three minutes.
+   * - `dispute_won`, `dispute_lost`: the payer pays, and the bank takes the money back at once with a chargeback, which ends after `after_seconds`. The service hears of both within a minute.
+   * - `inquiry_closed`: the same with an inquiry, which takes nothing.
    */
   outcome:
     | 'paid'
@@ -346,7 +348,10 @@ export interface SandboxPlan {
     | 'paid_late'
     | 'other_amount'
     | 'already_verified'
-    | 'silent';
+    | 'silent'
+    | 'dispute_won'
+    | 'dispute_lost'
+    | 'inquiry_closed';
   /** Only with `failed`; by default `card_declined`. */
   failure_code?:
     | (
@@ -369,7 +374,7 @@ export interface SandboxPlan {
         | 'unknown'
       )
     | undefined;
-  /** The payer acts this long after the create. Less than `expires_in`, except for `paid_late`. For `silent` it is how long the gateway does not answer, and must be given. By default `0`. */
+  /** The payer acts this long after the create. Less than `expires_in`, except for `paid_late` and disputes. For `silent` it is how long the gateway does not answer, and must be given. For a dispute it is how long that is open after the payment; with 0 it has ended when the service hears of it. By default `0`. */
   after_seconds?: number | undefined;
   /** False: the payer closes the browser instead of coming back. The service finds the payment within three minutes. The payer of `paid_late` always comes back. By default `true`. */
   returns?: boolean | undefined;

@@ -934,6 +934,9 @@ create table sandbox_payments (
   returns boolean not null default false,
   -- The payer pays after the gateway has closed the payment.
   pays_late boolean not null default false,
+  -- The payer's bank disputes the payment once it is verified, and for so long.
+  dispute text constraint sandbox_payments__dispute check (dispute in ('dispute_won', 'dispute_lost', 'inquiry_closed')),
+  dispute_seconds int,
   -- Of a test payment: the sealed row of `payers`, for the gateway's page. It goes at the payment's end, or after 25 hours.
   payer text,
   created_at timestamptz not null default now()

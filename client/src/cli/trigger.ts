@@ -13,6 +13,9 @@ export const outcomes = [
   'silent',
   'other_amount',
   'already_verified',
+  'dispute_won',
+  'dispute_lost',
+  'inquiry_closed',
 ] as const satisfies SandboxPlan['outcome'][];
 
 const pollMs = 1_000;

@@ -165,6 +165,55 @@ describe('a payer who is played ends each of five payments in the same way', () 
   });
 });
 
+describe('a dispute that is played', () => {
+  const disputeOf = async (id: string) => {
+    const { json } = await journey.request('GET', `/api/v1/payments/${id}/disputes`);
+    const [found] = json['data'] as Record<string, unknown>[];
+    return found && [found['stage'], found['status'], found['amount_held']].join(' ');
+  };
+  /** As if so many seconds had passed at the gateway, and the sweeper looked now. */
+  const lookLater = async (id: string) => {
+    await service.sql`update dispute_looks set due_at = now() where payment_id = ${id}`;
+    await sweepNow(service.client);
+  };
+
+  it.each([
+    ['dispute_won', 'chargeback needs_response 1250', 'chargeback won 0'],
+    ['dispute_lost', 'chargeback needs_response 1250', 'chargeback lost 1250'],
+    ['inquiry_closed', 'inquiry needs_response 0', 'inquiry closed 0'],
+  ])('%s: the payment is paid, then disputed, and then it ends', async (outcome, open, ended) => {
+    const id = await create({ outcome, after_seconds: 3_600 });
+    expect(await endsOf([id])).toEqual(allEnd(paid));
+    await lookLater(id);
+    await until(open, async () => (await disputeOf(id)) === open);
+    const [look] = await service.sql<{ minutes: number }[]>`
+      select round(extract(epoch from due_at - now()) / 60)::int as minutes from dispute_looks
+      where payment_id = ${id}`;
+    expect(look).toEqual({ minutes: 60 });
+    await service.sql`update sandbox_payments set dispute_seconds = 0 where payment_id = ${id}`;
+    await lookLater(id);
+    await until(ended, async () => (await disputeOf(id)) === ended);
+    expect(await statusOf(id)).toBe('paid');
+  });
+
+  it('is heard of without a notification, and no other payment is looked at', async () => {
+    const [id, other] = [
+      await create({ outcome: 'dispute_won' }),
+      await create({ outcome: 'paid' }),
+    ];
+    expect(await endsOf([id, other])).toEqual(allEnd(paid));
+    await until(
+      'a sweep looks',
+      async () => {
+        await sweepNow(service.client);
+        return (await disputeOf(id)) === 'chargeback won 0';
+      },
+      30_000,
+    );
+    expect(await service.sql`select from dispute_looks where payment_id = ${other}`).toEqual([]);
+  });
+});
+
 it('acts after its seconds, and not before', async () => {
   const id = await create({ outcome: 'paid', after_seconds: 3 });
   expect(await endsOf([id])).toEqual(allEnd(paid));

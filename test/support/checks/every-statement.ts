@@ -300,6 +300,7 @@ export const everyStatement = (
       getByPayment: () => sandboxPayments.getByPayment(idOf(7)),
       choose: () => sandboxPayments.choose(idOf(7), { state: 'paid', refusal: null }),
       verify: () => sandboxPayments.verify('R7'),
+      getDispute: () => sandboxPayments.getDispute('R7'),
       expire: () => sandboxPayments.expire('R8'),
     }),
     ...refundStatements(db, { owner, idOf, now }),

@@ -94,7 +94,13 @@ const notCalled = async (): Promise<never> => {
   throw new Error('This driver does not use the sandbox');
 };
 const noSandbox: SandboxDeps = {
-  sandboxPayments: { open: notCalled, verify: notCalled, get: notCalled, expire: notCalled },
+  sandboxPayments: {
+    open: notCalled,
+    verify: notCalled,
+    get: notCalled,
+    getDispute: notCalled,
+    expire: notCalled,
+  },
   sandboxRefunds: { tell: notCalled, list: notCalled, listBook: notCalled },
   publicBaseUrl: 'https://pay.example',
 };
