@@ -9,12 +9,15 @@ export const pagePauseMs = 500;
 const mostPages = 100;
 const mostTries = 3;
 
+/** Each call needs an adapter of its own, which has some seconds for all of its calls. */
+export type BalanceCalls = Required<Pick<GatewayAdapter, 'book' | 'balance'>>;
+
 /**
  * The balance of an account at a time: the gateway's own of now, less what has moved since.
  * @returns null if that is too much, or did not stand still while the gateway was asked
  */
 export const readBalanceAt = async (
-  { book, balance }: Required<Pick<GatewayAdapter, 'book' | 'balance'>>,
+  { book, balance }: BalanceCalls,
   at: Date,
 ): Promise<Balance[] | null> => {
   // The clock of the gateway may be ahead.

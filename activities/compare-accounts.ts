@@ -15,7 +15,7 @@ import type { Answer, GatewayEntries, MovementToAsk } from '../postgres/gateway-
 import type { PaymentOutcomes } from '../postgres/payment-outcomes.ts';
 import { gatewayNotFound, gatewayUnavailable } from '../temporal/failures.ts';
 import type { ReadPages } from '../temporal/messages.ts';
-import { pagePauseMs, readBalanceAt } from './account-balance.ts';
+import { type BalanceCalls, pagePauseMs, readBalanceAt } from './account-balance.ts';
 import { exchangeWith, unknownIfSilent, toOpenedPayment } from './gateway-calls.ts';
 import { alertUnlessSandbox, type Log } from './log.ts';
 
@@ -63,6 +63,8 @@ const workflowsAsked = 200;
 /** A part is tried so often before its silence is a difference. */
 const triesWithoutAnswer = 10;
 
+const noPage = { entries: [], lines: [], next: null };
+
 /** Compares the days of accounts with the gateways' own books. */
 export const createCompareAccountsActivities = (deps: Deps) => {
   const { accountComparison, gatewayEntries, accountStatement, paymentOutcomes } = deps;
@@ -91,12 +93,13 @@ export const createCompareAccountsActivities = (deps: Deps) => {
 
   /** A gateway that is silent now tells its balance at the end of a later day. */
   const askBalance = async (day: AccountDay, { to, ...account }: DayOfAccount): Promise<void> => {
-    const { book, balance } = gatewayOf(account);
     const age = now().getTime() - to.getTime();
-    if (!book || !balance || age < 0 || age > balanceKnownMs) return;
-    const told = await unknownIfSilent(async () => ({
-      amounts: await readBalanceAt({ book, balance }, to),
-    }));
+    if (!gatewayOf(account).balance || age < 0 || age > balanceKnownMs) return;
+    const calls: BalanceCalls = {
+      book: async (...page) => (await gatewayOf(account).book?.(...page)) ?? noPage,
+      balance: async () => (await gatewayOf(account).balance?.()) ?? [],
+    };
+    const told = await unknownIfSilent(async () => ({ amounts: await readBalanceAt(calls, to) }));
     if ('amounts' in told && told.amounts) await accountStatement.recordTold(day, told.amounts);
     else logger.warn(day, 'The gateway did not tell its balance; the next day has it');
   };

@@ -150,9 +150,10 @@ const bookFees = async (
       order by reference limit ${entriesAtOnce}
     ), booked as (${insertFees(tx)}
     ), looks as (
-      -- The book may be the first to show a dispute, or its next withdrawal.
+      -- The book may be the first to show a dispute, or its next withdrawal. Of a payment that a purge has deleted, it is all.
       insert into dispute_looks (payment_id, due_at)
-      select distinct payment_id, now() from booked where kind in ('chargeback', 'chargeback_returned') and payment_id is not null
+      select distinct p.id, now() from booked b join payments p on p.id = b.payment_id
+      where b.kind in ('chargeback', 'chargeback_returned')
       on conflict (payment_id) do update set number = dispute_looks.number + 1, due_at = excluded.due_at)
     select max(reference) as last from page`;
   return page?.last ?? null;
