@@ -42,7 +42,7 @@ export interface KnownDispute extends Omit<
 }
 
 /** What the dispute holds of the payment, in minor units of its own currency: the bank has it until the chargeback is won. */
-const amountHeld = ({
+export const amountHeld = ({
   stage,
   status,
   amount,

@@ -156,7 +156,7 @@ grant insert (refund_id, token, actor, via) on confirmations to payments_admin, 
 grant select, insert, update, delete on refund_limits, refund_approvals to payments_admin;
 grant update (enabled, credentials, notification_secrets, refund_credentials, time_zone, fee_basis_points, fee_fixed, fees_told) on gateways
   to payments_admin;
-grant select on movements, gateway_entries, statement_lines, payouts, account_days, account_balances, account_differences, receivers, notices, notice_addresses to payments_admin, payments_console;
+grant select on movements, disputes, gateway_entries, statement_lines, payouts, account_days, account_balances, account_differences, receivers, notices, notice_addresses to payments_admin, payments_console;
 grant insert (application, address), delete on notice_addresses to payments_admin, payments_console;
 grant insert (application, kind, state_since, address, created_at, next_try_at) on notices to payments_admin, payments_console;
 grant update (state, reason, changed_at) on account_differences to payments_admin, payments_console;

@@ -265,6 +265,8 @@ export interface Driver<Needs extends Tools = Tools> {
   /** For providers whose return has a query. The body of a posted form is not read. */
   parseReturn?(query: URLSearchParams): ReturnHint;
   notifications?: Notifications;
+  /** The page of a dispute at the provider, where a person answers it. */
+  disputeUrl?(dispute: { gatewayReference: string; gatewayKind: GatewayKind }): string;
   /** @throws AccountProblem for credentials that do not fit the driver or the account's kind */
   connect(account: Account, tools: Needs): GatewayAdapter;
 }
@@ -273,6 +275,7 @@ interface Definition<Schema extends z.ZodType, Secrets extends z.ZodObject, Need
   capabilities: Capabilities;
   credentials: Schema;
   parseReturn?(query: URLSearchParams): ReturnHint;
+  disputeUrl?(dispute: { gatewayReference: string; gatewayKind: GatewayKind }): string;
   notifications?: {
     secrets: Secrets;
     parse(

@@ -4,7 +4,7 @@ import { fromWire } from './amount.ts';
 import type { HttpResponse } from './call.ts';
 import { parseResponse } from './call.ts';
 import { GatewayUnavailable } from './errors.ts';
-import type { Notification } from './gateway.ts';
+import type { Driver, Notification } from './gateway.ts';
 import { providerMessage } from './redact.ts';
 import { stripeCurrencies } from './stripe-currencies.ts';
 import { IntentId } from './stripe-responses.ts';
@@ -40,6 +40,10 @@ const EventDispute = z.object({ payment_intent: IntentId });
 /** A card payment has few disputes: one page is all. */
 export const disputesPath = (intent: string): string =>
   `/v1/disputes?${new URLSearchParams({ payment_intent: intent, limit: '100' }).toString()}`;
+
+/** Stripe's dashboard has the tests under a path of their own. */
+export const disputeUrl: NonNullable<Driver['disputeUrl']> = ({ gatewayReference, gatewayKind }) =>
+  `https://dashboard.stripe.com/${gatewayKind === 'live' ? '' : 'test/'}disputes/${gatewayReference}`;
 
 /** @throws GatewayUnavailable for an answer that cannot be used */
 export const parseDisputes = (response: HttpResponse, intent: string): KnownDispute[] => {

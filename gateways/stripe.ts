@@ -31,7 +31,7 @@ import {
   toStatus,
 } from './stripe-responses.ts';
 import { balancePath, bookPath, parseBalance, parseBook } from './stripe-book.ts';
-import { disputesPath, parseDisputeEvent, parseDisputes } from './stripe-disputes.ts';
+import { disputesPath, disputeUrl, parseDisputeEvent, parseDisputes } from './stripe-disputes.ts';
 import { parsePayout, parsePayoutLines, payoutLinesPath, payoutPath } from './stripe-payouts.ts';
 import {
   parseRefund,
@@ -94,6 +94,7 @@ const refundEvents = new Set(['refund.created', 'refund.updated', 'refund.failed
 export const stripe = defineDriver({
   capabilities,
   credentials: Credentials,
+  disputeUrl,
   parseReturn(query) {
     // A payer who returns by the cancel_url can still pay until Stripe has expired the session.
     const result = query.get('result');

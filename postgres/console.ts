@@ -18,7 +18,8 @@ export interface GatewayCount {
 }
 
 /** A thing that belongs to live or to tests, and has a page of its own. */
-export type ThingKind = 'payment' | 'refund' | 'event' | 'replay' | 'difference' | 'request';
+export type ThingKind =
+  'payment' | 'refund' | 'dispute' | 'event' | 'replay' | 'difference' | 'request';
 
 /** The work that no process has done yet. Null: there is none. */
 export interface Waiting {
@@ -43,6 +44,7 @@ export const createConsoleQueries = (sql: Queries) => {
   const modeQueries: Record<ThingKind, (id: string) => Fragment> = {
     payment: (id) => sql`select test from payments where id = ${id}`,
     refund: (id) => sql`select test from refunds where id = ${id}`,
+    dispute: (id) => sql`select test from disputes where id = ${id}`,
     event: (id) => sql`
       select p.test from events e join payments p on p.id = e.payment_id where e.id = ${id}`,
     replay: (id) => sql`select test from replays where id = ${id}`,

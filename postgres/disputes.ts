@@ -23,7 +23,7 @@ type DisputedPayment = Owner & Pick<Payment, 'id' | 'orderId' | 'gateway'>;
 /** After a look without an answer, or one that crashed. */
 const retryMinutes = 10;
 
-const columns = (sql: Queries) => sql`
+export const selectDispute = (sql: Queries) => sql`
   d.id, d.payment_id as "paymentId", d.application, d.order_id as "orderId", d.gateway, d.test,
   d.gateway_reference as "gatewayReference", d.stage, d.status, d.amount, d.currency, d.reason,
   d.network_reason as "networkReason", d.respond_by as "respondBy", d.opened_at as "openedAt",
@@ -83,7 +83,7 @@ export const createDisputes = (sql: Sql) => ({
   /** @returns undefined if the dispute does not exist or has another owner */
   get: (id: string, { application, test }: Owner) =>
     first(sql<Dispute[]>`
-      select ${columns(sql)} from disputes d
+      select ${selectDispute(sql)} from disputes d
       where d.id = ${id} and d.application = ${application} and d.test = ${test}`),
 
   /** Those of an application, the newest first. */
@@ -92,7 +92,7 @@ export const createDisputes = (sql: Sql) => ({
     { after, limit }: ListPage,
   ): Promise<Dispute[]> {
     return sql<Dispute[]>`
-      select ${columns(sql)} from disputes d
+      select ${selectDispute(sql)} from disputes d
       where true ${conditionsOf(sql, filter, {
         application: (application) => sql`d.application = ${application}`,
         test: (test) => sql`d.test = ${test}`,
@@ -129,7 +129,7 @@ const write = async (
   const { reason, networkReason, respondBy } = dispute;
   const id = disputeId(gateway, gatewayReference);
   const closedAt = isDisputeOpen(dispute) ? null : now;
-  const [was] = await tx<Dispute[]>`select ${columns(tx)} from disputes d where d.id = ${id}`;
+  const [was] = await tx<Dispute[]>`select ${selectDispute(tx)} from disputes d where d.id = ${id}`;
   const changed = await tx<Change['dispute'][]>`
     insert into disputes as d (id, payment_id, application, test, order_id, gateway, gateway_reference, stage, status,
       amount, currency, reason, network_reason, respond_by, opened_at, closed_at, updated_at)
@@ -143,7 +143,7 @@ const write = async (
     where (d.stage, d.status, d.amount, d.currency, d.reason, d.network_reason, d.respond_by)
       is distinct from (excluded.stage, excluded.status, excluded.amount, excluded.currency, excluded.reason,
         excluded.network_reason, excluded.respond_by)
-    returning ${columns(tx)}, d.changes`;
+    returning ${selectDispute(tx)}, d.changes`;
   return changed.map((written) => ({ dispute: written, was }));
 };
 

@@ -122,6 +122,14 @@ export const createSearchQueries = (sql: Queries) => {
       (select ${refundColumns} from refunds r
         where r.gateway_reference = ${reference} and r.test = ${test} and ${inScope(applications, sql`r.application`)} limit ${limit})`,
 
+    /** Disputes with this reference at their gateway. */
+    disputes: (reference: string, { applications, test, limit }: SearchScope) => sql<
+      { id: string }[]
+    >`
+      select d.id from disputes d
+      where d.gateway_reference = ${reference} and d.test = ${test} and ${inScope(applications, sql`d.application`)}
+      order by d.id limit ${limit}`,
+
     /** Refunds among the newest whose ids end so. */
     refundsBySuffix: (suffix: string, { applications, test, limit }: SearchScope) => sql<
       FoundRefund[]

@@ -49,6 +49,11 @@ try {
   if (!takesAll) {
     await server.sql`update payments set order_id = 'order-1010' where id = ${ids.hostile}`;
     await server.sql`update refunds set gateway_message = null`;
+    await server.sql`insert into gateways (slug, driver, kind) values ('stripe', 'stripe', 'live')`;
+    await server.sql`
+      update disputes set reason = 'fraudulent', network_reason = '10.4', gateway = 'stripe',
+        gateway_reference = 'du_1Rq7XkL2eZvKYlo2'
+      where id = ${ids.disputes.urgent}`;
     await server.sql`
       update deliveries set order_id = 'order-1010' where payment_id = ${ids.hostile}`;
   }
@@ -64,6 +69,7 @@ try {
     payments: '/payments',
     payment: `/payments/${ids.exhausted}`,
     refund: `/refunds/${ids.byHand[0] ?? ''}`,
+    dispute: `/disputes/${ids.disputes.urgent}`,
     deliveries: '/deliveries',
     application: '/applications/shop',
     replay: `/events/${eventId(ids.exhausted)}/replay`,

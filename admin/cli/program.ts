@@ -16,6 +16,7 @@ import {
 } from './commands.ts';
 import { consoleCommands } from './console.ts';
 import { deliveryCommands } from './deliveries.ts';
+import { disputeCommands } from './disputes.ts';
 import { gatewayCommands } from './gateways.ts';
 import { withoutControls } from './io.ts';
 import { noticeCommands } from './notices.ts';
@@ -56,6 +57,7 @@ export const commands: readonly (CommandGroup | CommandSpec)[] = [
   paymentCommands,
   deliveryCommands,
   refundCommands,
+  disputeCommands,
   webhookCommands,
   reconcileCommand,
   accountCommands,

@@ -139,6 +139,10 @@ const kinds: Readonly<Record<string, keyof typeof marks>> = {
   running: 'open',
   stopping: 'open',
   to_confirm: 'open',
+  needs_response: 'open',
+  under_review: 'open',
+  won: 'good',
+  lost: 'bad',
 };
 
 /** A word with the mark of its kind. */

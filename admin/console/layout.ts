@@ -34,6 +34,7 @@ const icons = {
   '/': 'M2 7.5 8 2l6 5.5V14H2z',
   '/payments': 'M1.5 3.5h13v9h-13zM1.5 6.5h13',
   '/refunds': 'M6 4 2.5 7.5 6 11M2.5 7.5H11a3 3 0 0 1 0 6H8',
+  '/disputes': 'M3.5 14V2M3.5 2.5h9l-2 3 2 3h-9',
   '/accounts': 'M3 2h10v12H3zM5.5 2v12M8 5.5h2.5M8 8.5h2.5',
   '/deliveries': 'M14 2 1.5 7l5 2 2 5z',
   '/applications': 'M2 2h5v5H2zM9 2h5v5H9zM2 9h5v5H2zM9 9h5v5H9z',
@@ -47,6 +48,7 @@ export const sections = [
   ['/', 'Overview'],
   ['/payments', 'Payments'],
   ['/refunds', 'Refunds'],
+  ['/disputes', 'Disputes'],
   ['/accounts', 'Accounts'],
   ['/deliveries', 'Deliveries'],
   ['/applications', 'Applications'],
@@ -65,6 +67,7 @@ const isIn = (path: string, section: string) =>
 const sectionsOfApplications = new Set([
   '/payments',
   '/refunds',
+  '/disputes',
   '/accounts',
   '/deliveries',
   '/applications',

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import {
+  disputeIdPattern,
   eventIdPattern,
   paymentIdPattern,
   refundIdPattern,
@@ -35,6 +36,7 @@ const thingOf = ({
 }: Partial<PersonRequest['params']>): [ThingKind, string] | undefined => {
   if (paymentIdPattern.test(id)) return ['payment', id];
   if (refundIdPattern.test(id)) return ['refund', id];
+  if (disputeIdPattern.test(id)) return ['dispute', id];
   if (replayIdPattern.test(id)) return ['replay', id];
   if (eventIdPattern.test(event)) return ['event', event];
   return /^\d{1,15}$/.test(number) ? ['difference', number] : undefined;

@@ -11,6 +11,9 @@ export const ofPayment: Owner = async ({ params, operations }) =>
 export const ofRefund: Owner = async ({ params, operations }) =>
   operations.refunds.applicationOf(params.id);
 
+export const ofDispute: Owner = async ({ params, operations }) =>
+  operations.disputes.applicationOf(params.id);
+
 export const ofEvent =
   ({ queries }: Pick<Deps, 'queries'>): Owner =>
   async ({ params }) => {

@@ -9,6 +9,8 @@ import { applicationRoutes } from './pages/applications.ts';
 import { attentionRoutes } from './pages/attention.ts';
 import { auditRoutes } from './pages/audit.ts';
 import { deliveryRoutes } from './pages/deliveries.ts';
+import { disputePageRoutes } from './pages/dispute.ts';
+import { disputeRoutes } from './pages/disputes.ts';
 import { eventActions } from './pages/event-actions.ts';
 import { eventRoutes } from './pages/events.ts';
 import { gatewayActions, gatewayRoutes } from './pages/gateways.ts';
@@ -52,6 +54,8 @@ export const createRoutes = (deps: Deps): Route[] => {
     ...refundRoutes(deps),
     ...refundRuleRoutes,
     ...refundPageRoutes(deps),
+    ...disputeRoutes(deps),
+    ...disputePageRoutes(deps),
     ...giveBackRoutes,
     ...payoutRoutes,
     ...accountsRoutes(deps),

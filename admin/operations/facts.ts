@@ -1,8 +1,10 @@
 import { describeDifference } from '../../contract/account-difference.ts';
+import { amountHeld } from '../../contract/dispute.ts';
 import { formatMoney } from '../../contract/money.ts';
-import { isoTime } from '../../contract/time.ts';
+import { dayMs, hourMs, isoTime, minuteMs } from '../../contract/time.ts';
 import { isTerminal } from '../../contract/status.ts';
 import type { AccountDifference } from '../../postgres/account-days.ts';
+import type { DisputeRecord } from '../../postgres/admin-disputes.ts';
 import type { RefundRecord, ReservedRefunds } from '../../postgres/admin-refunds.ts';
 import type { PaymentRecord } from '../../postgres/admin-payments.ts';
 import type { TokenSummary } from '../../postgres/admin-tokens.ts';
@@ -13,6 +15,7 @@ import { labelOf, secondAdmin, type Vocabulary } from './labels.ts';
 import type { AccountTerms } from '../../postgres/gateways.ts';
 import { formatPercent } from '../../contract/basis-points.ts';
 import { mendOf } from './accounts.ts';
+import type { DisputeDetails } from './disputes.ts';
 import type { RefundDetails } from './refund-details.ts';
 import { hideQuery } from './webhook-url.ts';
 
@@ -126,6 +129,95 @@ export const refundDetailFacts = ({ refund, payment, asked, confirmed }: RefundD
     Succeeded: refund.succeededAt,
     Failed: refund.failedAt,
   };
+};
+
+/** The time until then in its two largest units, e.g. `2 days 5 hours`; null: it is over. */
+export const timeLeft = (until: Date, now: Date): string | null => {
+  const left = until.getTime() - now.getTime();
+  if (left <= 0) return null;
+  const part = (ms: number, unit: string) => {
+    const count = Math.floor(ms);
+    return count === 0 ? '' : `${count} ${unit}${count === 1 ? '' : 's'}`;
+  };
+  const days = part(left / dayMs, 'day');
+  const hours = part((left % dayMs) / hourMs, 'hour');
+  const minutes = part((left % hourMs) / minuteMs, 'minute');
+  const parts = days === '' ? [hours, minutes] : [days, hours];
+  return parts.filter(Boolean).join(' ') || 'less than a minute';
+};
+
+export const disputeFacts = (dispute: DisputeRecord, now: Date) => ({
+  Dispute: dispute.id,
+  Payment: dispute.paymentId,
+  Application: dispute.application,
+  Order: dispute.orderId,
+  Gateway: dispute.gateway,
+  Stage: labelOf('disputeStage', dispute.stage),
+  Status: labelOf('disputeStatus', dispute.status),
+  Amount: formatMoney(dispute),
+  'Respond by': dispute.respondBy,
+  'Time left': dispute.respondBy && timeLeft(dispute.respondBy, now),
+  Opened: dispute.openedAt,
+});
+
+/** Everything about one dispute, and about its payment what one must know to answer it. */
+export const disputeDetailFacts = ({ dispute, payment }: DisputeDetails, now: Date) => {
+  const facts = disputeFacts(dispute, now);
+  return {
+    Dispute: facts.Dispute,
+    Stage: facts.Stage,
+    Status: facts.Status,
+    Amount: facts.Amount,
+    'Held against refunds': heldText({ dispute, payment }),
+    'Respond by': facts['Respond by'],
+    'Time left': facts['Time left'],
+    Reason: dispute.reason,
+    "Network's reason": dispute.networkReason,
+    Payment: facts.Payment,
+    Paid: formatMoney(payment),
+    Refunded:
+      payment.amountRefunded > 0
+        ? formatMoney({ ...payment, amount: payment.amountRefunded })
+        : null,
+    Order: facts.Order,
+    Application: facts.Application,
+    Gateway: facts.Gateway,
+    "Gateway's reference": dispute.gatewayReference,
+    Card: payment.cardPanMasked,
+    Opened: facts.Opened,
+    Closed: dispute.closedAt,
+  };
+};
+
+/** What the dispute holds is in the payment's currency. In another one it holds the whole payment. */
+const heldText = ({ dispute, payment }: Pick<DisputeDetails, 'dispute' | 'payment'>): string => {
+  const amount = amountHeld(dispute);
+  if (amount === 0) return 'nothing';
+  return formatMoney(dispute.currency === payment.currency ? dispute : payment);
+};
+
+/** What the state of a dispute asks of a person, and what a refund means now. */
+export const disputeAdvice = (
+  { stage, status, respondBy }: DisputeRecord,
+  now: Date,
+): { answers: boolean; text: string } => {
+  const isInquiry = stage === 'inquiry';
+  const canAnswer = status === 'needs_response' && respondBy !== null && respondBy > now;
+  const money = isInquiry
+    ? 'The bank asks about the money and has taken nothing. Giving the whole payment back ends the inquiry.'
+    : 'The bank has taken the money. Give nothing back: the payer would have it twice.';
+  const texts: Record<DisputeRecord['status'], string> = {
+    needs_response: canAnswer
+      ? `Answer it in the gateway's dashboard: the evidence stays at the gateway. ${money}`
+      : `The gateway takes no answer. ${money}`,
+    under_review: `The gateway has an answer, and the bank decides. ${money}`,
+    won: 'The bank has given the money back. It can be refunded again. A second chargeback may follow.',
+    lost: 'The payer has the money, and it does not come back. What the dispute holds cannot be refunded.',
+    closed: isInquiry
+      ? 'The inquiry has ended, and nothing was taken.'
+      : 'The gateway has prevented the chargeback. Nothing is held.',
+  };
+  return { answers: canAnswer, text: texts[status] };
 };
 
 /** Says how many refunds no gateway was told of, and their money. */

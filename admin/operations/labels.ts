@@ -30,6 +30,7 @@ import type { ConsoleRole, LoginVia } from '../../postgres/console-logins.ts';
 import type { DeliveryState } from '../../postgres/delivery-filter.ts';
 import type { LatePaymentResult } from '../../postgres/late-payments.ts';
 import type { ReplayStatus } from '../../postgres/replays.ts';
+import { disputeStage, disputeStatus } from './dispute-labels.ts';
 
 const status: Record<Status, string> = {
   pending: 'pending',
@@ -388,6 +389,8 @@ export const labels = {
   refundStage,
   refundFailure,
   refundReason,
+  disputeStage,
+  disputeStatus,
   requester,
   refundMethod,
   exchange,

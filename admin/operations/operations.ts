@@ -9,6 +9,7 @@ import { createAccountOperations } from './accounts.ts';
 import { createApplicationOperations } from './applications.ts';
 import { createChange } from './change.ts';
 import { createConsoleLogins } from './console-logins.ts';
+import { createDisputeOperations } from './disputes.ts';
 import { createEventOperations } from './events.ts';
 import { createGatewayOperations } from './gateways.ts';
 import { createInvitations } from './invitations.ts';
@@ -51,6 +52,7 @@ export const createOperations = (deps: Omit<Deps, 'change'>) => {
     purge: createPurge(shared),
     testWebhook: createWebhookTest(shared),
     refunds: createRefundOperations(shared),
+    disputes: createDisputeOperations(shared),
     events: createEventOperations(shared),
     replays: createReplayOperations(shared),
     console: { ...createConsoleLogins(shared), ...createInvitations(shared) },

@@ -359,6 +359,11 @@ create index disputes__list_by_stage on disputes (application, test, stage, open
 create index disputes__list_by_stage_and_status
   on disputes (application, test, stage, status, opened_at desc, id desc);
 
+-- For admins: those of every application, those that a person can still answer, and the gateway's own id, which they search.
+create index disputes__all on disputes (opened_at desc, id desc);
+create index disputes__to_answer on disputes (test, respond_by) where status = 'needs_response' and respond_by is not null;
+create index disputes__reference on disputes (gateway_reference);
+
 -- Payments whose disputes the sweeper looks at: somebody has reported one, or one is open. No other payment has a row.
 create table dispute_looks (
   payment_id text primary key references payments,

@@ -39,7 +39,7 @@ export const eventsOfPayment = (events: readonly EventSummary[], request: Person
     rows: events.map((event) => ({
       Event: html`<a href="/events/${event.eventId}">${eventName(event.kind)}</a>`,
       Refund: event.refundId && idLink(`/refunds/${event.refundId}`, event.refundId),
-      Dispute: event.disputeId,
+      Dispute: event.disputeId && idLink(`/disputes/${event.disputeId}`, event.disputeId),
       Webhook: stateOf(event),
       Next: event.nextAttemptAt,
       Recorded: event.createdAt,

@@ -36,7 +36,7 @@ const eventCells = (event: EventSummary): Row => {
     Kind: coded('event', kind),
     Payment: idLink(`/payments/${paymentId}`, paymentId),
     Refund: refundId && idLink(`/refunds/${refundId}`, refundId),
-    Dispute: disputeId,
+    Dispute: disputeId && idLink(`/disputes/${disputeId}`, disputeId),
     Order: event.orderId,
     Application: html`${link(`/applications/${application}`, application)} ${modeTag(event.test)}`,
     Webhook: deliveryState(event.status, event.errorClass),

@@ -77,7 +77,7 @@ export const eventRoutes = (deps: Deps): Route[] => {
         Kind: withCode('event', kind),
         Payment: idLink(`/payments/${paymentId}`, paymentId),
         Refund: refundId && idLink(`/refunds/${refundId}`, refundId),
-        Dispute: disputeId,
+        Dispute: disputeId && idLink(`/disputes/${disputeId}`, disputeId),
         Order: event.orderId,
         Application: link(`/applications/${application}`, application),
         Mode: event.test ? 'test' : 'live',

@@ -25,6 +25,7 @@ import { live, pollRoute, type Live } from '../live.ts';
 import { ofPayment } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
+import { disputesOfPayment } from './disputes.ts';
 import { refundsOfPayment } from './refunds.ts';
 import { eventsOfPayment } from './deliveries.ts';
 import { attemptLine, timelineOf, webhookState, type Line } from './timeline.ts';
@@ -162,9 +163,10 @@ const paymentPart = async (
 ): Promise<Html> => {
   const { payment, events, others, workflowUrl } = found;
   const ended = events.find(({ refundId, disputeId }) => refundId === null && disputeId === null);
-  const [own, refunds] = await Promise.all([
+  const [own, refunds, disputes] = await Promise.all([
     ended && request.operations.events.get(ended.eventId),
     payment.status === 'paid' ? refundsOfPayment(payment.id, request) : undefined,
+    payment.status === 'paid' ? disputesOfPayment(payment.id, request, deps.now()) : undefined,
   ]);
   return html`${headPart(payment)} ${noticesPart(found, request)} ${actionsPart(payment, request, deps)}
     ${factsPart(payment, request)}
@@ -177,6 +179,7 @@ const paymentPart = async (
         : ''
     }
     ${refunds ? html`<h2>Refunds</h2>${refunds}` : ''}
+    ${disputes ? html`<h2>Disputes</h2>${disputes}` : ''}
     ${events.length > 0 ? html`<h2 id="events">Events</h2>${eventsOfPayment(events, request)}` : ''}
     ${others.length > 0 ? othersPart(others, request) : ''}
     <h2>Timeline</h2>

@@ -69,18 +69,30 @@ const names = async (request: PersonRequest) => {
 };
 
 /** Everything under exactly this text. */
-const exact = async ({ queries }: Deps, text: string, request: PersonRequest): Promise<Found[]> => {
+const exact = async (
+  { queries, search }: Deps,
+  text: string,
+  request: PersonRequest,
+): Promise<Found[]> => {
   const { session, test } = request;
   const { applications } = session;
-  const [payments, named] = await Promise.all([
+  const [payments, disputes, named] = await Promise.all([
     queries.findByText(text, { applications, test }, foundMax),
+    search.disputes(text, { applications, test, limit: foundMax }),
     names(request),
   ]);
   const kinds = ['order', 'gateway reference', 'tracking code'].map((kind) => ({
     by: kind,
     payments: payments.filter(({ found }) => found === kind),
   }));
-  return [...kinds, { by: 'name', links: named.filter(({ label }) => label === text) }];
+  return [
+    ...kinds,
+    {
+      by: "the gateway's reference of a dispute",
+      links: disputes.map(({ id }) => ({ href: `/disputes/${id}`, label: id, kind: 'Dispute' })),
+    },
+    { by: 'name', links: named.filter(({ label }) => label === text) },
+  ];
 };
 
 /** Lookups for a text that nothing has exactly. */

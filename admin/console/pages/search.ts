@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import {
+  disputeIdPattern,
   eventIdPattern,
   paymentIdPattern,
   refundIdPattern,
@@ -22,6 +23,7 @@ const textMax = 500;
 /** Ids that stand somewhere in a pasted text, in any case. */
 const paymentIn = /PAY_[0-9A-HJKMNP-TV-Z]{26}/i;
 const refundIn = /REFUND_[0-9A-HJKMNP-TV-Z]{26}/i;
+const disputeIn = /DISPUTE_[0-9A-HJKMNP-TV-Z]{26}/i;
 
 const secret = /svc_(?:live|test)_[\w-]*|whsec_[\w+/=-]*/;
 const prefixLength = 13;
@@ -150,6 +152,12 @@ export const searchRoutes = (deps: Deps): Route[] => {
       const application = await operations.refunds.applicationOf(refund);
       const isThere = application !== undefined && isVisible(application, session);
       return isThere ? redirect(`/refunds/${refund}`) : { by: 'the id of a refund' };
+    }
+    const dispute = disputeIn.exec(text.replaceAll(/\s/g, ''))?.[0].toUpperCase() ?? '';
+    if (disputeIdPattern.test(dispute)) {
+      const application = await operations.disputes.applicationOf(dispute);
+      const isThere = application !== undefined && isVisible(application, session);
+      return isThere ? redirect(`/disputes/${dispute}`) : { by: 'the id of a dispute' };
     }
     if (replayIdPattern.test(text)) return redirect(`/deliveries/replays/${text}`);
     if (eventIdPattern.test(text.toLowerCase())) {

@@ -1,4 +1,8 @@
 import { disputeId } from '../../../contract/ids.ts';
+import {
+  createAdminDisputes,
+  everyDispute as everyAdminDispute,
+} from '../../../postgres/admin-disputes.ts';
 import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
 import { createDisputes } from '../../../postgres/disputes.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
@@ -32,6 +36,7 @@ export const refundStatements = (
   const adminRefunds = createAdminRefunds(db);
   const refunds = createRefunds(db);
   const disputes = createDisputes(db);
+  const adminDisputes = createAdminDisputes(db);
   const refundOutcomes = createRefundOutcomes(db);
   const dispute = {
     gatewayReference: 'dp_1',
@@ -55,6 +60,19 @@ export const refundStatements = (
         list: () => disputes.list({ ...owner, ...everyDispute }, page),
         'list, of a payment': () =>
           disputes.list({ ...owner, ...everyDispute, paymentId: idOf(7) }, page),
+      },
+    },
+    'admin-disputes.ts': {
+      methods: adminDisputes,
+      calls: {
+        list: () => adminDisputes.list({ ...everyAdminDispute, test: owner.test }, page),
+        'list, of a gateway': () =>
+          adminDisputes.list({ ...everyAdminDispute, test: owner.test, gateway: 'sandbox' }, page),
+        'list, of a payment': () =>
+          adminDisputes.list({ ...everyAdminDispute, paymentId: idOf(7) }, page),
+        'list, of both modes': () => adminDisputes.list(everyAdminDispute, nextPage),
+        listToAnswer: () => adminDisputes.listToAnswer(owner.test, 50),
+        get: () => adminDisputes.get(disputeId('stripe', 'dp_1')),
       },
     },
     'sandbox-refunds.ts': {

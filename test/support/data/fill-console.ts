@@ -2,6 +2,7 @@ import { eventId, newPaymentId, refundId } from '../../../contract/ids.ts';
 import { createApplications } from '../../../postgres/applications.ts';
 import { operationsOn } from '../service/admin-operations.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
+import { fillDisputes } from './fill-disputes.ts';
 import { fillAccounts } from './fill-accounts.ts';
 import { createGateways, sandboxAccount } from '../../../postgres/gateways.ts';
 
@@ -181,6 +182,7 @@ export const fillConsole = async (sql: Sql) => {
   const [one = '', two = '', three = '', four = ''] = refunds.map(({ id }) => id);
   return {
     accounts: await fillAccounts(sql, rows, hostileText('subject')),
+    disputes: await fillDisputes(sql, rows, hostileText('reason')),
     exhausted: first.id,
     hostile: second.id,
     open: open.id,

@@ -98,6 +98,7 @@ it('shows a person the word for every code, on every page', async () => {
   const { cookie } = await console.logIn('admin', 'reader');
   const failed = await sql<{ id: string }[]>`select id from payments where status = 'failed'`;
   const refunds = await sql<{ id: string }[]>`select id from refunds`;
+  const disputes = await sql<{ id: string }[]>`select id from disputes`;
   const [replay] = await sql<{ id: string }[]>`select id from replays`;
   const paths = [
     ...createRoutes(console.deps)
@@ -108,6 +109,7 @@ it('shows a person the word for every code, on every page', async () => {
       .filter((path) => !/file|logout/.test(path)),
     ...failed.map(({ id }) => `/payments/${id}`),
     ...refunds.flatMap(({ id }) => [`/refunds/${id}`]),
+    ...disputes.map(({ id }) => `/disputes/${id}`),
     ...refunds
       .slice(0, 4)
       .flatMap(({ id }) => [`/refunds/${id}/succeeded`, `/refunds/${id}/confirm`]),

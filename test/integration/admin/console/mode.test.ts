@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRoutes } from '../../../../admin/console/routes.ts';
 import {
+  disputeId,
   eventId,
   newPaymentId,
   newReplayId,
@@ -70,6 +71,11 @@ const addAll = async (test: boolean) => {
     ...{ stage: 'by_hand', amount: 77, method: 'refund', requested_by: 'application' },
     ...{ metadata: '{}', times_told: 1, created_at: at, updated_at: at },
   })}`;
+  await sql`insert into disputes ${sql({
+    ...{ id: disputeId(gateway, one), payment_id: one, ...shared, order_id: 'same', gateway },
+    ...{ gateway_reference: `dp_${one}`, stage: 'chargeback', status: 'needs_response' },
+    ...{ amount: 77, opened_at: at, updated_at: at, respond_by: new Date(Date.now() + 9e8) },
+  })}`;
   await sql`
     insert into account_differences (gateway, day, kind, subject, payment_id, application)
     values (${gateway}, ${today}, 'amount_differs', ${`payment:${one}`}, ${one}, 'shop')`;
@@ -88,7 +94,10 @@ const addAll = async (test: boolean) => {
   await sql`
     insert into refused_requests (id, application, test, method, route, status, code)
     values (${request}, 'shop', ${test}, 'GET', '/api/v1/payments', 422, 'VALIDATION_FAILED')`;
-  return { payment: one, refund: refundId([one]), event: eventId(one), replay: id, request };
+  return {
+    ...{ payment: one, refund: refundId([one]), dispute: disputeId(gateway, one) },
+    ...{ event: eventId(one), replay: id, request },
+  };
 };
 
 /** Every page, with an address of each. A page of one thing is of another one than those that are added. */
@@ -104,6 +113,7 @@ const pages = createRoutes(console.deps)
       .replace(':day', today)
       .replace('/payments/:id', `/payments/${ids.paid}`)
       .replace('/refunds/:id', `/refunds/${ids.byHand[0]}`)
+      .replace('/disputes/:id', `/disputes/${ids.disputes.urgent}`)
       .replace(':event', eventId(ids.exhausted))
       .replace(/:\w+/g, 'none'),
   }));
@@ -117,7 +127,7 @@ const readAll = async (mode: 'live' | 'test') => {
     const { text } = await call(port, address, { cookie, headers: { host } });
     const said = text
       .replaceAll(/name="form_id" value="[^"]+"/g, '')
-      .replaceAll(/\d+ (?:s|min|h|days)\b/g, 'some time');
+      .replaceAll(/\d+ (?:s|min|h|days?|hours?|minutes?)\b/g, 'some time');
     return [path, said] as const;
   };
   return new Map(await Promise.all(pages.map(read)));
@@ -128,8 +138,8 @@ const affected = [
   '/',
   '/overview',
   '/attention',
-  ...['/attention/money', '/attention/silent', '/attention/overdue'],
-  ...['/payments', '/payments/file', '/refunds'],
+  ...['/attention/money', '/attention/silent', '/attention/overdue', '/attention/disputes'],
+  ...['/payments', '/payments/file', '/refunds', '/disputes'],
   ...['/accounts', '/accounts/file', '/accounts/:gateway/:day', '/accounts/:gateway/:day/file'],
   ...['/deliveries', '/deliveries/replays'],
   ...['/applications/:slug', '/applications/:slug/events', '/applications/:slug/requests'],
@@ -187,6 +197,7 @@ it.each([
       `/payments/${added.payment}`,
       `/payments/${added.payment}/refund`,
       `/refunds/${added.refund}`,
+      `/disputes/${added.dispute}`,
       `/refunds/${added.refund}/failed`,
       `/events/${added.event}`,
       `/events/${added.event}/replay`,

@@ -23,8 +23,11 @@ const console = await forFile(
 const { accounts } = await fillConsole(console.sql);
 
 const paymentsOf = async (application: string) => {
-  const [row] = await console.sql<{ delivered: string; open: string; refund: string }[]>`
+  const [row] = await console.sql<
+    { delivered: string; open: string; refund: string; dispute: string }[]
+  >`
     select
+      (select id from disputes where application = ${application} limit 1) as dispute,
       (select id from refunds where application = ${application} limit 1) as refund,
       (select payment_id from deliveries where application = ${application} and status = 'delivered' limit 1)
         as delivered,
@@ -43,13 +46,14 @@ const reader = await console.logIn('viewer', 'reader', ['shop']);
 type Owner = keyof typeof objects;
 
 const addressOf = ({ path, owner }: Route & { owner?: unknown }, application: Owner): string => {
-  const { delivered, open, refund, difference } = objects[application];
+  const { delivered, open, refund, dispute, difference } = objects[application];
   const address = path
     .replace(':slug', application)
     .replace(':number', String(difference))
     .replace(':gateway/:day', `zarinpal/${accounts.openDay}`)
     .replace(':event', eventId(delivered))
     .replace('/refunds/:id', `/refunds/${refund}`)
+    .replace('/disputes/:id', `/disputes/${dispute}`)
     .replace(':id', /verify|cancel|skip/.test(path) ? open : delivered)
     .replaceAll(/:\w+/g, '1');
   return owner === 'list' ? `${address}?application=${application}` : address;
@@ -91,6 +95,7 @@ it.each(routes.filter((route) => ownerOf(route) && route.role === 'operator'))(
 it.each([
   '/payments',
   '/refunds',
+  '/disputes',
   '/accounts',
   `/accounts/zarinpal/${accounts.openDay}`,
   '/deliveries',

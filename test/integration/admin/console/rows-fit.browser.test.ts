@@ -55,6 +55,10 @@ beforeAll(async () => {
   await sql`update deliveries set order_id = ${long.repeat(5)}, application = ${slug} where application = 'shop'`;
   await sql`update refunds set order_id = ${long.repeat(5)}, application = ${slug}, gateway_message = ${long}, amount = 999999999999`;
   await sql`update refunds set asked_by = ${long} where asked_by is not null`;
+  await sql`
+    update disputes set order_id = ${long.repeat(5)}, application = ${slug}, gateway = ${slug}, amount = 999999999999,
+      reason = ${long.repeat(2)}, network_reason = ${long}, gateway_reference = ${`dp_${'x'.repeat(200)}`}
+    where id <> ${ids.disputes.inquiry}`;
   await sql`update gateway_exchanges set gateway = ${slug}, result = 'no_answer', message = ${long.repeat(5)} where gateway = 'zarinpal'`;
   await sql`
     insert into refund_rule_requests (application, currency, amount, asked_by)
@@ -75,19 +79,20 @@ beforeAll(async () => {
   await fillPayouts(sql, { gateway: slug, payments, rest: 1, words });
   lists = [
     '/accounts/payouts',
-    ...['/payments', '/refunds', '/refunds?stage=by_hand', '/refunds/rules'],
+    ...['/payments', '/refunds', '/refunds?stage=by_hand', '/refunds/rules', '/disputes'],
     ...['/deliveries', '/deliveries?status=failing', '/deliveries/replays'],
     ...['/applications', `/applications/${slug}/events`, '/applications/shop/requests'],
     ...['/gateways', '/audit', '/people', '/accounts', '/search?text=order-10'],
     ...[`/accounts/zarinpal/${ids.accounts.openDay}`, `/accounts/sandbox/${ids.accounts.youngDay}`],
     ...['money', 'orders', 'silent', 'overdue'].map((kind) => `/attention/${kind}`),
-    '/attention',
+    ...['/attention', '/attention/disputes'],
   ];
   others = [
     ...['/', '/account', '/applications/shop', `/applications/${slug}`, '/invite', '/reconcile'],
     `/accounts/payouts/${slug}/po_listed`,
     ...[`/gateways/${slug}`, `/gateways/${slug}/account`, '/gateways/sandbox'],
     ...['/applications/shop/refund-limit', `/payments/${ids.refunded}`],
+    ...[`/disputes/${ids.disputes.urgent}`, `/disputes/${ids.disputes.lost}`],
   ];
 });
 
@@ -115,6 +120,7 @@ const filtered = () => {
     `/payments?status=failed&failure=merchant_configuration&gateway=${longest}&order=${long}&least=1.00+EUR&most=9999999999.99+EUR&${whole}&${times}`,
     `/payments?period=yesterday&status=paid&failure=card_declined`,
     `/refunds?status=pending&stage=by_hand&${whole}&${times}`,
+    `/disputes?status=needs_response&stage=chargeback&gateway=${longest}&${whole}&${times}`,
     `/deliveries?status=exhausted&kind=payment.failed&error=connection&${whole}&${times}`,
     `/applications/${longest}/events?status=exhausted&kind=payment.failed&${times}`,
     `/audit?subject=application:${longest}&actor=${long}&action=application.update&text=${long}&logins=shown&${times}`,

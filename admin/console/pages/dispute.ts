@@ -1,0 +1,112 @@
+import { html } from 'hono/html';
+import { isDisputeOpen } from '../../../contract/dispute.ts';
+import { formatMoney } from '../../../contract/money.ts';
+import { dayMs } from '../../../contract/time.ts';
+import type { DisputeRecord } from '../../../postgres/admin-disputes.ts';
+import type { DisputeDetails } from '../../operations/disputes.ts';
+import { disputeAdvice, disputeDetailFacts, timeLeft } from '../../operations/facts.ts';
+import type { Html, Row } from '../html.ts';
+import {
+  codedState,
+  copyable,
+  escapeControls,
+  idLink,
+  link,
+  marked,
+  modeTag,
+  notice,
+  time,
+} from '../html.ts';
+import { ofDispute } from '../owner.ts';
+import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import { page } from '../request.ts';
+import { eventsOfPayment } from './deliveries.ts';
+
+/** From then on an answer is urgent. */
+const urgentMs = 3 * dayMs;
+
+export const isUrgent = (respondBy: Date, now: Date): boolean =>
+  respondBy.getTime() - now.getTime() <= urgentMs;
+
+/** The time that a person has to answer; null: nobody can answer any more. */
+export const answerTime = ({ respondBy }: DisputeRecord, now: Date): Html | null => {
+  const left = respondBy && timeLeft(respondBy, now);
+  if (!respondBy || left === null) return null;
+  return isUrgent(respondBy, now) ? marked('bad', left) : html`${left}`;
+};
+
+/** The code of a gateway in words, with the code as the gateway has it. */
+const gatewayCode = (code: string): Html => {
+  const words = code.replaceAll('_', ' ');
+  return html`<bdi>${escapeControls(words)}</bdi>${
+    words === code ? '' : html` <code class="soft">${escapeControls(code)}</code>`
+  }`;
+};
+
+const cellsOf = (details: DisputeDetails, now: Date): Row => {
+  const { dispute } = details;
+  const { Dispute: _, ...facts } = disputeDetailFacts(details, now);
+  return {
+    ...facts,
+    Status: codedState('disputeStatus', dispute.status),
+    'Time left': answerTime(dispute, now),
+    Reason: dispute.reason && gatewayCode(dispute.reason),
+    Payment: idLink(`/payments/${dispute.paymentId}`, dispute.paymentId),
+    Application: html`${link(`/applications/${dispute.application}`, dispute.application)}
+    ${modeTag(dispute.test)}`,
+  };
+};
+
+/** What to do now, with the place to do it for those who have a login there. */
+const advicePart = (
+  { dispute, gatewayUrl }: DisputeDetails,
+  { session, formatTime }: PersonRequest,
+  now: Date,
+): Html => {
+  const { answers, text } = disputeAdvice(dispute, now);
+  const { respondBy } = dispute;
+  const isOfService = session.applications === null;
+  const until =
+    answers && respondBy ? html`<strong>Until ${time(respondBy, formatTime)}.</strong> ` : '';
+  const others =
+    answers && !isOfService ? ' The operators of the service have the login there.' : '';
+  return html`${notice(
+    answers && respondBy && isUrgent(respondBy, now) ? 'bad' : 'info',
+    html`${until}${text}${others}`,
+  )}
+  ${
+    isOfService && gatewayUrl !== null
+      ? html`<p class="links"><a href="${gatewayUrl}" rel="noreferrer">${answers ? 'Answer it' : 'Look at it'} at ${dispute.gateway}</a></p>`
+      : ''
+  }`;
+};
+
+/** The page of one dispute. The gateway decides; the service reads. */
+export const disputePageRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
+  const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const details = await request.operations.disputes.details(request.params.id);
+    const { dispute, events } = details;
+    const { id, orderId } = dispute;
+    return {
+      ...page(
+        html`Dispute <span class="id">${id}</span> ${copyable(id, 'Copy the id')}`,
+        html`<div class="head">
+            <p class="sum">
+              <strong>${formatMoney(dispute)}</strong> ${codedState('disputeStatus', dispute.status)} ${modeTag(dispute.test)}
+            </p>
+            <p>Order <bdi>${escapeControls(orderId)}</bdi> ${copyable(orderId, 'Copy the order')}</p>
+          </div>
+          ${advicePart(details, request, now())} ${request.cells.facts(cellsOf(details, now()))}
+          ${
+            isDisputeOpen(dispute)
+              ? html`<p class="soft">The service asks the gateway daily, and within a minute of its notification.</p>`
+              : ''
+          }
+          ${events.length > 0 ? html`<h2 id="events">Events</h2>${eventsOfPayment(events, request)}` : ''}`,
+      ),
+      tab: `Dispute of ${formatMoney(dispute)} · ${escapeControls(orderId)}`,
+    };
+  };
+
+  return [{ method: 'GET', path: '/disputes/:id', role: 'viewer', owner: ofDispute, handle: show }];
+};
