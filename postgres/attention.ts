@@ -1,3 +1,4 @@
+import { isToAnswer } from './admin-disputes.ts';
 import { isDifferenceOf } from './account-days.ts';
 import type { Queries } from './driver/sql.ts';
 import { isTokenToConfirm } from './admin-tokens.ts';
@@ -33,6 +34,9 @@ export interface Attention {
   ordersWaiting: number;
   /** Open payments whose deadline and grace are over. */
   overdue: number;
+  /** Disputes that a person can still answer, and the earliest end of that; null: there is none. */
+  disputesToAnswer: number;
+  disputeDueAt: Date | null;
   refundsByHand: number;
   /** Refunds that wait for a second admin. */
   refundsToConfirm: number;
@@ -96,6 +100,10 @@ export const createAttentionQueries = (sql: Queries) => {
           select (select count(*) from (${withMoneyToCheck(test, countedMax)}) as m)::int as "moneyToCheck",
             (select count(*) from (${overdue(test, countedMax)}) as o)::int as overdue,
             (select count(*) from (${waitingForOrder(test, countedMax)}) as w)::int as "ordersWaiting",
+            (select count(*) from (select from disputes d
+              where ${isToAnswer(sql)} and d.test = ${test} limit ${countedMax}) as d)::int as "disputesToAnswer",
+            (select d.respond_by from disputes d where ${isToAnswer(sql)} and d.test = ${test}
+              order by d.respond_by limit 1) as "disputeDueAt",
             (select count(*) from (select from refunds r where r.stage = 'by_hand' and r.test = ${test}
               limit ${countedMax}) as r)::int as "refundsByHand",
             (select count(*) from (select from refunds r

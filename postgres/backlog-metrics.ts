@@ -1,3 +1,4 @@
+import { isToAnswer } from './admin-disputes.ts';
 import type { Fragment, Queries } from './driver/sql.ts';
 
 const maxCount = 10_000;
@@ -55,6 +56,14 @@ const createGauges = (sql: Queries) => {
       name: 'payments_gateways_silent',
       help: 'Live gateways whose last openings failed in a row. Each counts until it opens a payment.',
       sql: sql`(select count(*) from gateways where silent_until is not null and kind = 'live' and enabled)`,
+    },
+    disputesDue: {
+      name: 'payments_disputes_due',
+      help: 'Disputes at live accounts that must be answered within 72 hours. Counted to 10,000.',
+      sql: count(sql`
+        select from disputes d
+        where ${isToAnswer(sql)} and d.respond_by <= now() + interval '72 hours' and not d.test
+          and exists (select from gateways g where g.slug = d.gateway and g.kind = 'live')`),
     },
     accountDaysDue: {
       name: 'payments_account_days_due',

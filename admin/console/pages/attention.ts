@@ -11,6 +11,8 @@ import { pageSize } from '../filters.ts';
 import { link, type FormatTime, type Html } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
+import { isUrgent } from './dispute.ts';
+import { disputeTable } from './disputes.ts';
 import { paymentTable } from './payments.ts';
 
 const many = (count: number): string =>
@@ -24,7 +26,23 @@ interface Line {
   href: string;
 }
 
-const linesOf = (found: Attention, formatTime: FormatTime): Line[] => {
+/** Disputes lose on a day that the bank has set: it is in the words, and the mark follows it. */
+const disputeLine = (
+  { disputesToAnswer: count, disputeDueAt: dueAt }: Attention,
+  { formatTime, now }: { formatTime: FormatTime; now: Date },
+): Line[] =>
+  dueAt === null
+    ? []
+    : [
+        {
+          mark: isUrgent(dueAt, now) ? '▲' : '○',
+          count,
+          what: `disputes to answer, the first one until ${formatTime(dueAt)}`,
+          href: '/attention/disputes',
+        },
+      ];
+
+const linesOf = (found: Attention, formatTime: FormatTime, now: Date): Line[] => {
   const address = (path: string, query: Record<string, string>) =>
     `${path}?${String(new URLSearchParams(query))}`;
   const lines: Line[] = [
@@ -40,6 +58,7 @@ const linesOf = (found: Attention, formatTime: FormatTime): Line[] => {
       what: 'payments wait for another one that holds their order',
       href: '/attention/orders',
     },
+    ...disputeLine(found, { formatTime, now }),
     {
       mark: '▲',
       count: found.refundsByHand,
@@ -103,8 +122,9 @@ const linesOf = (found: Attention, formatTime: FormatTime): Line[] => {
 export const attentionPart = (
   found: Attention,
   { formatTime }: Pick<PersonRequest, 'formatTime'>,
+  now: Date,
 ): Html => {
-  const lines = linesOf(found, formatTime);
+  const lines = linesOf(found, formatTime, now);
   if (lines.length === 0) return html`<p class="empty">Nothing waits for a person.</p>`;
   return html`<ul class="attention">
     ${lines.map(
@@ -128,10 +148,14 @@ const texts: Record<AttentionKind, string> = {
     'Their deadlines and the grace after them are over. Ask the gateway, and look at their workflows.',
 };
 
-export const attentionRoutes = ({ attention }: Deps): Route[] => {
+const restPart = (shown: number): Html =>
+  html`${shown === pageSize ? html`<p class="soft">These are the first ${pageSize}.</p>` : ''}
+    <p class="links">${link('/attention', 'Everything that needs attention')}</p>`;
+
+export const attentionRoutes = ({ attention, now }: Deps): Route[] => {
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const found = await attention.get(request.test);
-    return page('Needs attention', attentionPart(found, request));
+    return page('Needs attention', attentionPart(found, request, now()));
   };
 
   const list = (kind: AttentionKind) => async (request: PersonRequest) => {
@@ -146,13 +170,23 @@ export const attentionRoutes = ({ attention }: Deps): Route[] => {
       })}
         <p>${texts[kind]}</p>
         ${paymentTable(request, rows, 'There is no such payment.')}
-        ${rows.length === pageSize ? html`<p class="soft">These are the first ${pageSize}.</p>` : ''}
-        <p class="links">${link('/attention', 'Everything that needs attention')}</p>`,
+        ${restPart(rows.length)}`,
+    );
+  };
+
+  const listDisputes = async (request: PersonRequest) => {
+    const rows = await request.operations.disputes.listToAnswer(request.test, pageSize);
+    return page(
+      'Disputes to answer',
+      html`<p>Answer them at the gateway, the first one first. One that gets no answer in time is lost.</p>
+        ${disputeTable(request, rows, { now: now(), ifEmpty: 'No dispute waits for an answer.' })}
+        ${restPart(rows.length)}`,
     );
   };
 
   return [
     { method: 'GET', path: '/attention', role: 'viewer', handle: show },
+    { method: 'GET', path: '/attention/disputes', role: 'viewer', handle: listDisputes },
     ...attentionKinds.map((kind): Route => ({
       method: 'GET',
       path: `/attention/${kind}`,

@@ -152,7 +152,7 @@ const figuresPart = (figures: Figures, request: ConsoleRequest, test: boolean): 
         : ''
     }
     <h2>Needs attention</h2>
-    ${attentionPart(figures.attention, request)}
+    ${attentionPart(figures.attention, request, figures.at)}
     ${cards(figures)}
     <h2>Payments by hour</h2>
     ${chartPart(

@@ -127,6 +127,31 @@ describe('backlogMetrics', () => {
     expect(await measure()).toMatchObject({ gatewaysSilent: 0 });
   });
 
+  it('counts live disputes that must be answered within 72 hours', async () => {
+    const { sql } = records;
+    const { id } = await records.ended('paid');
+    await sql`
+      insert into disputes (id, payment_id, application, test, order_id, gateway, gateway_reference, stage, status,
+        amount, currency, opened_at, updated_at)
+      select 'DISPUTE_' || right(id, 26), id, application, false, order_id, gateway, 'dp_1', 'chargeback',
+        'needs_response', amount, currency, now(), now() from payments where id = ${id}`;
+    const dueIn = async (hours: number | null) => {
+      await sql`update disputes set respond_by = now() + make_interval(secs => ${hours === null ? null : hours * 3600})`;
+      return (await measure()).disputesDue;
+    };
+    expect(await dueIn(73)).toBe(0);
+    expect(await dueIn(-1)).toBe(0);
+    expect(await dueIn(null)).toBe(0);
+    expect(await dueIn(71)).toBe(1);
+    await sql`update disputes set status = 'under_review'`;
+    expect(await dueIn(71)).toBe(0);
+    await sql`update disputes set status = 'needs_response', test = true`;
+    expect(await dueIn(71)).toBe(0);
+    await sql`update disputes set test = false`;
+    await sql`update gateways set kind = 'sandbox'`;
+    expect(await dueIn(71)).toBe(0);
+  });
+
   it('counts the days of the account that is furthest behind', async () => {
     const { sql } = records;
     await sql`update gateways set created_at = now() - interval '5 days'`;

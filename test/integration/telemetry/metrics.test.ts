@@ -313,6 +313,7 @@ const checkedByAbsence = [
 const checkedElsewhere = [
   'payments_notifications_total',
   'payments_account_days_due',
+  'payments_disputes_due',
   'payments_gateways_silent',
   'payments_postgres_connections_ratio',
   'payments_postgres_transaction_age',

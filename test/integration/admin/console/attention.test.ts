@@ -61,6 +61,7 @@ it('counts what waits for a person, and every count leads to a list of as many',
   const lines = await linesOf();
   expect(lines.map(({ what }) => what.replaceAll(/ \d{4}-.*/g, ''))).toEqual([
     'the gateway may hold money of a payment that is not paid',
+    'disputes to answer, the first one until',
     'refunds wait for a decision',
     'refunds wait for a second admin',
     'looser rules for refunds wait for a second admin',
@@ -75,6 +76,22 @@ it('counts what waits for a person, and every count leads to a list of as many',
   ]);
   for (const { what, href, count } of lines) expect(await rowsOf(href), what).toBe(count);
   expect(await linesOf('/')).toEqual(lines);
+});
+
+it('lists disputes to answer, the first one first, and is red in the 72 hours before it', async () => {
+  const { urgent, inquiry } = ids.disputes;
+  const stateIn = async (hours: number) => {
+    await sql`update disputes set respond_by = now() + make_interval(hours => ${hours}) where id = ${urgent}`;
+    const text = await read('/attention');
+    const [, className] = /<li class="(\w+)">(?:(?!<li).)*attention\/disputes/.exec(text) ?? [];
+    const found = (await read('/attention/disputes')).matchAll(/DISPUTE_\w{26}/g);
+    return [className, [...new Set([...found].map(([id]) => id))]];
+  };
+  expect(await stateIn(71)).toEqual(['bad', [urgent, inquiry]]);
+  expect(await stateIn(74)).toEqual(['open', [urgent, inquiry]]);
+  expect(await stateIn(24 * 20)).toEqual(['open', [inquiry, urgent]]);
+  expect(await stateIn(-1)).toEqual(['open', [inquiry]]);
+  expect(await stateIn(48)).toEqual(['bad', [urgent, inquiry]]);
 });
 
 it('says since when the receiver behind undelivered webhooks is unwell, in this mode', async () => {
@@ -112,7 +129,7 @@ it('no longer lists money that somebody has checked, and the record says who and
   expect(await read(`/payments/${ids.toCheck}`)).toContain('may still hold money');
   const answer = await console.call(path, { method: 'POST', cookie, form });
   expect([answer.status, answer.headers.location]).toEqual([303, `/payments/${ids.toCheck}`]);
-  expect((await linesOf())[0]?.what).toBe('refunds wait for a decision');
+  expect((await linesOf())[0]?.what).toMatch(/^disputes to answer/);
   expect(await read(`/payments/${ids.toCheck}`)).not.toContain('may still hold money');
   expect(await sql`select actor, reason from audit_log where action = 'payment.checked'`).toEqual([
     { actor: 'checks', reason: 'it went back on Monday' },
@@ -125,6 +142,7 @@ it('says that nothing waits when nothing does', async () => {
   await sql`update deliveries set status = 'delivered', next_attempt_at = null, error_class = null`;
   await sql`delete from late_payments`;
   await sql`delete from refunds`;
+  await sql`delete from disputes`;
   await sql`delete from refund_rule_requests`;
   await sql`update tokens set revoked_at = now() where to_confirm`;
   await sql`update account_differences set state = 'mended'`;
