@@ -290,7 +290,7 @@ describe('an action', () => {
     ];
     // Its records are those of the payments that it heals.
     const healing = ['/reconcile/heal'];
-    expect(paths).toHaveLength(51 + others.length + healing.length);
+    expect(paths).toHaveLength(52 + others.length + healing.length);
   });
 
   it('an action without a reason changes nothing', async () => {
