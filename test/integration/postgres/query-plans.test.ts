@@ -216,7 +216,8 @@ describe('at 100,000 payments', () => {
       const description = `${JSON.stringify(query)} as it was planned`;
       expect(plans).toHaveLength(7);
       for (const plan of plans) {
-        expect(plan, description).toMatch(/Index Scan using disputes__(?:list|payment)/);
+        // Nearly all are of one application, so the order of all of them is as good as its own.
+        expect(plan, description).toMatch(/Index Scan using disputes__(?:list|payment|all)/);
         expect(plan, description).not.toMatch(/Seq Scan|Rows Removed by Filter: \d{2,}|Bitmap/);
         // A page of 21 rows that are spread over the table.
         expect(countBlocks(plan), description).toBeLessThan(40);

@@ -351,7 +351,7 @@ describe('every operation of applications', () => {
       scopes: tokenScopes,
     });
     const ids = forApplications.filter(([, { path }]) => path.includes('{payment_id}'));
-    expect(ids).toHaveLength(5);
+    expect(ids).toHaveLength(6);
     for (const [name, described] of ids)
       for (const [owner, token] of [
         [one, other.token],
