@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../../stack/ports.ts';
@@ -54,7 +54,10 @@ const goShop = async (): Promise<Shop> => {
   for (const file of ['go.mod', 'go.sum', 'main.go'])
     copyFileSync(join(goPrograms, file), join(module, file));
   const generate = ['-generate', 'types,client,skip-prune', '-package', 'payments', document];
-  writeFileSync(join(module, 'payments/payments.go'), await run(generator, generate, module));
+  // It asks Go for the packages that the code may mean.
+  const path = `${dirname(go.command)}${delimiter}${inherited.PATH}`;
+  const generated = await run(generator, generate, module, { ...go.env, PATH: path });
+  writeFileSync(join(module, 'payments/payments.go'), generated);
   const program = join(module, 'shop');
   const build = ['build', ...go.flags, '-mod=readonly', '-o', program, '.'];
   await run(go.command, build, module, { ...go.env, CGO_ENABLED: '0', GOWORK: 'off' });
