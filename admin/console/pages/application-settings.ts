@@ -173,59 +173,53 @@ const changeFallbacks = applicationAction({
   },
 });
 
-const refundEventsField = (request: PersonRequest, now: boolean): Html =>
-  select('Events of refunds', 'events', {
+/** Kinds of events that an application gets only if an admin turns them on. */
+const optionalEvents = {
+  refunds: {
+    setting: 'refundEvents',
+    field: 'events',
+    path: 'refund-events',
+    on: 'a refund succeeds or fails',
+    off: 'refunds that end',
+  },
+  disputes: {
+    setting: 'disputeEvents',
+    field: 'disputes',
+    path: 'dispute-events',
+    on: 'a dispute opens, changes or closes',
+    off: 'disputes that change',
+  },
+} as const;
+type OptionalEvents = keyof typeof optionalEvents;
+
+const eventsField = (request: PersonRequest, of: OptionalEvents, now: boolean): Html =>
+  select(`Events of ${of}`, optionalEvents[of].field, {
     choices: ['on', 'off'],
-    chosen: typedOr(request, 'events', now ? 'on' : 'off'),
+    chosen: typedOr(request, optionalEvents[of].field, now ? 'on' : 'off'),
   });
 
-const changeRefundEvents = applicationAction({
-  path: 'refund-events',
-  role: 'admin',
-  describe: async (slug, request) => {
-    const { refundEvents } = await request.operations.applications.get(slug);
-    const chosen = typedOr(request, 'events', refundEvents ? 'on' : 'off');
-    return {
-      title: `Events of refunds for ${slug}`,
-      consequence:
-        'On: the receiver gets a webhook when a refund succeeds or fails, and it must know these events. Off: no webhook is sent about refunds that end from now on.',
-      button: 'Change',
-      done: `The events of refunds for ${slug} are ${chosen}.`,
-      fields: refundEventsField(request, refundEvents),
-    };
-  },
-  execute: async (slug, request, reason) => {
-    const refundEvents = text(request, 'events') === 'on';
-    await request.operations.applications.update(slug, { refundEvents }, reason);
-  },
-});
-
-const disputeEventsField = (request: PersonRequest, now: boolean): Html =>
-  select('Events of disputes', 'disputes', {
-    choices: ['on', 'off'],
-    chosen: typedOr(request, 'disputes', now ? 'on' : 'off'),
+const changeEvents = (of: OptionalEvents) => {
+  const { setting, field, path, on, off } = optionalEvents[of];
+  return applicationAction({
+    path,
+    role: 'admin',
+    describe: async (slug, request) => {
+      const { [setting]: now } = await request.operations.applications.get(slug);
+      const chosen = typedOr(request, field, now ? 'on' : 'off');
+      return {
+        title: `Events of ${of} for ${slug}`,
+        consequence: `On: the receiver gets a webhook when ${on}, and it must know these events. Off: no webhook is sent about ${off} from now on.`,
+        button: 'Change',
+        done: `The events of ${of} for ${slug} are ${chosen}.`,
+        fields: eventsField(request, of, now),
+      };
+    },
+    execute: async (slug, request, reason) => {
+      const isOn = text(request, field) === 'on';
+      await request.operations.applications.update(slug, { [setting]: isOn }, reason);
+    },
   });
-
-const changeDisputeEvents = applicationAction({
-  path: 'dispute-events',
-  role: 'admin',
-  describe: async (slug, request) => {
-    const { disputeEvents } = await request.operations.applications.get(slug);
-    const chosen = typedOr(request, 'disputes', disputeEvents ? 'on' : 'off');
-    return {
-      title: `Events of disputes for ${slug}`,
-      consequence:
-        'On: the receiver gets a webhook when a dispute opens, changes or closes, and it must know these events. Off: no webhook is sent about disputes that change from now on.',
-      button: 'Change',
-      done: `The events of disputes for ${slug} are ${chosen}.`,
-      fields: disputeEventsField(request, disputeEvents),
-    };
-  },
-  execute: async (slug, request, reason) => {
-    const disputeEvents = text(request, 'disputes') === 'on';
-    await request.operations.applications.update(slug, { disputeEvents }, reason);
-  },
-});
+};
 
 const payersFields = (
   request: PersonRequest,
@@ -271,7 +265,7 @@ const changePayers = applicationAction({
 /** The fields of the settings that a new application may leave as they are. */
 export const optionalFields = (request: PersonRequest): Html =>
   html`${budgetField(request, limits.applicationRequestsPerMinute)}
-    ${refundEventsField(request, false)} ${disputeEventsField(request, false)}
+    ${eventsField(request, 'refunds', false)} ${eventsField(request, 'disputes', false)}
     ${ordersField(request, true)}
     ${payersFields(request, { name: '', locale: 'en' })}`;
 
@@ -291,8 +285,8 @@ export const applicationSettings: readonly Action[] = [
   changeWebhookUrl,
   changeCallbackUrls,
   changeBudget,
-  changeRefundEvents,
-  changeDisputeEvents,
+  changeEvents('refunds'),
+  changeEvents('disputes'),
   changeOrders,
   changePayers,
 ];
