@@ -56,7 +56,7 @@ const askedAtOnce = 5;
 /** A gateway gets at most ten questions a second. */
 const askPauseMs = 500;
 const heartbeatMs = 5_000;
-/** What has moved since an older day is too much to read. */
+/** An older day has too many lines behind it. */
 const balanceKnownMs = 2 * dayMs;
 /** A restored Postgres may have lost many payments: about so many the admin learns whether their workflow runs. */
 const workflowsAsked = 200;

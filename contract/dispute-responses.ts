@@ -38,7 +38,7 @@ const disputeSchemas = {
     .min(0)
     .meta({
       description:
-        'What the dispute holds against refunds: its amount while it is a chargeback that is neither `won` nor `closed`, ' +
+        'The amount that no refund can take: that of the dispute while it is a chargeback that is neither `won` nor `closed`, ' +
         'else 0. `amount_disputed` of the payment is the sum, in which one of another currency counts as the whole payment.',
     }),
   currency: payment.currency,

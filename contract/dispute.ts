@@ -41,7 +41,7 @@ export interface KnownDispute extends Omit<
   changesAt?: Date | null;
 }
 
-/** What the dispute holds of the payment, in minor units of its own currency: the bank has it until the chargeback is won. */
+/** The part of the payment that the dispute holds, in minor units of its own currency: the bank has it until the chargeback is won. */
 export const amountHeld = ({
   stage,
   status,

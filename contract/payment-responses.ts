@@ -77,7 +77,7 @@ const paymentSchemas = {
     .meta({ description: 'The sum that refunds hold which have not ended, in minor units.' }),
   amount_disputed: z.int().min(0).meta({
     description:
-      'The sum that chargebacks of the payer’s bank hold, in minor units: those that are not won. Nobody can refund it. The payment stays `paid`.',
+      'The sum that chargebacks of the payer’s bank hold, in minor units: those that are not won. No refund can take it. The payment stays `paid`.',
   }),
   refundable: z.int().min(0).meta({
     description:

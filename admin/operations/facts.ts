@@ -189,14 +189,14 @@ export const disputeDetailFacts = ({ dispute, payment }: DisputeDetails, now: Da
   };
 };
 
-/** What the dispute holds is in the payment's currency. In another one it holds the whole payment. */
+/** The held money, in the payment's currency. A dispute of another one holds the whole payment. */
 const heldText = ({ dispute, payment }: Pick<DisputeDetails, 'dispute' | 'payment'>): string => {
   const amount = amountHeld(dispute);
   if (amount === 0) return 'nothing';
   return formatMoney(dispute.currency === payment.currency ? dispute : payment);
 };
 
-/** What the state of a dispute asks of a person, and what a refund means now. */
+/** The advice for a dispute: whether a person can answer it, and what a refund means now. */
 export const disputeAdvice = (
   { stage, status, respondBy }: DisputeRecord,
   now: Date,

@@ -481,7 +481,7 @@ export interface Dispute {
   status: 'needs_response' | 'under_review' | 'won' | 'lost' | 'closed' | (string & {});
   /** In minor units of the currency, e.g. cents; IRR in whole rials. */
   amount: number;
-  /** What the dispute holds against refunds: its amount while it is a chargeback that is neither `won` nor `closed`, else 0. `amount_disputed` of the payment is the sum, in which one of another currency counts as the whole payment. */
+  /** The amount that no refund can take: that of the dispute while it is a chargeback that is neither `won` nor `closed`, else 0. `amount_disputed` of the payment is the sum, in which one of another currency counts as the whole payment. */
   amount_held: number;
   currency: Currency;
   /** The reason, in the gateway’s word. An open set: new words may appear. */
@@ -513,7 +513,7 @@ export interface DisputeEvent {
   status: 'needs_response' | 'under_review' | 'won' | 'lost' | 'closed' | (string & {});
   /** In minor units of the currency, e.g. cents; IRR in whole rials. */
   amount: number;
-  /** What the dispute holds against refunds: its amount while it is a chargeback that is neither `won` nor `closed`, else 0. `amount_disputed` of the payment is the sum, in which one of another currency counts as the whole payment. */
+  /** The amount that no refund can take: that of the dispute while it is a chargeback that is neither `won` nor `closed`, else 0. `amount_disputed` of the payment is the sum, in which one of another currency counts as the whole payment. */
   amount_held: number;
   currency: Currency;
   /** The reason, in the gateway’s word. An open set: new words may appear. */
@@ -553,7 +553,7 @@ export interface DisputeEvent {
   amount_refunded: number;
   /** The sum that refunds hold which have not ended, in minor units. */
   amount_refund_pending: number;
-  /** The sum that chargebacks of the payer’s bank hold, in minor units: those that are not won. Nobody can refund it. The payment stays `paid`. */
+  /** The sum that chargebacks of the payer’s bank hold, in minor units: those that are not won. No refund can take it. The payment stays `paid`. */
   amount_disputed: number;
 }
 
@@ -815,7 +815,7 @@ export interface Payment {
   amount_refunded: number;
   /** The sum that refunds hold which have not ended, in minor units. */
   amount_refund_pending: number;
-  /** The sum that chargebacks of the payer’s bank hold, in minor units: those that are not won. Nobody can refund it. The payment stays `paid`. */
+  /** The sum that chargebacks of the payer’s bank hold, in minor units: those that are not won. No refund can take it. The payment stays `paid`. */
   amount_disputed: number;
   /** The sum that can still be refunded, in minor units; 0 unless the payment is paid and the account at its gateway still gives money back. It leaves out money that the gateway cannot give back, as a rest below its least amount. */
   refundable: number;

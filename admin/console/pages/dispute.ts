@@ -57,7 +57,7 @@ const cellsOf = (details: DisputeDetails, now: Date): Row => {
   };
 };
 
-/** What to do now, with the place to do it for those who have a login there. */
+/** The advice of the moment, with a link for those who have a login at the gateway. */
 const advicePart = (
   { dispute, gatewayUrl }: DisputeDetails,
   { session, formatTime }: PersonRequest,
