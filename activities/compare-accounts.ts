@@ -13,9 +13,11 @@ import type {
 import type { AccountStatement } from '../postgres/account-statement.ts';
 import type { Answer, GatewayEntries, MovementToAsk } from '../postgres/gateway-entries.ts';
 import type { PaymentOutcomes } from '../postgres/payment-outcomes.ts';
+import type { Payouts } from '../postgres/payouts.ts';
 import { gatewayNotFound, gatewayUnavailable } from '../temporal/failures.ts';
 import type { ReadPages } from '../temporal/messages.ts';
 import { type BalanceCalls, pagePauseMs, readBalanceAt } from './account-balance.ts';
+import { readPayouts } from './account-payouts.ts';
 import { exchangeWith, unknownIfSilent, toOpenedPayment } from './gateway-calls.ts';
 import { alertUnlessSandbox, type Log } from './log.ts';
 
@@ -23,6 +25,7 @@ export interface Deps {
   accountComparison: AccountComparison;
   gatewayEntries: GatewayEntries;
   accountStatement: AccountStatement;
+  payouts: Pick<Payouts, 'recordListed'>;
   paymentOutcomes: Pick<PaymentOutcomes, 'get'>;
   gatewayOf: AdapterOf;
   /** The running ones of some workflows. */
@@ -56,14 +59,18 @@ const askedAtOnce = 5;
 /** A gateway gets at most ten questions a second. */
 const askPauseMs = 500;
 const heartbeatMs = 5_000;
-/** An older day has too many lines behind it. */
-const balanceKnownMs = 2 * dayMs;
+/**
+ * The gateway is asked about its balance and its payouts while a day is new: an older one has too many lines behind it, and
+ * a new one follows.
+ */
+const newDayMs = 2 * dayMs;
 /** A restored Postgres may have lost many payments: about so many the admin learns whether their workflow runs. */
 const workflowsAsked = 200;
 /** A part is tried so often before its silence is a difference. */
 const triesWithoutAnswer = 10;
 
 const noPage = { entries: [], lines: [], next: null };
+const noPayouts = { payouts: [], next: null };
 
 /** Compares the days of accounts with the gateways' own books. */
 export const createCompareAccountsActivities = (deps: Deps) => {
@@ -93,8 +100,7 @@ export const createCompareAccountsActivities = (deps: Deps) => {
 
   /** A gateway that is silent now tells its balance at the end of a later day. */
   const askBalance = async (day: AccountDay, { to, ...account }: DayOfAccount): Promise<void> => {
-    const age = now().getTime() - to.getTime();
-    if (!gatewayOf(account).balance || age < 0 || age > balanceKnownMs) return;
+    if (!gatewayOf(account).balance) return;
     const calls: BalanceCalls = {
       book: async (...page) => (await gatewayOf(account).book?.(...page)) ?? noPage,
       balance: async () => (await gatewayOf(account).balance?.()) ?? [],
@@ -102,6 +108,23 @@ export const createCompareAccountsActivities = (deps: Deps) => {
     const told = await unknownIfSilent(async () => ({ amounts: await readBalanceAt(calls, to) }));
     if ('amounts' in told && told.amounts) await accountStatement.recordTold(day, told.amounts);
     else logger.warn(day, 'The gateway did not tell its balance; the next day has it');
+  };
+
+  /** A gateway that is silent now tells its payouts after the next day. */
+  const askPayouts = async (
+    { gateway }: AccountDay,
+    { payoutsSince, ...account }: DayOfAccount,
+  ): Promise<void> => {
+    if (!gatewayOf(account).payouts) return;
+    const asked = await unknownIfSilent(() =>
+      readPayouts(
+        async (...page) => (await gatewayOf(account).payouts?.(...page)) ?? noPayouts,
+        payoutsSince,
+        (listed) => deps.payouts.recordListed(gateway, listed),
+      ),
+    );
+    if (asked !== undefined)
+      logger.warn({ gateway, reason: asked.reason }, 'The gateway did not tell its payouts');
   };
 
   const askTemporal = async (day: AccountDay): Promise<void> => {
@@ -182,7 +205,11 @@ export const createCompareAccountsActivities = (deps: Deps) => {
       // A day with many entries takes a while.
       const beating = setInterval(heartbeat, heartbeatMs);
       try {
-        if (hasList) await askBalance(day, account);
+        const age = now().getTime() - account.to.getTime();
+        if (age >= 0 && age <= newDayMs) {
+          if (hasList) await askBalance(day, account);
+          await askPayouts(day, account);
+        }
         const { open, newUnknown } = await accountComparison.findDifferences(day);
         // Now, because a retry finds that they are not new.
         if (newUnknown > 0)

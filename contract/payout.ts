@@ -1,9 +1,11 @@
+import type { StatementLine } from './book-entry.ts';
+
 export const payoutStatuses = ['on_its_way', 'paid', 'failed', 'cancelled'] as const;
 export type PayoutStatus = (typeof payoutStatuses)[number];
 
 /**
  * Whether the gateway lists what a payout has paid out. `listed`: it does. `later`: not yet. `never`: it does not, because the
- * owner has chosen the amount.
+ * owner has chosen the amount, or because the gateway tells the sum alone.
  */
 export const payoutLinesStates = ['listed', 'later', 'never'] as const;
 export type PayoutLinesState = (typeof payoutLinesStates)[number];
@@ -22,4 +24,12 @@ export interface KnownPayout {
   /** The number by which the bank finds it. */
   bankReference: string | null;
   lines: PayoutLinesState;
+}
+
+/** A payout as a gateway without a list of all money tells it. */
+export interface ListedPayout extends KnownPayout {
+  /** The gateway's own. */
+  id: string;
+  /** What it has paid out, the payout itself included. Empty where the gateway tells the sum alone. */
+  paidOut: Omit<StatementLine, 'category' | 'fee' | 'currency' | 'availableOn' | 'payout'>[];
 }

@@ -101,7 +101,7 @@ grant insert, update (times_told, accepted_at) on sandbox_refunds to payments_wo
 -- It passes the data of payers on to gateways, and erases them.
 grant select, delete on payers to payments_worker;
 -- It compares days with the books of gateways. Payments and refunds become movements by triggers; of its own it can add
--- fees and chargebacks, to a day that is not closed. It closes a day that is over.
+-- fees, chargebacks and payouts, to a day that is not closed. It closes a day that is over.
 grant insert on movements, gateway_entries, statement_lines, account_balances, account_differences to payments_worker;
 grant update, delete on statement_lines to payments_worker;
 grant insert, update on payouts to payments_worker;

@@ -5,7 +5,7 @@ import type { FailureCode } from '../contract/failure-codes.ts';
 import type { GatewayKind } from '../contract/gateway-account.ts';
 import type { Payer } from '../contract/payer.ts';
 import type { Redirect } from '../contract/payment.ts';
-import type { KnownPayout } from '../contract/payout.ts';
+import type { KnownPayout, ListedPayout } from '../contract/payout.ts';
 import type { RefundFailureCode } from '../contract/refund-failure-codes.ts';
 import type { ToldFee } from '../contract/told-fee.ts';
 import type { PaymentBounds } from './amount.ts';
@@ -132,6 +132,12 @@ export interface BookPage {
   next: string | null;
 }
 
+/** A part of the payouts of an account. `next` leads to the following part; null: this is the last one. */
+export interface PayoutPage {
+  payouts: ListedPayout[];
+  next: string | null;
+}
+
 /** A request that claims to come from a gateway's server. The signature covers the bytes of the body. */
 export interface NotificationRequest {
   /** Takes the name in lower case. */
@@ -193,6 +199,8 @@ export interface GatewayAdapter {
   payout?(id: string): Promise<KnownPayout>;
   /** The ids of the statement's lines that a payout has paid out, in pages. The payout itself may be one. */
   payoutLines?(id: string, after: string | null): Promise<{ ids: string[]; next: string | null }>;
+  /** The payouts since a time, in pages. For a gateway without a book, which would have them. */
+  payouts?(since: Date, after: string | null): Promise<PayoutPage>;
 }
 
 /** The claim in the query of a payer's return. A hint for the log and for the cancel link, never proof. */

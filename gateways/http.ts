@@ -12,7 +12,8 @@ export const gatewayLimits = { connectMs: 3_000, callMs: 10_000, tryMs: 20_000 }
  * 22 of the 25 s of the activity.
  */
 export const openingLimits = { tryMs: 3_000, lastTryMs: 10_000 } as const;
-const maxResponseBytes = 256 * 1024;
+/** About 8,000 payments of a settlement at Zibal. */
+const maxResponseBytes = 2 * 1024 ** 2;
 
 export interface HttpOptions {
   dispatcher: Dispatcher;

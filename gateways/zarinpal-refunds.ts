@@ -5,15 +5,13 @@ import { GatewayUnavailable } from './errors.ts';
 import type { GatewayAdapter, OpenedPayment, Tools } from './gateway.ts';
 import { knownRefund } from './known-refund.ts';
 import { providerMessage } from './redact.ts';
+import { Amount, createGraphql, Id } from './zarinpal-graphql.ts';
 
 /*
- * Amounts are rials, as ours. Source: the official PHP SDK and https://zarinpal.com/docs/apiDocs/query/refund. The fields of `refund`, the
+ * Source: the official PHP SDK and https://zarinpal.com/docs/apiDocs/query/refund. The fields of `refund`, the
  * statuses and the types of errors are from third-party clients of the live schema: check them before the first live
  * refund. Another client has queries GetRefund and GetRefunds, which contradict the SDK and are not used.
  */
-const host = 'https://next.zarinpal.com';
-const path = '/api/v4/graphql/';
-
 /** The access token can move money out, so only an account that refunds has it. */
 export const RefundCredentials = z.strictObject({
   accessToken: z.string().regex(/^[\x21-\x7e]{8,4000}$/),
@@ -33,14 +31,6 @@ const Errors = z.object({
     )
     .min(1),
 });
-const Amount = z.union([
-  z.int(),
-  z
-    .string()
-    .regex(/^\d{1,15}$/)
-    .transform(Number),
-]);
-const Id = z.union([z.int(), z.string().regex(/^[\x21-\x7e]{1,100}$/)]).transform(String);
 const payoutStatuses = {
   PENDING: 'pending',
   IN_PROGRESS: 'pending',
@@ -93,20 +83,11 @@ const refundQuery = (method: string) =>
   'mutation ($session_id: ID!, $amount: BigInteger!, $description: String) { AddRefund(session_id: $session_id, ' +
   `amount: $amount, description: $description, method: ${method}, reason: CUSTOMER_REQUEST) { id } }`;
 
-/** ZarinPal's other API, with another credential and without a sandbox. */
 export const createRefunds = (
   { accessToken, terminalId, method }: z.output<typeof RefundCredentials>,
-  { callsTo, override }: Pick<Tools, 'callsTo'> & { override: string | undefined },
+  tools: Pick<Tools, 'callsTo'> & { override: string | undefined },
 ): Required<Pick<GatewayAdapter, 'refund' | 'refunds'>> => {
-  const call = callsTo({ provider: 'zarinpal', baseUrl: host, override });
-  const ask = async (operation: string, query: string, variables: object) =>
-    call({
-      operation,
-      method: 'POST',
-      path,
-      headers: { authorization: `Bearer ${accessToken}` },
-      json: { query, variables },
-    });
+  const ask = createGraphql(accessToken, tools);
 
   /** Undefined where ZarinPal has no such session, or for a payment without its number. */
   const findSession = async (payment: OpenedPayment): Promise<Session | undefined> => {

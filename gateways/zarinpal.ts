@@ -18,6 +18,7 @@ import { reversedPayment } from './known-refund.ts';
 import { iranianMobile, sentFields } from './payer.ts';
 import { failed, maskedPan, providerMessage } from './redact.ts';
 import { FeeField, merchantOrPayer, toldFee } from './told-fee.ts';
+import { createPayouts } from './zarinpal-payouts.ts';
 import { createRefunds, RefundCredentials } from './zarinpal-refunds.ts';
 
 const hosts = { sandbox: 'https://sandbox.zarinpal.com', live: 'https://payment.zarinpal.com' };
@@ -129,9 +130,8 @@ export const zarinpal = defineDriver({
     const { post, getStatus, toBody, isOfKind, origin } = createClient(account, tools);
     const inquire = async (payment: OpenedPayment): Promise<GatewayStatus> =>
       toStatus(await getStatus(payment), payment);
-    const refunds =
-      credentials.refunds &&
-      createRefunds(credentials.refunds, { ...tools, override: credentials.baseUrl });
+    const others = { ...tools, override: credentials.baseUrl };
+    const refunds = credentials.refunds && createRefunds(credentials.refunds, others);
 
     // ZarinPal allows it up to 30 minutes after the payment.
     const reverse = async (payment: OpenedPayment): Promise<Reversal> => {
@@ -148,6 +148,7 @@ export const zarinpal = defineDriver({
     return {
       inquire,
       reverse,
+      ...(credentials.refunds && createPayouts(credentials.refunds, others)),
 
       async refund(payment, refund) {
         if (refund.isReversible) {

@@ -6,22 +6,18 @@ import { GatewayUnavailable } from './errors.ts';
 import type { GatewayAdapter, KnownRefund, OpenedPayment, Tools } from './gateway.ts';
 import { knownRefund, reversedPayment } from './known-refund.ts';
 import { providerMessage } from './redact.ts';
+import { createPlatform, done, Id, TehranTime, unexpected } from './zibal-platform.ts';
 
 /*
  * Source: independent clients. Check every field against the live documentation before the first live refund.
  * A card number is never sent: Zibal would pay to that card, whoever's it is.
  */
-const host = 'https://api.zibal.ir';
-
 /** The access token can move money out, so only an account that refunds has it. */
 export const RefundCredentials = z.strictObject({
   accessToken: z.string().regex(/^[\x21-\x7e]{8,4000}$/),
   accountId: z.string().regex(/^[\w-]{1,100}$/),
 });
 
-const Envelope = z.object({ result: z.int(), message: z.string().nullish() });
-const done = 1;
-const Id = z.union([z.int(), z.string().regex(/^[\w-]{1,100}$/)]).transform(String);
 const Accepted = z.object({
   data: z.object({
     reversed: z.boolean().nullish(),
@@ -36,10 +32,7 @@ const Row = z.object({
   status: z.literal([0, 1, 2, 3]),
   amount: z.int(),
   transactionDetail: z.object({ trackId: Id }),
-  createdAt: z
-    .string()
-    .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?$/)
-    .nullish(),
+  createdAt: TehranTime.nullish(),
 });
 type Row = z.output<typeof Row>;
 const Page = z.object({ data: z.array(Row) });
@@ -67,27 +60,19 @@ const refusals: Record<number, RefundFailureCode> = {
 };
 
 /**
- * Zibal's other API, with another credential and without a sandbox.
  * @param isReversed whether Zibal shows the payment as reversed: such money is in no list of refunds
  */
 export const createRefunds = (
   { accessToken, accountId }: z.output<typeof RefundCredentials>,
   {
-    callsTo,
-    override,
     isReversed,
+    ...tools
   }: Pick<Tools, 'callsTo'> & {
     override: string | undefined;
     isReversed: (payment: OpenedPayment) => Promise<boolean>;
   },
 ): Required<Pick<GatewayAdapter, 'refund' | 'refunds'>> => {
-  const call = callsTo({ provider: 'zibal', baseUrl: host, override });
-  const post = async (operation: string, path: string, json: object) => {
-    const headers = { authorization: `Bearer ${accessToken}` };
-    const response = await call({ operation, method: 'POST', path, headers, json });
-    const { result, message } = parseResponse(Envelope, response, `zibal, ${operation}`);
-    return { response, result, message };
-  };
+  const post = createPlatform(accessToken, tools);
 
   const listRows = async ({ reference, expiresAt }: OpenedPayment): Promise<Row[]> => {
     // A payment lives for a day at most before its deadline, and the second day covers the time zones.
@@ -158,15 +143,10 @@ const toKnown = (payment: OpenedPayment, rows: Row[]): KnownRefund => {
   // Done in part and failed in part is neither: it stays pending, and a person has to look.
   const state = all(2) ? 'succeeded' : all(3) ? 'failed' : 'pending';
   const amount = rows.reduce((sum, row) => sum + row.amount, 0);
-  const createdAt = rows[0]?.createdAt;
   return {
     ...knownRefund(toReference(rows.map(({ refundId }) => refundId)), payment, amount),
     state,
     failureCode: state === 'failed' ? 'gateway_refused' : null,
-    // Times have no offset, and are Tehran's.
-    createdAt: createdAt ? new Date(`${createdAt}+03:30`) : null,
+    createdAt: rows[0]?.createdAt ?? null,
   };
 };
-
-const unexpected = (operation: string, result: number) =>
-  new GatewayUnavailable(`zibal, ${operation}: unexpected result ${result}`);

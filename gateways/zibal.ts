@@ -17,6 +17,7 @@ import { defineDriver } from './gateway.ts';
 import { iranianMobile, sentFields } from './payer.ts';
 import { failed, maskedPan, providerMessage } from './redact.ts';
 import { FeeField, toldFee } from './told-fee.ts';
+import { createPayouts } from './zibal-payouts.ts';
 import { createRefunds, RefundCredentials } from './zibal-refunds.ts';
 
 /*
@@ -103,14 +104,17 @@ export const zibal = defineDriver({
     const inquire = async (payment: OpenedPayment): Promise<GatewayStatus> =>
       toStatus(await getStatus(payment));
 
+    const others = { ...tools, override: credentials.baseUrl };
+
     return {
       inquire,
-      ...(credentials.refunds &&
-        createRefunds(credentials.refunds, {
-          ...tools,
-          override: credentials.baseUrl,
+      ...(credentials.refunds && {
+        ...createRefunds(credentials.refunds, {
+          ...others,
           isReversed: async (payment) => (await getStatus(payment)).status === statuses.reversed,
-        })),
+        }),
+        ...createPayouts(credentials.refunds, others),
+      }),
 
       async open(payment) {
         const response = await post('request', {

@@ -12,6 +12,8 @@ export interface DayOfAccount extends RecordedAccount {
   to: Date;
   /** The time now, by Postgres. */
   askedAt: string;
+  /** Older payouts change no more, and those before the account was here are of money that was not. */
+  payoutsSince: Date;
 }
 
 /** The counts of a comparison. */
@@ -29,6 +31,8 @@ export interface UnpaidDifference {
 
 /** The days at once that a gateway may be behind; the rest follows at the next run. */
 const daysAtOnce = 31;
+/** So long a payout without a list of all money is followed. */
+const payoutDays = 30;
 
 /** Compares a gateway's day with the gateway's own book. Every write may be repeated. */
 export const createAccountComparison = (sql: Sql) => ({
@@ -56,7 +60,8 @@ export const createAccountComparison = (sql: Sql) => ({
     first(sql<DayOfAccount[]>`
       select ${accountColumns(sql)},
         ${day}::date::timestamp at time zone time_zone as "from",
-        (${day}::date + 1)::timestamp at time zone time_zone as "to", clock_timestamp()::text as "askedAt"
+        (${day}::date + 1)::timestamp at time zone time_zone as "to", clock_timestamp()::text as "askedAt",
+        greatest(created_at, (${day}::date - ${payoutDays}::int)::timestamp at time zone time_zone) as "payoutsSince"
       from gateways g where slug = ${gateway}`),
 
   /** Names what differs on the day. A difference that is no longer found is mended. */

@@ -100,10 +100,15 @@ export const createAdminPayouts = (sql: Queries) => ({
   ): Promise<PaidOutLine[]> {
     return sql<PaidOutLine[]>`
       select l.id, l.at, l.kind, l.type, l.category, l.amount, l.fee, l.net, l.currency, l.entry,
-        e.payment_id as "paymentId", e.refund_id as "refundId", p.order_id as "orderId", p.application
+        coalesce(e.payment_id, p.id) as "paymentId", e.refund_id as "refundId", p.order_id as "orderId", p.application
       from statement_lines l
       left join gateway_entries e on e.gateway = l.gateway and e.reference = l.entry and not e.asked
-      left join payments p on p.id = e.payment_id
+      left join lateral (
+        select id, order_id, application from payments where id = e.payment_id
+        union all
+        -- Without a list of all money its lines lead to payments by their references.
+        select id, order_id, application from payments
+        where l.day is null and gateway = l.gateway and gateway_reference = l.entry) p on true
       where l.gateway = ${gateway} and l.payout = ${id} and l.id > ${after}
       order by l.id limit ${limit}`;
   },

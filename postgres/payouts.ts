@@ -1,5 +1,5 @@
 import type { RecordedAccount } from '../contract/gateway-account.ts';
-import type { KnownPayout } from '../contract/payout.ts';
+import type { KnownPayout, ListedPayout } from '../contract/payout.ts';
 import type { Queries } from './driver/sql.ts';
 import { accountColumns } from './gateways.ts';
 
@@ -61,6 +61,53 @@ export const createPayouts = (sql: Queries) => ({
             or greatest(${createdAt}, ${arrivesOn}::date::timestamptz) > now() - make_interval(days => ${changesForDays})
             then now() + interval '1 day' end
       where gateway = ${gateway} and id = ${id}`;
+  },
+
+  /**
+   * Records payouts of a gateway without a book, with what they have paid out. One that has arrived is a movement of the day on
+   * which it left the balance, or of the first open one after it, and so is one that came back since.
+   */
+  async recordListed(gateway: string, payouts: readonly ListedPayout[]): Promise<void> {
+    if (payouts.length === 0) return;
+    const listed = payouts.map((payout) => ({
+      ...{ id: payout.id, amount: payout.amount, currency: payout.currency, status: payout.status },
+      ...{ created_at: payout.createdAt, arrives_on: payout.arrivesOn, lines: payout.lines },
+      ...{ descriptor: payout.descriptor, bank_reference: payout.bankReference },
+    }));
+    const lines = payouts.flatMap(({ id, currency, paidOut }) =>
+      paidOut.map((line) => ({ ...line, currency, payout: id })),
+    );
+    await sql`
+      insert into statement_lines (gateway, id, at, kind, type, amount, fee, currency, entry, payout)
+      select ${gateway}, id, at, kind, type, amount, 0, currency, entry, payout
+      from jsonb_to_recordset(${sql.json(lines)}) as l (id text, at timestamptz, kind text, type text, amount bigint,
+        currency text, entry text, payout text)
+      on conflict (gateway, id) do update set amount = excluded.amount, entry = excluded.entry`;
+    await sql`
+      with listed as (
+        select * from jsonb_to_recordset(${sql.json(listed)}) as p (id text, amount bigint, currency text, status text,
+          created_at timestamptz, arrives_on date, descriptor text, bank_reference text, lines text)
+      ), kept as (
+        insert into payouts (gateway, id, amount, currency, status, created_at, arrives_on, descriptor, bank_reference, lines,
+          read_at)
+        select ${gateway}, id, amount, currency, status, created_at, arrives_on, descriptor, bank_reference, lines,
+          case when lines = 'listed' then now() end
+        from listed
+        on conflict (gateway, id) do update set amount = excluded.amount, status = excluded.status,
+          arrives_on = excluded.arrives_on, bank_reference = excluded.bank_reference, lines = excluded.lines,
+          read_at = excluded.read_at
+      )
+      insert into movements (id, kind, gateway, day, test, amount, currency, reference, occurred_at)
+      select moved.kind || ':' || g.slug || ':' || p.id, moved.kind, g.slug, open_day(g.slug, p.created_at),
+        g.kind = 'sandbox', moved.sign * p.amount, p.currency, p.id, p.created_at
+      from listed p
+      join gateways g on g.slug = ${gateway}
+      cross join lateral (
+        select 'payout' as kind, -1 as sign where p.status = 'paid'
+        union all
+        select 'payout_returned', 1 where p.status = 'failed' and exists (
+          select from movements m where m.id = 'payout:' || g.slug || ':' || p.id)) moved
+      on conflict (id) do nothing`;
   },
 });
 export type Payouts = ReturnType<typeof createPayouts>;

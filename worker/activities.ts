@@ -105,6 +105,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     gatewayOf: instrumentGateways(gatewayOf, metrics),
     workflows: createWorkflowCalls(client),
     receivers: createReceivers(sql),
+    payouts: createPayouts(sql),
     publicBaseUrl,
     now,
     logger: instrumentLogger(logger, metrics),
@@ -116,7 +117,6 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     idempotencyKeys: createIdempotencyKeys(sql),
     payers: createPayers(sql),
     disputes: createDisputes(sql),
-    payouts: createPayouts(sql),
     notices: createNotices(sql),
     sendsMail: config.SMTP_HOST !== undefined,
   });

@@ -14,6 +14,11 @@ const factsOf = (payout: PayoutRecord) => ({
   lines: labelOf('payoutLines', payout.lines),
 });
 
+const noLines = ({ lines }: PayoutRecord): string =>
+  lines === 'never'
+    ? 'The gateway does not say which payments it is of.'
+    : 'The gateway has not listed its lines, or not all of them are here.';
+
 export const payoutsCommand: CommandSpec = {
   usage: 'payouts',
   summary: "list payouts of gateways, the newest first; or find the one of a bank statement's line",
@@ -50,9 +55,7 @@ export const payoutCommand: CommandSpec = {
       net: formatMoney({ amount: net, currency: sum.currency }),
     }));
     const end =
-      rest === null
-        ? 'The gateway has not listed its lines.'
-        : `In no line: ${formatMoney({ amount: rest, currency })}`;
+      rest === null ? noLines(payout) : `In no line: ${formatMoney({ amount: rest, currency })}`;
     return {
       text: `${table([factsOf(payout)], '')}\n\n${table(rows, 'No line of it is here.')}\n\n${end}`,
       json: { ...payout, sums, rest },
@@ -68,8 +71,7 @@ export const exportPayoutCommand: CommandSpec = {
     const payout = await operations.payouts.get(gateway, id);
     for await (const part of operations.payouts.exportLines(payout))
       if (!(await io.write(part))) break;
-    if (!payout.isRead)
-      io.note('The gateway has not listed its lines, or not all of them are here.');
+    if (!payout.isRead) io.note(noLines(payout));
     return { text: null, json: payout };
   },
 };

@@ -27,7 +27,7 @@ export const payoutStatus: Record<PayoutStatus, string> = {
 export const payoutLines: Record<PayoutLinesState, string> = {
   listed: 'listed by the gateway',
   later: 'not listed yet',
-  never: 'never listed, because somebody has chosen the amount',
+  never: 'not told by the gateway',
 };
 
 export const statementLine: Record<BookEntry['kind'], string> = {

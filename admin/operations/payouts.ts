@@ -103,7 +103,10 @@ const cells = {
  * bank writes 1504.62 as `1,504.62`, `1.504,62` or `1504,62`, with the currency or without.
  */
 export const readBankLine = (text: string): NonNullable<PayoutFilter['find']> => {
-  const words = text.split(/[\s,;:/"'()]+/).filter((word) => word !== '');
+  // The reference of a bank may have commas.
+  // The reference of a bank may have commas.
+  const split = [...text.split(/[\s,;:/"'()]+/), ...text.split(/\s+/)];
+  const words = [...new Set(split)].filter((word) => word !== '');
   const named = words.filter((word) => currencyExponents.has(word.toUpperCase()));
   const currencies = new Set(named.map((word) => word.toUpperCase()));
   const amounts = [

@@ -1158,13 +1158,14 @@ create index gateway_entries__tracking_code on gateway_entries (gateway, trackin
 create index gateway_entries__takes_back on gateway_entries (gateway, takes_back) where takes_back is not null;
 create index gateway_entries__payment on gateway_entries (payment_id) where payment_id is not null;
 
--- The statements of accounts: every line of a gateway's list, in the currency of its balance.
+-- The statements of accounts: every line of a gateway's list, in the currency of its balance. Of a gateway without one: what
+-- it tells of its payouts.
 create table statement_lines (
   gateway text not null references gateways,
   -- The gateway's own id.
   id text not null,
-  -- The day of the account's time zone.
-  day date not null,
+  -- The day of the account's time zone; null for what a payout alone shows, which is no statement.
+  day date,
   at timestamptz not null,
   -- As those of gateway_entries.
   kind text not null,
@@ -1176,7 +1177,7 @@ create table statement_lines (
   net bigint not null generated always as (amount - fee) stored,
   currency text not null,
   available_on timestamptz,
-  -- The reference of its entry in gateway_entries; null for money on its way.
+  -- The reference of its entry in gateway_entries, or without a list that of the payment; null for money on its way.
   entry text,
   -- The gateway's id of the payout that it is, or that has paid it out.
   payout text,
@@ -1203,7 +1204,7 @@ create table payouts (
   -- The text and the number of the bank statement's line.
   descriptor text,
   bank_reference text,
-  -- Whether the gateway lists what it has paid out. never: the owner has chosen the amount.
+  -- Whether the gateway lists what it has paid out. never: the owner has chosen the amount, or the gateway tells no more.
   lines text not null default 'later' constraint payouts__lines check (lines in ('listed', 'later', 'never')),
   -- Where its list goes on, and when all of it was read.
   position text,

@@ -24,7 +24,7 @@ export interface FakeResponse {
  * Faults of one call. `cut`: the connection closes before the provider acts. With all others the provider
  * acts first. `lost`: the connection closes without a response, `slow`: no response ever, `error`: HTTP 500,
  * `busy`: 429, `overdue`: 408, `moved`: a redirect, `html`, `odd` and `null`: an undocumented body, `huge`:
- * the right response in 2 MB.
+ * the right response in 3 MB.
  */
 export const faults = [
   ...(['cut', 'lost', 'slow', 'error', 'busy', 'overdue'] as const),
@@ -48,7 +48,7 @@ const otherResponses: Partial<Record<Fault, FakeResponse>> = {
 /** The right response with 2 MB more. */
 const enlarge = ({ status, body }: FakeResponse): FakeResponse => ({
   ...(status !== undefined && { status }),
-  body: { ...(body as object), more: 'x'.repeat(2_000_000) },
+  body: { ...(body as object), more: 'x'.repeat(3_000_000) },
 });
 
 const applyFault = (fault: Fault, response: FakeResponse): FakeResponse => {

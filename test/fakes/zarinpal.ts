@@ -31,6 +31,15 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
     failed: ['REJECTED', 'BANK_REJECTED', 'REVERSED'],
     reference: (n) => `payout-${n}`,
   });
+  /** As the documentation shows them: the newest first, with the offset of Tehran. */
+  const payouts: {
+    id: string;
+    status: string;
+    amount: number;
+    payable_at: string;
+    reference_id: string | null;
+    reconciled_at: string | null;
+  }[] = [];
   /** The error of the next refund. */
   let refundError: { message: string; category: string } | undefined;
   const sessionId = (authority: string) => Number(entryIn(book, authority).trackingCode) + 5;
@@ -41,6 +50,11 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
       data: null,
       errors: [{ message, extensions: { category } }],
     });
+    if (query.includes('Reconciliation(')) {
+      if (variables['terminal_id'] !== '4711' || variables['filter'] !== 'ALL')
+        return error('No such terminal', 'authorization');
+      return { data: { resource: payouts } };
+    }
     if (query.startsWith('query')) {
       const found = [...book].filter(([, { trackingCode, state }]) => {
         const isPaid = ['VERIFIED', 'REVERSED'].includes(state);
@@ -173,6 +187,7 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
     ...server,
     ...refundBook,
     book,
+    payouts,
     /** Refuses the next refunds, until it is undefined. */
     refuseRefunds: (error: typeof refundError) => {
       refundError = error;

@@ -8,6 +8,16 @@ import {
   type FakeResponse,
 } from './server.ts';
 
+/** A row of its report, with the newest first. Times are Tehran's. */
+interface Payout {
+  amount: number;
+  settlementDate: string;
+  refNumber: string | null;
+  /** 0: at the bank. */
+  status: number;
+  details?: { amount: number; type: number; transactionId: string; transactionOrderId: string }[];
+}
+
 /** Zibal: two-step, shows a cancel, and responds "already verified" without number and amount. */
 export const startZibal = async () => {
   const book = new Map<string, Entry>();
@@ -35,6 +45,7 @@ export const startZibal = async () => {
     failed: ['3'],
     reference: (n) => String(7_000 + n),
   });
+  const payouts: Payout[] = [];
   /** The result of the next refunds, if Zibal refuses them. */
   let refundResult: number | undefined;
   let pieces = 1;
@@ -45,7 +56,14 @@ export const startZibal = async () => {
     const reply = (code: number, data?: unknown) => ({
       body: { result: code, message: code === 1 ? 'success' : `result ${code}`, data },
     });
-    if (name === 'refund/list') {
+    if (name === 'report/checkout') {
+      const { page, size, fromDate } = body;
+      if (!/^\d{4}-\d\d-\d\d$/.test(String(fromDate))) return reply(9);
+      const rows = payouts.filter(({ settlementDate }) => settlementDate >= String(fromDate));
+      const from = (Number(page) - 1) * Number(size);
+      return reply(1, rows.slice(from, from + Number(size)));
+    }
+    if (name === 'account/refund/list') {
       if ('accountId' in body || !/^\d{4}-\d\d-\d\d$/.test(String(body['fromDate'])))
         return reply(9);
       const from = (Number(body['page']) - 1) * Number(body['size']);
@@ -124,7 +142,7 @@ export const startZibal = async () => {
   };
 
   const server = await startFakeProvider(({ method, path, json, headers }) => {
-    const [, other] = /^\/v1\/account\/(refund(?:\/list)?)$/.exec(path) ?? [];
+    const [, other] = /^\/v1\/(account\/refund(?:\/list)?|report\/checkout)$/.exec(path) ?? [];
     if (method === 'POST' && other !== undefined)
       return headers.authorization?.startsWith('Bearer ')
         ? platform(other, json)
@@ -150,6 +168,7 @@ export const startZibal = async () => {
     ...server,
     ...refundBook,
     book,
+    payouts,
     /** Whether it refuses the data of payers, and quotes them. */
     dislikePayers: (does: boolean) => {
       dislikesPayers = does;

@@ -62,7 +62,7 @@ const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
         })),
         ifEmpty:
           text === null
-            ? 'No payout is known. Only Stripe lists them, and a comparison of the day reads them.'
+            ? 'No payout is known. The comparison of a day reads those of Stripe, ZarinPal and Zibal; the last two need the credentials for refunds.'
             : 'No payout has this amount or this reference.',
       })}
       ${pageLinks('/accounts/payouts', query, last ? positionOf({ at: last.createdAt, id: last.id }) : null)}`,
@@ -86,7 +86,7 @@ const restNotice = ({ rest }: PayoutSums, { currency, lines }: PayoutRecord): Ht
   if (lines === 'never')
     return notice(
       'info',
-      'Somebody has chosen this amount. The gateway does not say which payments it is of.',
+      'The gateway does not say which payments this amount is of: somebody has chosen it, or the gateway tells the sum alone.',
     );
   if (rest === null)
     return notice('info', 'The gateway has not listed its lines yet. The service asks it again.');

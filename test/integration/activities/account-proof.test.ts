@@ -44,6 +44,7 @@ const { listBook, finishDay } = createCompareAccountsActivities({
   accountComparison: createAccountComparison(sql),
   gatewayEntries: createGatewayEntries(sql),
   accountStatement: createAccountStatement(sql),
+  payouts: createPayouts(sql),
   paymentOutcomes: records.paymentOutcomes,
   gatewayOf,
   runningWorkflows: async () => new Set(),

@@ -7,6 +7,7 @@ import { createAccountDays } from '../../../postgres/account-days.ts';
 import { createAccountStatement } from '../../../postgres/account-statement.ts';
 import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
+import { createPayouts } from '../../../postgres/payouts.ts';
 import { startStripe } from '../../fakes/stripe.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { adapterOf } from '../../support/gateways/fixture.ts';
@@ -36,6 +37,7 @@ const anAccount = async () => {
     accountComparison: createAccountComparison(sql),
     gatewayEntries: createGatewayEntries(sql),
     accountStatement: createAccountStatement(sql),
+    payouts: createPayouts(sql),
     paymentOutcomes: records.paymentOutcomes,
     gatewayOf: () =>
       adapterOf('stripe', {

@@ -14,6 +14,7 @@ import { createAccountStatement } from '../../../postgres/account-statement.ts';
 import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
+import { createPayouts } from '../../../postgres/payouts.ts';
 import { newEntry } from '../../fakes/server.ts';
 import { startStripe } from '../../fakes/stripe.ts';
 import { writePayments } from '../../support/data/payments.ts';
@@ -62,6 +63,7 @@ const activities = (gatewayOf = atStripe) =>
     accountComparison: createAccountComparison(records.sql),
     gatewayEntries: createGatewayEntries(records.sql),
     accountStatement: createAccountStatement(records.sql),
+    payouts: createPayouts(records.sql),
     // The 20th is near enough to know the balance at its end, and the 19th is not.
     now: () => atOtherDay('2026-11-22', '12:00:00'),
     paymentOutcomes: createPaymentOutcomes(records.sql),

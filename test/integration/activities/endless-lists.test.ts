@@ -4,6 +4,7 @@ import { createCompareAccountsActivities } from '../../../activities/compare-acc
 import { createAccountComparison } from '../../../postgres/account-comparison.ts';
 import { createAccountStatement } from '../../../postgres/account-statement.ts';
 import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
+import { createPayouts } from '../../../postgres/payouts.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 import { aGateway, publicBaseUrl, readableLogger } from '../../support/service/scripted-gateway.ts';
@@ -24,6 +25,7 @@ describe('a list that has no end is no usable answer', () => {
       accountComparison: createAccountComparison(sql),
       gatewayEntries: createGatewayEntries(sql),
       accountStatement: createAccountStatement(sql),
+      payouts: createPayouts(sql),
       paymentOutcomes: records.paymentOutcomes,
       gatewayOf,
       runningWorkflows: async () => new Set(),

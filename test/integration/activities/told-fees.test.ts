@@ -9,6 +9,7 @@ import { createAccountStatement } from '../../../postgres/account-statement.ts';
 import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createMovements } from '../../../postgres/movements.ts';
+import { createPayouts } from '../../../postgres/payouts.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 import {
@@ -104,6 +105,7 @@ describe('a comparison with the agreed fee', () => {
     accountComparison: comparison,
     gatewayEntries: createGatewayEntries(records.sql),
     accountStatement: createAccountStatement(records.sql),
+    payouts: createPayouts(records.sql),
     now: () => new Date(),
     paymentOutcomes: records.paymentOutcomes,
     gatewayOf,

@@ -8,6 +8,7 @@ import { createAccountStatement } from '../../../postgres/account-statement.ts';
 import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
+import { createPayouts } from '../../../postgres/payouts.ts';
 import { newEntry } from '../../fakes/server.ts';
 import { startStripe } from '../../fakes/stripe.ts';
 import { writePayments } from '../../support/data/payments.ts';
@@ -37,6 +38,7 @@ const anAccount = async () => {
     accountComparison: createAccountComparison(sql),
     gatewayEntries: createGatewayEntries(sql),
     accountStatement: createAccountStatement(sql),
+    payouts: createPayouts(sql),
     now: () => new Date(),
     paymentOutcomes: createPaymentOutcomes(sql),
     gatewayOf: () =>

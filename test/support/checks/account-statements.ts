@@ -95,6 +95,10 @@ export const accountStatements = (
         claimLooks: () => payouts.claimLooks(10),
         recordLines: () => payouts.recordLines(look, ['txn_1'], null),
         recordLook: () => payouts.recordLook(look, known),
+        recordListed: () =>
+          payouts.recordListed('sandbox', [
+            { ...known, id: 'po_2', paidOut: [{ ...line, entry: null }] },
+          ]),
       },
     },
     'admin-payouts.ts': {

@@ -39,6 +39,7 @@ const adapterCalls: Record<keyof GatewayAdapter, true> = {
   balance: true,
   payout: true,
   payoutLines: true,
+  payouts: true,
 };
 
 const inCode = new Set([

@@ -58,7 +58,7 @@ describe("the way from the bank's line to the payment", () => {
     expect((await get(path)).text).toContain('not listed its lines yet');
     await sql`update payouts set read_at = now() where id = 'po_listed'`;
     const { text } = await get('/accounts/payouts/zarinpal/po_chosen');
-    expect(text).toContain('Somebody has chosen this amount');
+    expect(text).toContain('does not say which payments this amount is of');
   });
 
   it('has a file, whose column net adds up to nothing', async () => {

@@ -1,0 +1,177 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { describe, expect, it } from 'vitest';
+import { createCompareAccountsActivities } from '../../../activities/compare-accounts.ts';
+import { createPayoutOperations } from '../../../admin/operations/payouts.ts';
+import { dayMs } from '../../../contract/time.ts';
+import { createAccountComparison } from '../../../postgres/account-comparison.ts';
+import { createAccountStatement } from '../../../postgres/account-statement.ts';
+import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
+import { createGateways } from '../../../postgres/gateways.ts';
+import { createPayouts } from '../../../postgres/payouts.ts';
+import { startZarinpal } from '../../fakes/zarinpal.ts';
+import { startZibal } from '../../fakes/zibal.ts';
+import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
+import { adapterOf } from '../../support/gateways/fixture.ts';
+import { zarinpal as zarinpalFixture } from '../../support/gateways/zarinpal.ts';
+import { zibal as zibalFixture } from '../../support/gateways/zibal.ts';
+import { publicBaseUrl, readableLogger } from '../../support/service/scripted-gateway.ts';
+
+const records = await forFile(startRecords());
+const { sql } = records;
+
+const dayOf = (n: number) => `2026-11-${String(n).padStart(2, '0')}`;
+/** Midnight in Tehran. */
+const begins = (n: number) => new Date(`${dayOf(n)}T00:00:00+03:30`);
+
+/** An account in Tehran since November 1, whose days are compared two hours after each. */
+const anAccount = async (
+  { driver, credentials }: { driver: string; credentials: { live?: object } },
+  { url }: { url: string },
+) => {
+  const gateway = `${driver}-${url.split(':').at(-1)}`;
+  await createGateways(sql).insert({ slug: gateway, driver, kind: 'live', credentials: '' });
+  await sql`
+    update gateways set created_at = ${begins(1)}, time_zone = 'Asia/Tehran' where slug = ${gateway}`;
+  let now = new Date();
+  const log = readableLogger();
+  const { listBook, finishDay } = createCompareAccountsActivities({
+    accountComparison: createAccountComparison(sql),
+    gatewayEntries: createGatewayEntries(sql),
+    accountStatement: createAccountStatement(sql),
+    payouts: createPayouts(sql),
+    paymentOutcomes: records.paymentOutcomes,
+    gatewayOf: () =>
+      adapterOf(driver, { kind: 'live', credentials: { ...credentials.live, baseUrl: url } }),
+    runningWorkflows: async () => new Set(),
+    publicBaseUrl,
+    now: () => now,
+    logger: log.logger,
+  });
+  const run = <R>(work: () => Promise<R>): Promise<R> => new MockActivityEnvironment().run(work);
+  return {
+    gateway,
+    log,
+    async compare(n: number, later = 2 * 3_600_000) {
+      const account = { gateway, day: dayOf(n) };
+      now = new Date(begins(n).getTime() + dayMs + later);
+      const { hasList } = await run(() => listBook({ ...account, after: null }));
+      expect(hasList).toBe(false);
+      await run(() => finishDay({ ...account, hasList }));
+    },
+    movements: async () =>
+      (
+        await sql<{ kind: string; day: string; amount: number }[]>`
+          select kind, day::text, amount from movements where gateway = ${gateway} order by recorded_at, kind`
+      ).map(({ kind, day, amount }) => [kind, day, amount]),
+  };
+};
+const { get, list, sum, lines } = createPayoutOperations({ sql });
+const found = async (gateway: string, text: string) => {
+  const asked = { gateway, test: false, text };
+  return (await list(asked, { after: null, limit: 9 })).map(({ id }) => id);
+};
+const everyLine = { after: '', limit: 99 };
+
+describe('the payouts of ZarinPal', () => {
+  const payout = {
+    ...{ id: '8039236', status: 'PENDING', amount: 28_000_000 },
+    payable_at: `${dayOf(3)}T00:20:43+03:30`,
+    reference_id: null as string | null,
+    reconciled_at: null as string | null,
+  };
+  const arrived = {
+    ...{ status: 'PAID', reference_id: '1405,08,12N1000000000000337759' },
+    reconciled_at: `${dayOf(3)}T17:00:00+03:30`,
+  };
+
+  it('have the sum alone, are followed, and are movements once they have arrived', async () => {
+    const provider = await forFile(startZarinpal({ prefix: 'A' }));
+    const { gateway, compare, movements } = await anAccount(zarinpalFixture, provider);
+    const one = { ...payout };
+    provider.payouts.push(one, { ...payout, id: '1', payable_at: '2026-10-31T23:59:59+03:30' });
+    await compare(3);
+    expect(await get(gateway, one.id)).toMatchObject({ status: 'on_its_way', lines: 'never' });
+    expect(await movements()).toEqual([]);
+    Object.assign(one, arrived);
+    await compare(4);
+    await compare(4);
+    const known = await get(gateway, one.id);
+    expect(known).toMatchObject({ status: 'paid', amount: 28_000_000, arrivesOn: dayOf(3) });
+    // Days before are not closed yet.
+    expect(await movements()).toEqual([['payout', dayOf(3), -28_000_000]]);
+    expect(await sum(known)).toEqual({ sums: [], rest: null });
+    expect(await found(gateway, '28,000,000 IRR')).toEqual([one.id]);
+    expect(await found(gateway, `Paya 1405,08,12N1000000000000337759 ZARINPAL`)).toEqual([one.id]);
+    // One from before the account was here is of money that was not.
+    expect(await found(gateway, '1')).toEqual([]);
+  });
+
+  it('come back, and late ones are movements of the first open day', async () => {
+    const provider = await forFile(startZarinpal({ prefix: 'A' }));
+    const { compare, movements } = await anAccount(zarinpalFixture, provider);
+    for (const n of [1, 2, 3]) await compare(n);
+    const one = { ...payout, ...arrived };
+    provider.payouts.push(one);
+    await compare(4);
+    one.status = 'REVERSED';
+    await compare(5);
+    await compare(5);
+    expect(await movements()).toEqual([
+      ['payout', dayOf(4), -28_000_000],
+      ['payout_returned', dayOf(5), 28_000_000],
+    ]);
+  });
+
+  it('hold up no day, and are asked for after new days alone', async () => {
+    const provider = await forFile(startZarinpal({ prefix: 'A' }));
+    const { gateway, log, compare } = await anAccount(zarinpalFixture, provider);
+    provider.payouts.push({ ...payout, payable_at: 'yesterday' });
+    await compare(1);
+    expect(log.warnings()).toMatchObject([
+      { gateway, reason: expect.stringContaining('zarinpal, payouts') as string },
+    ]);
+    const [day] = await sql`
+      select closed_at is not null as closed from account_days where gateway = ${gateway}`;
+    expect(day).toEqual({ closed: true });
+    const asked = provider.calls.length;
+    await compare(2, 3 * dayMs);
+    expect(provider.calls).toHaveLength(asked);
+  });
+});
+
+describe('the payouts of Zibal', () => {
+  it('lead to the payments, with a sum that explains them', async () => {
+    const provider = await forFile(startZibal());
+    const { gateway, compare, movements } = await anAccount(zibalFixture, provider);
+    const { id, orderId } = await records.created({ test: false });
+    await sql`
+      update payments set gateway = ${gateway}, gateway_reference = '3000000001' where id = ${id}`;
+    const row = {
+      ...{ amount: 1_150, settlementDate: `${dayOf(3)}T09:00:00.000000`, status: 0 },
+      refNumber: '00112233',
+      details: [
+        { amount: 1_250, type: 1, transactionId: '3000000001', transactionOrderId: id },
+        { amount: -100, type: 3, transactionId: '', transactionOrderId: '' },
+      ],
+    };
+    provider.payouts.push(row, { ...row, refNumber: '00112234', amount: 1_151 });
+    await compare(3);
+    await compare(3);
+    const known = await get(gateway, '00112233');
+    expect(await sum(known)).toMatchObject({ rest: 0 });
+    expect(await sum(await get(gateway, '00112234'))).toMatchObject({ rest: 1 });
+    expect(await lines(known, everyLine)).toMatchObject([
+      { kind: 'payout', net: -1_150, paymentId: null },
+      { kind: 'payment', net: 1_250, paymentId: id, orderId },
+      { kind: 'other', net: -100, paymentId: null },
+    ]);
+    expect(await movements()).toEqual([
+      ['payout', dayOf(3), -1_150],
+      ['payout', dayOf(3), -1_151],
+    ]);
+    expect(await found(gateway, '00112234')).toEqual(['00112234']);
+    // The lines of a payout are no statement of a day.
+    expect(await sql`select from account_balances where gateway = ${gateway}`).toHaveLength(0);
+  });
+});
