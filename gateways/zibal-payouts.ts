@@ -71,21 +71,11 @@ const toPayout = ({
     ...{ type: `type ${part.type ?? 'unknown'}`, amount: part.amount },
     entry: part.transactionId || null,
   }));
-  const itself = {
-    id,
-    at,
-    kind: 'payout',
-    type: 'settlement',
-    amount: -amount,
-    entry: null,
-  } as const;
   return [
     {
       ...{ id, amount, currency: 'IRR', createdAt: at, arrivesOn: tehranDay(at), descriptor: null },
       ...{ bankReference: id, status: status === atTheBank ? 'paid' : 'failed' },
-      ...(parts.length === 0
-        ? { lines: 'never', paidOut: [] }
-        : { lines: 'listed', paidOut: [itself, ...parts] }),
+      ...{ lines: parts.length === 0 ? 'never' : 'listed', paidOut: parts },
     },
   ];
 };

@@ -74,8 +74,10 @@ export const createPayouts = (sql: Queries) => ({
       ...{ created_at: payout.createdAt, arrives_on: payout.arrivesOn, lines: payout.lines },
       ...{ descriptor: payout.descriptor, bank_reference: payout.bankReference },
     }));
-    const lines = payouts.flatMap(({ id, currency, paidOut }) =>
-      paidOut.map((line) => ({ ...line, currency, payout: id })),
+    const lines = payouts.flatMap(({ id, amount, currency, createdAt: at, paidOut }) =>
+      [{ id, at, kind: 'payout', type: 'payout', amount: -amount, entry: null }, ...paidOut].map(
+        (line) => ({ ...line, currency, payout: id }),
+      ),
     );
     await sql`
       insert into statement_lines (gateway, id, at, kind, type, amount, fee, currency, entry, payout)

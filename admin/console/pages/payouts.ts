@@ -134,18 +134,13 @@ const lineTable = (lines: readonly PaidOutLine[], { cells }: PersonRequest): Htm
     ifEmpty: 'No line of it is here.',
   });
 
-const lineId = /^\w{1,200}$/;
-
 const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
   const { params, query, operations, session } = request;
   const payout = await operations.payouts.get(params.gateway, params.payout);
-  const after = query.get('after') ?? '';
+  const after = query.get('after')?.replaceAll(/\p{Cc}/gu, '') ?? '';
   const [sums, found] = await Promise.all([
     operations.payouts.sum(payout),
-    operations.payouts.lines(payout, {
-      after: lineId.test(after) ? after : '',
-      limit: pageSize + 1,
-    }),
+    operations.payouts.lines(payout, { after, limit: pageSize + 1 }),
   ]);
   const { rows, last } = pageOf(found);
   const path = addressOf(payout);
@@ -162,7 +157,7 @@ const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
       ${lineTable(rows, request)}
       ${
         last
-          ? html`<nav class="pages" aria-label="Pages"><a href="${path}?after=${last.id}" rel="next">More</a></nav>`
+          ? html`<nav class="pages" aria-label="Pages"><a href="${path}?after=${encodeURIComponent(last.id)}" rel="next">More</a></nav>`
           : ''
       }`,
   );

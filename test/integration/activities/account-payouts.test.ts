@@ -101,6 +101,7 @@ describe('the payouts of ZarinPal', () => {
     // Days before are not closed yet.
     expect(await movements()).toEqual([['payout', dayOf(3), -28_000_000]]);
     expect(await sum(known)).toEqual({ sums: [], rest: null });
+    expect(await lines(known, everyLine)).toMatchObject([{ kind: 'payout', net: -28_000_000 }]);
     expect(await found(gateway, '28,000,000 IRR')).toEqual([one.id]);
     expect(await found(gateway, `Paya 1405,08,12N1000000000000337759 ZARINPAL`)).toEqual([one.id]);
     // One from before the account was here is of money that was not.

@@ -72,7 +72,7 @@ describe('the payouts of Zibal', () => {
     return adapter().payouts!(since, null);
   };
 
-  it('have their parts, and themselves, so that all adds up', async () => {
+  it('have their parts, with the reference of each payment', async () => {
     const { payouts, next } = await list(payout);
     const at = new Date('2023-09-11T22:00:00Z');
     expect(next).toBe('2');
@@ -81,15 +81,12 @@ describe('the payouts of Zibal', () => {
         ...{ id: '00112233', amount: 750, currency: 'IRR', status: 'paid', lines: 'listed' },
         ...{ createdAt: at, arrivesOn: '2023-09-12', bankReference: '00112233' },
         paidOut: [
-          { id: '00112233', kind: 'payout', amount: -750, entry: null },
           { id: '00112233_00001', kind: 'payment', amount: 900, entry: '3000000001', at },
           { id: '00112233_00002', kind: 'refund', amount: -100, entry: '3000000002' },
           { id: '00112233_00003', kind: 'other', amount: -50, type: 'type 7', entry: null },
         ],
       },
     ]);
-    const [first] = payouts;
-    expect(first?.paidOut.reduce((sum, { amount }) => sum + amount, 0)).toBe(0);
   });
 
   it('come page by page, from a day on', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatMoney } from '../../../../contract/money.ts';
+import { createPayouts } from '../../../../postgres/payouts.ts';
 import { fillConsole } from '../../../support/data/fill-console.ts';
 import { fillPayouts } from '../../../support/data/fill-payouts.ts';
 import { forFile } from '../../../support/for-file.ts';
@@ -79,6 +80,48 @@ describe("the way from the bank's line to the payment", () => {
     const [, next = ''] = /href="([^"]+)" rel="next"/.exec(text) ?? [];
     expect((await get(next)).text).toContain('txn_zz_');
     await sql`delete from statement_lines where id like 'txn_zz_%'`;
+  });
+});
+
+describe('a payout of a gateway that has no list of all money', () => {
+  const [payment] = payments;
+  const id = '1405/09,07 N10';
+  const address = `/accounts/payouts/${payment?.gateway}/${encodeURIComponent(id)}`;
+  const known = {
+    ...({ id, amount: 60, currency: 'EUR', status: 'paid', arrivesOn: '2026-11-20' } as const),
+    ...{ createdAt: new Date('2026-11-20T10:00:00Z'), descriptor: null, bankReference: id },
+  };
+  const record = (...entries: (string | null)[]) =>
+    createPayouts(sql).recordListed(payment?.gateway ?? '', [
+      {
+        ...known,
+        lines: entries.length === 0 ? 'never' : 'listed',
+        paidOut: entries.map((entry, n) => ({
+          ...({ id: `${id}_${String(n).padStart(5, '0')}`, at: known.createdAt } as const),
+          ...({ kind: 'payment', type: 'type 1', amount: 1, entry } as const),
+        })),
+      },
+    ]);
+
+  it('says that the sum is all that is told', async () => {
+    await record();
+    const { text } = await get(address);
+    expect(text).toContain('does not say which payments this amount is of');
+    expect(text).toContain('0.60 EUR');
+  });
+
+  it('leads to the payments by their references, on as many pages as it needs', async () => {
+    const [row] = await sql<{ reference: string }[]>`
+      select gateway_reference as reference from payments where id = ${payment?.id ?? ''}`;
+    await record(row?.reference ?? '', ...Array.from({ length: 59 }, () => null));
+    const { text } = await get(address);
+    expect(text).toContain(`/payments/${payment?.id}`);
+    expect(text).toContain('The lines give the amount of the payout.');
+    const [, next = ''] = /href="([^"]+)" rel="next"/.exec(text) ?? [];
+    const second = (await get(next)).text;
+    expect(second).toContain(`${id}_00059`);
+    expect(second).not.toContain(`${id}_00001`);
+    expect((await get(`${address}/file`)).text).toContain(payment?.id);
   });
 });
 
