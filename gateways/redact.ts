@@ -10,6 +10,17 @@ export const providerMessage = (
   message: message === null || message === undefined ? null : redact(message, 500),
 });
 
+/**
+ * A text about the account's own money, as a bank's number of a payout: short and valid in Postgres. Nothing in it is of a
+ * payer, and a number of the bank may be as long as that of a card.
+ */
+export const accountText = (text: string | number | null | undefined): string | null =>
+  String(text ?? '')
+    .replaceAll(/\p{Cc}/gu, '')
+    .trim()
+    .slice(0, 100)
+    .toWellFormed() || null;
+
 /** The state of a payment that failed, with the provider's code and message as admins see them. */
 export const failed = (
   failureCode: FailureCode,

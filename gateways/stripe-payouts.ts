@@ -3,7 +3,7 @@ import type { KnownPayout, PayoutStatus } from '../contract/payout.ts';
 import type { HttpResponse } from './call.ts';
 import { escapedPath, parseResponse } from './call.ts';
 import { GatewayUnavailable } from './errors.ts';
-import { providerMessage } from './redact.ts';
+import { accountText } from './redact.ts';
 import { toMinor } from './stripe-book.ts';
 
 /** Source: `Payout` of stripe-node. */
@@ -48,14 +48,13 @@ export const parsePayout = (response: HttpResponse, id: string): KnownPayout => 
   const status = states[payout.status];
   if (!status) throw new GatewayUnavailable(`${name}: a status that is not known`);
   const { arrival_date: arrival, automatic, reconciliation_status: reconciliation } = payout;
-  const text = (of: string | null | undefined) => providerMessage(of ?? null, null).code;
   return {
     ...toMinor(payout.amount, payout.currency),
     status,
     createdAt: new Date(payout.created * 1000),
     arrivesOn: arrival ? new Date(arrival * 1000).toISOString().slice(0, 10) : null,
-    descriptor: text(payout.statement_descriptor),
-    bankReference: text(payout.trace_id?.value),
+    descriptor: accountText(payout.statement_descriptor),
+    bankReference: accountText(payout.trace_id?.value),
     lines: !automatic ? 'never' : reconciliation === 'completed' ? 'listed' : 'later',
   };
 };

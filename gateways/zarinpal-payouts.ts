@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ListedPayout, PayoutStatus } from '../contract/payout.ts';
 import { parseResponse } from './call.ts';
 import type { GatewayAdapter, Tools } from './gateway.ts';
+import { accountText } from './redact.ts';
 import { Amount, createGraphql, Id } from './zarinpal-graphql.ts';
 import type { RefundCredentials } from './zarinpal-refunds.ts';
 
@@ -25,7 +26,7 @@ const Reconciliation = z.object({
   amount: Amount,
   payable_at: Time,
   /** The date and the number of the bank, as `1402,06,21N1000000000000337759`. */
-  reference_id: Id.nullish(),
+  reference_id: z.union([z.int(), z.string()]).nullish(),
   reconciled_at: Time.nullish(),
 });
 const List = z.object({ data: z.object({ resource: z.array(Reconciliation) }) });
@@ -59,7 +60,7 @@ const toPayout = (each: z.output<typeof Reconciliation>): ListedPayout => ({
   createdAt: new Date(each.payable_at),
   arrivesOn: each.reconciled_at?.slice(0, 10) ?? null,
   descriptor: null,
-  bankReference: each.reference_id ?? null,
+  bankReference: accountText(each.reference_id),
   lines: 'never',
   paidOut: [],
 });

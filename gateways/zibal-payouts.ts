@@ -3,6 +3,7 @@ import type { BookEntry } from '../contract/book-entry.ts';
 import type { ListedPayout } from '../contract/payout.ts';
 import { parseResponse } from './call.ts';
 import type { GatewayAdapter, Tools } from './gateway.ts';
+import { accountText } from './redact.ts';
 import { createPlatform, done, Id, TehranTime, unexpected } from './zibal-platform.ts';
 import type { RefundCredentials } from './zibal-refunds.ts';
 
@@ -22,7 +23,7 @@ const Row = z.object({
   amount: z.int(),
   settlementDate: TehranTime,
   /** The bank's own. */
-  refNumber: z.union([z.int(), z.string().regex(/^[\x21-\x7e]{0,100}$/)]).nullish(),
+  refNumber: z.union([z.int(), z.string()]).nullish(),
   /** {@link atTheBank}; with any other it came back to the account. */
   status: z.int(),
   details: z.array(Detail).nullish(),
@@ -63,9 +64,9 @@ const toPayout = ({
   status,
   details,
 }: z.output<typeof Row>): ListedPayout[] => {
-  const id = String(refNumber ?? '');
+  const id = accountText(refNumber);
   // The bank does not have it yet.
-  if (id === '') return [];
+  if (id === null) return [];
   const parts = (details ?? []).map((part, index) => ({
     ...{ id: `${id}_${String(index + 1).padStart(5, '0')}`, at, kind: kindOf(part) },
     ...{ type: `type ${part.type ?? 'unknown'}`, amount: part.amount },

@@ -104,7 +104,6 @@ const cells = {
  */
 export const readBankLine = (text: string): NonNullable<PayoutFilter['find']> => {
   // The reference of a bank may have commas.
-  // The reference of a bank may have commas.
   const split = [...text.split(/[\s,;:/"'()]+/), ...text.split(/\s+/)];
   const words = [...new Set(split)].filter((word) => word !== '');
   const named = words.filter((word) => currencyExponents.has(word.toUpperCase()));

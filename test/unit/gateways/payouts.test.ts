@@ -44,7 +44,7 @@ describe('the payouts of ZarinPal', () => {
     // A status that is not known says nothing of the bank.
     ['SOMETHING', 'on_its_way'],
   ])('are %s as %s', async (status, expected) => {
-    const known = { ...payout, status, reference_id: null, reconciled_at: null };
+    const known = { ...payout, status, reference_id: '', reconciled_at: null };
     expect(await list(known)).toMatchObject([
       { status: expected, arrivesOn: null, bankReference: null },
     ]);
