@@ -70,14 +70,22 @@ describe('lookAtPayouts', () => {
     );
     const later = stripe.moveBalance(charged, { amount: 77, at: created });
     const made = stripe.payOut(paid, { at: created });
-    Object.assign(made, { status: 'paid', trace_id: { status: 'supported', value: '111000025123456' } });
+    Object.assign(made, {
+      status: 'paid',
+      trace_id: { status: 'supported', value: '111000025123456' },
+    });
     await list();
     expect(await lookAtPayouts()).toBe(1);
     const arrives = new Date(made.arrival_date * 1000).toISOString().slice(0, 10);
     expect(await payouts()).toEqual([
       {
         ...{ id: 'po_1', amount: 9_991, currency: 'EUR', status: 'paid', arrives_on: arrives },
-        ...{ descriptor: 'SHOP', bank_reference: '111000025123456', lines: 'listed', is_read: true },
+        ...{
+          descriptor: 'SHOP',
+          bank_reference: '111000025123456',
+          lines: 'listed',
+          is_read: true,
+        },
         // It may still come back.
         is_due: true,
       },
