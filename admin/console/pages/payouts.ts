@@ -9,7 +9,7 @@ import type { ConsoleResponse, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { amountOf } from './account-day.ts';
 
-const addressOf = ({ gateway, id }: Pick<PayoutRecord, 'gateway' | 'id'>): string =>
+export const payoutAddress = ({ gateway, id }: Pick<PayoutRecord, 'gateway' | 'id'>): string =>
   `/accounts/payouts/${gateway}/${encodeURIComponent(id)}`;
 
 /** The texts that a line of a bank statement may have. */
@@ -51,7 +51,7 @@ const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
         caption: 'Payouts',
         isList: true,
         rows: rows.map((payout) => ({
-          Payout: shortId(addressOf(payout), payout.id),
+          Payout: shortId(payoutAddress(payout), payout.id),
           Amount: amountOf(payout.amount, payout.currency),
           Status: codedState('payoutStatus', payout.status),
           Gateway: link(`/gateways/${payout.gateway}`, payout.gateway),
@@ -143,7 +143,7 @@ const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
     operations.payouts.lines(payout, { after, limit: pageSize + 1 }),
   ]);
   const { rows, last } = pageOf(found);
-  const path = addressOf(payout);
+  const path = payoutAddress(payout);
   return page(
     `Payout ${payout.id}`,
     html`<p class="links">

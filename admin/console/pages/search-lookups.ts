@@ -5,6 +5,7 @@ import type { FoundRefund } from '../../../postgres/search.ts';
 import { visibleApplications } from '../owner.ts';
 import type { Deps, PersonRequest } from '../request.ts';
 import { readSearch, type SearchMeaning } from '../search-text.ts';
+import { payoutAddress } from './payouts.ts';
 
 /** A lookup finds at most so many. */
 export const foundMax = 20;
@@ -102,7 +103,7 @@ const similar = async (
   request: PersonRequest,
 ): Promise<Found[]> => {
   const { text, card, money, idPrefix, idSuffix, eventPrefix, isCardNumber } = meaning;
-  const { session, test } = request;
+  const { operations, session, test } = request;
   const scope = { applications: session.applications, test, limit: foundMax };
   const tried: (Promise<Found> | false)[] = [
     !isCardNumber &&
@@ -146,6 +147,20 @@ const similar = async (
           href: `/events/${id}`,
           label: id,
           kind: 'Event',
+        })),
+      })),
+    session.applications === null &&
+      !isCardNumber &&
+      lookUp("payout, by its amount or the bank's reference", async () => ({
+        links: (
+          await operations.payouts.list(
+            { gateway: null, test, text },
+            { after: null, limit: foundMax },
+          )
+        ).map((payout) => ({
+          href: payoutAddress(payout),
+          label: `${payout.id}, ${formatMoney(payout)}`,
+          kind: 'Payout',
         })),
       })),
     text.length >= nameMin &&

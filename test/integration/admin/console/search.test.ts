@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { eventId } from '../../../../contract/ids.ts';
+import { createPayouts } from '../../../../postgres/payouts.ts';
 import { fillConsole } from '../../../support/data/fill-console.ts';
 import { forFile } from '../../../support/for-file.ts';
 import { startConsole } from '../../../support/service/console.ts';
@@ -22,6 +23,14 @@ await sql`
   update payments set order_id = 'V-2026-000118', card_pan_masked = '603799******9999', amount = 9900, currency = 'USD'
   where id = ${ofTickets.id}`;
 await sql`update payments set amount = 7700, currency = 'EUR' where id = ${ids.open}`;
+
+await createPayouts(sql).recordListed('zarinpal', [
+  {
+    ...({ id: '8039236', amount: 28_000_001, currency: 'IRR', status: 'paid' } as const),
+    ...({ createdAt: new Date(), arrivesOn: null, descriptor: null, lines: 'never' } as const),
+    ...{ bankReference: '1402,06,21N1000000000000337759', paidOut: [] },
+  },
+]);
 
 type Person = Awaited<ReturnType<typeof console.logIn>>;
 const people: Record<string, Person> = {};
@@ -70,6 +79,8 @@ describe('the search', () => {
       'req_00000000000000000000000001',
       '/applications/shop/requests?id=req_00000000000000000000000001',
     ],
+    ['28,000,001 IRR', '/accounts/payouts/zarinpal/8039236'],
+    ['Paya 1402,06,21N1000000000000337759', '/accounts/payouts/zarinpal/8039236'],
     ['READ', '/audit?actor=reader'],
     ['tick', '/applications/tickets'],
     ['zarin', '/gateways/zarinpal'],
@@ -112,6 +123,7 @@ describe('the search', () => {
   });
 
   it.each([
+    '28,000,001 IRR',
     'T-2026',
     '4242',
     '84.00 EUR',
