@@ -153,7 +153,7 @@ describe('another try', () => {
   });
 
   it('follows a try that took too long', async () => {
-    const { client, seen } = await aClient([hang, json(200, payment)], { timeoutMs: 100 });
+    const { client, seen } = await aClient([hang, json(200, payment)], { timeoutMs: 2_000 });
     expect(await client.payments.get('PAY_1')).toEqual(payment);
     expect(seen).toHaveLength(2);
   });
@@ -202,12 +202,12 @@ describe('the deadline', () => {
   it('is for each try, and covers the body', async () => {
     const { client, seen } = await aClient(
       [(response) => response.writeHead(200, { 'content-length': 10 }).write('{"a"')],
-      { timeoutMs: 100, maxRetries: 1 },
+      { timeoutMs: 1_000, maxRetries: 1 },
     );
     const error = await errorOf(client.payments.create(order, { idempotencyKey: 'key-1' }));
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({
-      message: 'POST /payments took longer than 100 ms.',
+      message: 'POST /payments took longer than 1000 ms.',
       retryable: true,
       idempotencyKey: 'key-1',
     });

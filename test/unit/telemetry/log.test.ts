@@ -20,7 +20,7 @@ const program = (gapMs: number) => `
 
 /** Runs the program in a shell, which kills it if it hangs. `| true` is a pipe without a reader. */
 const run = (pipe: string, { gapMs, stdout }: { gapMs: number; stdout: 'pipe' | number }) => {
-  const line = `timeout -s KILL 10 "$@" ${pipe}; exit \${PIPESTATUS[0]}`;
+  const line = `timeout -s KILL 120 "$@" ${pipe}; exit \${PIPESTATUS[0]}`;
   const node = [process.execPath, '--input-type=module', '--eval', program(gapMs)];
   return spawn('bash', ['-c', line, 'bash', ...node], { stdio: ['ignore', stdout, 'inherit'] });
 };

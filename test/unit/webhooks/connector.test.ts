@@ -57,12 +57,12 @@ const createSender = ({ resolve, allowLoopback = false, sinkPort = 9 }: Options)
   const dispatcher = createWebhookDispatcher({
     allowLoopback,
     dial,
-    timeoutMs: 1_000,
+    timeoutMs: 20_000,
     ...(resolve && { resolve }),
   });
   cleanUps.push(() => dispatcher.destroy());
   const send = (url: string, options: Partial<WebhookRequest> = {}) =>
-    attempt(url, { dispatcher, deadlineMs: 2_000, ...options });
+    attempt(url, { dispatcher, deadlineMs: 30_000, ...options });
   return { dialled, send };
 };
 
@@ -200,7 +200,7 @@ describe('createWebhookDispatcher', () => {
     const { port } = await startSink();
     const dispatcher = createWebhookDispatcher({
       allowLoopback: true,
-      timeoutMs: 1_000,
+      timeoutMs: 20_000,
       resolve: async () => ['127.0.0.2', '127.0.0.1'],
     });
     cleanUps.push(() => dispatcher.destroy());

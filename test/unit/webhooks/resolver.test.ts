@@ -11,8 +11,12 @@ describe('createResolver', () => {
   it('reports an unreachable name server as our own fault, not the receiver’s', async () => {
     const { address, stop } = await startNameServer();
     stop();
-    const resolve = createResolver({ budgetMs: 400, servers: [address] });
-    const dispatcher = createWebhookDispatcher({ allowLoopback: false, timeoutMs: 1_000, resolve });
+    const resolve = createResolver({ budgetMs: 20_000, servers: [address] });
+    const dispatcher = createWebhookDispatcher({
+      allowLoopback: false,
+      timeoutMs: 30_000,
+      resolve,
+    });
     onTestFinished(() => dispatcher.destroy());
     await expect(attempt('https://receiver.example/', { dispatcher })).rejects.toThrow(
       'The name servers cannot be reached: ECONNREFUSED',
@@ -21,7 +25,7 @@ describe('createResolver', () => {
 
   it('gives up dead name servers after its budget, also with many lookups at once', async () => {
     // Several servers: querying each of them, twice, would take longer than is allowed below.
-    const servers = await Promise.all(Array.from({ length: 12 }, () => startNameServer()));
+    const servers = await Promise.all(Array.from({ length: 36 }, () => startNameServer()));
     const addresses = servers.map(({ address }) => address);
     const dead = createResolver({ budgetMs: 400, servers: addresses });
     const began = performance.now();
@@ -35,7 +39,7 @@ describe('createResolver', () => {
     for (const failed of await Promise.all(lookups)) {
       expect(failed?.error).toMatchObject({ failure: { errorClass: 'dns' } });
       expect(failed?.ms).toBeGreaterThan(200);
-      expect(failed?.ms).toBeLessThan(5_000);
+      expect(failed?.ms).toBeLessThan(20_000);
     }
   });
 
@@ -51,7 +55,7 @@ describe('createResolver', () => {
     const dead = createResolver({ budgetMs: longMs, servers: [address] });
     const dispatcher = createWebhookDispatcher({
       allowLoopback: false,
-      timeoutMs: 1_000,
+      timeoutMs: longMs,
       resolve: (hostname) =>
         hostname === 'a.example' ? dead(hostname) : Promise.resolve(['93.184.216.34']),
       dial: () => connect(port, '127.0.0.1'),
