@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export const until = async <T>(
   what: string,
   look: () => T | Promise<T>,
-  limitMs = 60_000,
+  limitMs = 120_000,
 ): Promise<NonNullable<Exclude<T, false>>> => {
   const startedAt = performance.now();
   for (;;) {

@@ -38,7 +38,7 @@ it('keeps nobody waiting behind it: it gives up, and leaves nothing half done', 
   );
   await reader.blocked('roles.sql', { by: 'tests-owner' });
   // 1.5 s, and what a slow machine adds.
-  expect(await insertMs()).toBeLessThan(8_000);
+  expect(await insertMs()).toBeLessThan(30_000);
   expect(await running).toMatchObject({ code: '55P03' });
   await reader.release();
   const granted = await server.sql`

@@ -30,7 +30,7 @@ const secondsBetween = async (id: string) => {
 
 /** Waits for the event, and expects that the payment ended once. */
 const expectOneEvent = async (id: string, status: string) => {
-  await until('the webhook', () => service.receiver.of(id)[0], 90_000);
+  await until('the webhook', () => service.receiver.of(id)[0]);
   await service.client.workflow.getHandle(id).result();
   const posts = service.receiver.of(id);
   expect(new Set(posts.map(({ body }) => body.toString())).size).toBe(1);
@@ -104,7 +104,7 @@ describe('kill -9 of the worker', () => {
     const { atGateway } = payments;
     const isPaid = async () =>
       (await journey.comeBack(atGateway)).headers.get('location')?.includes('status=paid');
-    await until('the outcome', isPaid, 20_000);
+    await until('the outcome', isPaid);
     expect((await journey.get(atGateway)).json['status']).toBe('paid');
     await expectOneEvent(atGateway, 'paid');
   });
@@ -126,7 +126,7 @@ describe('kill -9 of the worker', () => {
 
   it('during an attempt: the same number is sent again, and no attempt is lost', async () => {
     const { sending } = payments;
-    await until('the second POST', () => service.receiver.of(sending)[1], 60_000);
+    await until('the second POST', () => service.receiver.of(sending)[1]);
     await expectOneEvent(sending, 'paid');
     const numbers = service.receiver
       .of(sending)
@@ -140,7 +140,7 @@ describe('kill -9 of the worker', () => {
     await skipAllTime(service.client, storing);
     await expectOneEvent(storing, 'paid');
     expect(await secondsBetween(storing)).toBeGreaterThanOrEqual(59.4);
-    expect(await secondsBetween(storing)).toBeLessThan(90);
+    expect(await secondsBetween(storing)).toBeLessThan(115);
   });
 });
 
@@ -186,7 +186,7 @@ it('kill -9 of Temporal makes it hand out a waiting attempt too early, which is 
   await skipAllTime(service.client, id);
   await expectOneEvent(id, 'paid');
   expect(await secondsBetween(id)).toBeGreaterThanOrEqual(59.4);
-  expect(await secondsBetween(id)).toBeLessThan(90);
+  expect(await secondsBetween(id)).toBeLessThan(115);
 });
 
 it('a kill -9 of the API and of the worker, between the opening and the return, loses no plan of a sandbox payment', async () => {

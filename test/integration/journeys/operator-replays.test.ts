@@ -33,7 +33,7 @@ const statusOf = async (id: string) => {
 };
 
 const becomes = (id: string, status: string) =>
-  until(`${id} is ${status}`, async () => (await statusOf(id)) === status, 100_000);
+  until(`${id} is ${status}`, async () => (await statusOf(id)) === status);
 
 /** A payment whose six attempts have failed, of an application of its own. */
 const exhaustedPayment = async () => {

@@ -143,7 +143,7 @@ const killAtOpening = async () => {
   expect(await service.sql`select from payers where payment_id = ${id}`).toHaveLength(1);
   await service.worker.start();
   const isSent = async () => (await journey.checkout(id)).status === 302;
-  await until('the checkout redirects', isSent, 90_000);
+  await until('the checkout redirects', isSent);
   expect(await service.sql`select from payers`).toEqual([]);
 };
 

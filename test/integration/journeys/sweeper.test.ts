@@ -73,31 +73,35 @@ describe('a sweep', () => {
       const began = performance.now();
       return { result: await work(), ms: performance.now() - began };
     };
+    const median = (times: number[]) =>
+      times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!; // There are some.
     /** Creates payments one after the other. Requests without Temporal show how slow the machine is. */
     const createMany = async (count: number) => {
       const created: { result: string; ms: number }[] = [];
-      let slowestOtherMs = 0;
+      const others: number[] = [];
       const creating = async () => {
         while (created.length < count) created.push(await timed(() => journey.create()));
       };
       const reading = async () => {
-        while (created.length < count) {
-          const { ms } = await timed(() => journey.request('GET', '/api/v1/me'));
-          slowestOtherMs = Math.max(slowestOtherMs, ms);
-        }
+        while (created.length < count)
+          others.push((await timed(() => journey.request('GET', '/api/v1/me'))).ms);
       };
       await Promise.all([creating(), reading()]);
-      const times = created.map(({ ms }) => ms).sort((a, b) => a - b);
-      const [medianMs = 0, slowestMs = 0] = [times[count / 2], times.at(-1)];
-      return { ids: created.map(({ result }) => result), medianMs, slowestMs, slowestOtherMs };
+      const times = created.map(({ ms }) => ms);
+      return {
+        ids: created.map(({ result }) => result),
+        /** A create's time beyond that of another request, for the slowest of each. */
+        slowestMs: Math.max(...times) - Math.max(...others),
+        ratio: median(times) / median(others),
+      };
     };
 
     const usual = await createMany(200);
     await service.engine.stop();
     const away = await createMany(200);
     // No create waits for Temporal: the deadline of a start alone is 5,000 ms.
-    expect(away.slowestMs).toBeLessThan(away.slowestOtherMs + 4_500);
-    expect(away.medianMs).toBeLessThan(usual.medianMs * 5 + 20);
+    expect(away.slowestMs).toBeLessThan(4_500);
+    expect(away.ratio).toBeLessThan(usual.ratio * 5);
 
     await service.engine.start();
     await until(
@@ -177,12 +181,15 @@ describe('the sweeper', () => {
   });
 
   it('sweeps at once after a reset of its activity', async () => {
-    await sweepNow(service.client);
-    const lastSweep = await startedAt();
-    await activity('reset');
-    await until('it sweeps', async () => (await startedAt()) !== lastSweep);
-    const waitedMs = Date.parse(String(await startedAt())) - Date.parse(String(lastSweep));
-    expect(waitedMs).toBeLessThan(29_000);
+    // On a busy machine the command may take as long as the usual wait of 30 s; then another try shows it.
+    await until('a sweep soon after the last one', async () => {
+      await sweepNow(service.client);
+      const lastSweep = await startedAt();
+      await activity('reset');
+      await until('it sweeps', async () => (await startedAt()) !== lastSweep);
+      const waitedMs = Date.parse(String(await startedAt())) - Date.parse(String(lastSweep));
+      return waitedMs < 29_000;
+    });
   });
 
   it('continues in the same run after its worker was killed during a sweep', async () => {

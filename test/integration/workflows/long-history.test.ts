@@ -50,7 +50,7 @@ describe.concurrent('a payment workflow with a long history', () => {
     const isContinued = async () => (await handle.describe()).runId !== first;
     for (let asked = 0; asked < 15 && !(await isContinued()); asked += 1) await verify();
     // The first pause takes a minute.
-    await until('it continues as new', isContinued, 30_000);
+    await until('it continues as new', isContinued, 55_000);
     isBack = true;
     await handle.signal(recheckSignal);
     await handle.result();

@@ -122,7 +122,7 @@ describe('npm start', () => {
     const stoppedAt = Date.now();
     process.kill(first.pid, 'SIGINT');
     expect(await first.exited).toBe(0);
-    expect(Date.now() - stoppedAt).toBeLessThan(15_000);
+    expect(Date.now() - stoppedAt).toBeLessThan(60_000);
     expect(first.survivors()).toEqual([]);
     expect(commandLineOf(other.pid ?? 0)).toContain('sleep');
     expect(other.signalCode).toBeNull();

@@ -155,6 +155,6 @@ it('npm start serves whole purchases, after broken requests to each of its ports
   const stoppedAt = Date.now();
   process.kill(second.pid, 'SIGINT');
   expect(await second.exited).toBe(0);
-  expect(Date.now() - stoppedAt).toBeLessThan(15_000);
+  expect(Date.now() - stoppedAt).toBeLessThan(60_000);
   expect(second.survivors()).toEqual([]);
 });

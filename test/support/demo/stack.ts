@@ -10,7 +10,7 @@ import type { ConnectionFile } from '../../../stack/connection-file.ts';
 import { prepare, freePorts } from '../stack/support.ts';
 import { until } from '../until.ts';
 
-const startLimitMs = 90_000;
+const startLimitMs = 240_000;
 
 /** Runs one of the package's commands as a user would. */
 export const runCommand = (args: string[], env: Record<string, string>) => {

