@@ -109,15 +109,14 @@ describe('a receiver that responds', () => {
   });
 
   it('is accepted when it responds shortly before the deadline', async () => {
-    const answers = Promise.withResolvers<void>();
-    await using server = await startRawServer(async (socket) => {
-      await answers.promise;
-      socket.end('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n');
+    let answer = () => {};
+    await using server = await startRawServer((socket) => {
+      answer = () => socket.end('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n');
     });
     const sent = sendByFakeClock(server.url);
     while (server.requests.length === 0) await nextTurn();
     vi.advanceTimersByTime(9_999);
-    answers.resolve();
+    answer();
     expect(await sent).toMatchObject({ responseStatus: 204, errorClass: null, durationMs: 9_999 });
     expect(server.requests).toHaveLength(1);
   });
