@@ -24,8 +24,12 @@ const args = [
 ];
 
 /** @throws MissingProgram */
-export const launchChromium = (): Promise<Browser> =>
-  chromium.launch({ executablePath: findProgram() ?? install(), args });
+export const launchChromium = async (): Promise<Browser> => {
+  const browser = await chromium.launch({ executablePath: findProgram() ?? install(), args });
+  // A busy machine takes longer than Playwright's 30 s.
+  browser.on('context', (context) => context.setDefaultTimeout(120_000));
+  return browser;
+};
 
 const findProgram = () => programs.find((path) => existsSync(path));
 
