@@ -5,7 +5,9 @@ import type { GatewayAdapter } from '../gateways/gateway.ts';
 
 /** A gateway gets at most two pages a second. */
 export const pagePauseMs = 500;
-/** 10,000 lines at Stripe, in a minute. */
+/** A slow gateway is left to the next day, so that it does not hold up this one. */
+export const askingMs = 120_000;
+/** 10,000 lines at Stripe. */
 const mostPages = 100;
 const mostTries = 3;
 
@@ -14,12 +16,13 @@ export type BalanceCalls = Required<Pick<GatewayAdapter, 'book' | 'balance'>>;
 
 /**
  * The balance of an account at a time: the gateway's own of now, less what has moved since.
- * @returns null if that is too much, or did not stand still while the gateway was asked
+ * @returns null if that is too much, takes too long, or did not stand still while the gateway was asked
  */
 export const readBalanceAt = async (
   { book, balance }: BalanceCalls,
   at: Date,
 ): Promise<Balance[] | null> => {
+  const until = performance.now() + askingMs;
   // The clock of the gateway may be ahead.
   const period = { from: at, to: new Date(at.getTime() + 4 * dayMs) };
   let page = await book(period, null);
@@ -27,7 +30,7 @@ export const readBalanceAt = async (
     const first = page.lines[0]?.id;
     const since = [...page.lines];
     for (let pages = 1; page.next !== null; pages += 1) {
-      if (pages >= mostPages) return null;
+      if (pages >= mostPages || performance.now() > until) return null;
       await sleep(pagePauseMs);
       page = await book(period, page.next);
       since.push(...page.lines);

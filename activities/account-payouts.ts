@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ListedPayout } from '../contract/payout.ts';
 import type { GatewayAdapter } from '../gateways/gateway.ts';
-import { pagePauseMs } from './account-balance.ts';
+import { askingMs, pagePauseMs } from './account-balance.ts';
 
 /** More than one a day in the time that is read. */
 const mostPages = 100;
@@ -15,8 +15,9 @@ export const readPayouts = async (
   since: Date,
   record: (payouts: readonly ListedPayout[]) => Promise<void>,
 ): Promise<void> => {
+  const until = performance.now() + askingMs;
   let after: string | null = null;
-  for (let pages = 0; pages < mostPages; pages += 1) {
+  for (let pages = 0; pages < mostPages && performance.now() < until; pages += 1) {
     const { payouts: listed, next } = await payouts(since, after);
     await record(listed);
     if (next === null) return;

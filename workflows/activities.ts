@@ -66,15 +66,19 @@ export const { replaySome } = proxyActivities<Activities>({
   retry: { initialInterval: '1s', maximumInterval: '30s' },
 });
 
-const books = proxyActivities<Activities>({
-  startToCloseTimeout: '2m',
+const books = {
   heartbeatTimeout: '30s',
   // Then the day is left to the next run of the schedule.
   scheduleToCloseTimeout: '5h',
   retry: { initialInterval: '5s', maximumInterval: '10m' },
-});
+} as const;
 /** They retry also while the gateway is unavailable. */
-export const { listDueDays, listBook, askAboutMovements, finishDay } = books;
+export const { listDueDays, listBook, askAboutMovements } = proxyActivities<Activities>({
+  ...books,
+  startToCloseTimeout: '2m',
+});
+/** A day of a million entries takes minutes, after a slow gateway was asked for its balance or its payouts. */
+export const { finishDay } = proxyActivities<Activities>({ ...books, startToCloseTimeout: '15m' });
 
 /** One POST: a sample that is sent twice would confuse who tests a receiver. */
 export const { sendTestWebhook } = proxyActivities<Activities>({

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readBalanceAt } from '../../../activities/account-balance.ts';
 import type { StatementLine } from '../../../contract/book-entry.ts';
 
@@ -44,5 +44,18 @@ describe('readBalanceAt', () => {
     };
     expect(await readBalanceAt(moving(2), at)).toEqual([{ currency: 'EUR', amount: 50 }]);
     expect(await readBalanceAt(moving(3), at)).toBeNull();
+  });
+
+  it('leaves a slow gateway to the next day', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let pages = 0;
+    const book = async () => {
+      pages += 1;
+      vi.advanceTimersByTime(40_000);
+      return pageOf([lineOf('1', 5)], 'more');
+    };
+    expect(await readBalanceAt({ book, balance: async () => [] }, at)).toBeNull();
+    expect(pages).toBe(4);
   });
 });
