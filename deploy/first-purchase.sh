@@ -8,7 +8,12 @@ cd "$(dirname "$0")/.."
 export COMPOSE_FILE="${COMPOSE_FILE:-docker-compose.yml:deploy/trial.yml}"
 # The receiver is in the container of the only worker that sends webhooks.
 export PUBLIC_BASE_URL=http://localhost:8000 WEBHOOK_WORKERS=1
-if [ "${1:-}" = --remove ]; then exec docker compose down --volumes; fi
+if [ "${1:-}" = --remove ]; then
+  # A network may count as in use for a moment after its last container has gone.
+  docker compose down --volumes && exit
+  sleep 5
+  exec docker compose down --volumes
+fi
 
 admin() { docker compose run --rm -T admin "$@" --as trial; }
 payments=http://localhost:8000/api/v1/payments
