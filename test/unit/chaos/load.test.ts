@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 const payments = 20;
 const times = <T>(count: number, what: T): T[] => Array.from({ length: count }, () => what);
 
-/** A load of which each payment is created at once. */
+/** A load of which each payment is created at once. The turns are further apart than a busy machine stands still. */
 const aLoad = async (options: Partial<LoadOptions> = {}) => {
   const { gateways, payment } = await aVisit();
   const [first, second] = ['unsteady', 'zibal'].map(
@@ -22,7 +22,7 @@ const aLoad = async (options: Partial<LoadOptions> = {}) => {
   /** The fault at each create. */
   const met: (OpeningFault | undefined)[] = [];
   const load = createLoad({
-    ...{ payments, loadMs: 100, gateways, random: createRandom('7'), created: () => created },
+    ...{ payments, loadMs: 2_000, gateways, random: createRandom('7'), created: () => created },
     ...options,
   });
   const candidates = [first!, second!];
