@@ -1,21 +1,17 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
-import { createCompareAccountsActivities } from '../../../activities/compare-accounts.ts';
 import { createPayoutOperations } from '../../../admin/operations/payouts.ts';
 import { dayMs } from '../../../contract/time.ts';
-import { createAccountComparison } from '../../../postgres/account-comparison.ts';
-import { createAccountStatement } from '../../../postgres/account-statement.ts';
-import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
-import { createPayouts } from '../../../postgres/payouts.ts';
 import { startZarinpal } from '../../fakes/zarinpal.ts';
 import { startZibal } from '../../fakes/zibal.ts';
+import { accountActivities } from '../../support/data/account-activities.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 import { adapterOf } from '../../support/gateways/fixture.ts';
 import { zarinpal as zarinpalFixture } from '../../support/gateways/zarinpal.ts';
 import { zibal as zibalFixture } from '../../support/gateways/zibal.ts';
-import { publicBaseUrl, readableLogger } from '../../support/service/scripted-gateway.ts';
+import { readableLogger } from '../../support/service/scripted-gateway.ts';
 
 const records = await forFile(startRecords());
 const { sql } = records;
@@ -35,16 +31,9 @@ const anAccount = async (
     update gateways set created_at = ${begins(1)}, time_zone = 'Asia/Tehran' where slug = ${gateway}`;
   let now = new Date();
   const log = readableLogger();
-  const { listBook, finishDay } = createCompareAccountsActivities({
-    accountComparison: createAccountComparison(sql),
-    gatewayEntries: createGatewayEntries(sql),
-    accountStatement: createAccountStatement(sql),
-    payouts: createPayouts(sql),
-    paymentOutcomes: records.paymentOutcomes,
+  const { listBook, finishDay } = accountActivities(records, {
     gatewayOf: () =>
       adapterOf(driver, { kind: 'live', credentials: { ...credentials.live, baseUrl: url } }),
-    runningWorkflows: async () => new Set(),
-    publicBaseUrl,
     now: () => now,
     logger: log.logger,
   });

@@ -1,20 +1,17 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, it } from 'vitest';
-import { createCompareAccountsActivities } from '../../../activities/compare-accounts.ts';
 import { createPayoutTask } from '../../../activities/sweeper-tasks/payouts.ts';
 import { newPaymentId } from '../../../contract/ids.ts';
 import { dayMs, hourMs } from '../../../contract/time.ts';
-import { createAccountComparison } from '../../../postgres/account-comparison.ts';
-import { createAccountStatement } from '../../../postgres/account-statement.ts';
 import { createAdminPayouts } from '../../../postgres/admin-payouts.ts';
-import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createPayouts } from '../../../postgres/payouts.ts';
 import { startStripe } from '../../fakes/stripe.ts';
+import { accountActivities } from '../../support/data/account-activities.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 import { adapterOf, newRefundId } from '../../support/gateways/fixture.ts';
-import { publicBaseUrl, readableLogger } from '../../support/service/scripted-gateway.ts';
+import { readableLogger } from '../../support/service/scripted-gateway.ts';
 
 const records = await forFile(startRecords());
 const { sql } = records;
@@ -40,15 +37,8 @@ const gatewayOf = () =>
     credentials: { secretKey: 'sk_live_0123456789abcdef', baseUrl: stripe.url },
   });
 const { logger } = readableLogger();
-const { listBook, finishDay } = createCompareAccountsActivities({
-  accountComparison: createAccountComparison(sql),
-  gatewayEntries: createGatewayEntries(sql),
-  accountStatement: createAccountStatement(sql),
-  payouts: createPayouts(sql),
-  paymentOutcomes: records.paymentOutcomes,
+const { listBook, finishDay } = accountActivities(records, {
   gatewayOf,
-  runningWorkflows: async () => new Set(),
-  publicBaseUrl,
   now: () => now,
   logger,
 });

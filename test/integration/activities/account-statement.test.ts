@@ -1,17 +1,13 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
-import { createCompareAccountsActivities } from '../../../activities/compare-accounts.ts';
 import { dayMs } from '../../../contract/time.ts';
-import { createAccountComparison } from '../../../postgres/account-comparison.ts';
 import { createAccountDays } from '../../../postgres/account-days.ts';
-import { createAccountStatement } from '../../../postgres/account-statement.ts';
-import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
-import { createPayouts } from '../../../postgres/payouts.ts';
 import { startStripe } from '../../fakes/stripe.ts';
+import { accountActivities } from '../../support/data/account-activities.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { adapterOf } from '../../support/gateways/fixture.ts';
-import { publicBaseUrl, readableLogger } from '../../support/service/scripted-gateway.ts';
+import { readableLogger } from '../../support/service/scripted-gateway.ts';
 import { forFile } from '../../support/for-file.ts';
 
 const records = await forFile(startRecords());
@@ -33,19 +29,12 @@ const anAccount = async () => {
   await sql`update gateways set created_at = ${at(1, '00:00:00')} where slug = ${gateway}`;
   let now = new Date();
   const log = readableLogger();
-  const { listBook, finishDay } = createCompareAccountsActivities({
-    accountComparison: createAccountComparison(sql),
-    gatewayEntries: createGatewayEntries(sql),
-    accountStatement: createAccountStatement(sql),
-    payouts: createPayouts(sql),
-    paymentOutcomes: records.paymentOutcomes,
+  const { listBook, finishDay } = accountActivities(records, {
     gatewayOf: () =>
       adapterOf('stripe', {
         kind: 'live',
         credentials: { secretKey: 'sk_live_0123456789abcdef', baseUrl: stripe.url },
       }),
-    runningWorkflows: async () => new Set(),
-    publicBaseUrl,
     now: () => now,
     logger: log.logger,
   });

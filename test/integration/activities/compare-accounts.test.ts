@@ -2,28 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { accountDifferences } from '../../../contract/account-difference.ts';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCompareAccountsActivities } from '../../../activities/compare-accounts.ts';
 import { newPaymentId } from '../../../contract/ids.ts';
 import type { MovementKind } from '../../../contract/movement.ts';
 import type { Status } from '../../../contract/status.ts';
 import type { AdapterOf } from '../../../gateways/adapters.ts';
 import type { GatewayStatus } from '../../../gateways/gateway.ts';
-import { createAccountComparison } from '../../../postgres/account-comparison.ts';
 import { createAccountDays } from '../../../postgres/account-days.ts';
-import { createAccountStatement } from '../../../postgres/account-statement.ts';
-import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
-import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
-import { createPayouts } from '../../../postgres/payouts.ts';
 import { newEntry } from '../../fakes/server.ts';
 import { startStripe } from '../../fakes/stripe.ts';
+import { accountActivities } from '../../support/data/account-activities.ts';
 import { writePayments } from '../../support/data/payments.ts';
 import { startRecords, type Records } from '../../support/data/records.ts';
 import { adapterOf, newRefundId } from '../../support/gateways/fixture.ts';
 import {
   aGateway,
   confirmed,
-  publicBaseUrl,
   readableLogger,
   silence,
 } from '../../support/service/scripted-gateway.ts';
@@ -59,17 +53,11 @@ const atStripe: AdapterOf = () =>
     credentials: { secretKey: 'sk_live_0123456789abcdef', baseUrl: stripe.url },
   });
 const activities = (gatewayOf = atStripe) =>
-  createCompareAccountsActivities({
-    accountComparison: createAccountComparison(records.sql),
-    gatewayEntries: createGatewayEntries(records.sql),
-    accountStatement: createAccountStatement(records.sql),
-    payouts: createPayouts(records.sql),
+  accountActivities(records, {
     // The 20th is near enough to know the balance at its end, and the 19th is not.
     now: () => atOtherDay('2026-11-22', '12:00:00'),
-    paymentOutcomes: createPaymentOutcomes(records.sql),
     gatewayOf,
     runningWorkflows: async (ids) => new Set(ids.slice(0, 1)),
-    publicBaseUrl,
     logger,
   });
 const run = <R>(work: () => Promise<R>): Promise<R> =>

@@ -1,16 +1,11 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
-import { createCompareAccountsActivities } from '../../../activities/compare-accounts.ts';
-import { createAccountComparison } from '../../../postgres/account-comparison.ts';
-import { createAccountStatement } from '../../../postgres/account-statement.ts';
-import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
-import { createPayouts } from '../../../postgres/payouts.ts';
+import { accountActivities } from '../../support/data/account-activities.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
-import { aGateway, publicBaseUrl, readableLogger } from '../../support/service/scripted-gateway.ts';
+import { aGateway } from '../../support/service/scripted-gateway.ts';
 
 const records = await forFile(startRecords());
-const { sql } = records;
 
 describe('a list that has no end is no usable answer', () => {
   const list = (
@@ -21,17 +16,8 @@ describe('a list that has no end is no usable answer', () => {
     const { gatewayOf } = aGateway({
       book: async () => ({ entries: [], lines: [], next: positions((pages += 1)) }),
     });
-    const { listBook } = createCompareAccountsActivities({
-      accountComparison: createAccountComparison(sql),
-      gatewayEntries: createGatewayEntries(sql),
-      accountStatement: createAccountStatement(sql),
-      payouts: createPayouts(sql),
-      paymentOutcomes: records.paymentOutcomes,
+    const { listBook } = accountActivities(records, {
       gatewayOf,
-      runningWorkflows: async () => new Set(),
-      publicBaseUrl,
-      now: () => new Date(),
-      logger: readableLogger().logger,
     });
     const day = { gateway: 'sandbox', day: '2026-11-20' };
     const reading = new MockActivityEnvironment().run(() =>

@@ -1,24 +1,15 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
-import { createCompareAccountsActivities } from '../../../activities/compare-accounts.ts';
 import type { ToldFee } from '../../../contract/told-fee.ts';
 import type { OpenResult } from '../../../gateways/gateway.ts';
 import { createAccountComparison } from '../../../postgres/account-comparison.ts';
 import { createAccountDays } from '../../../postgres/account-days.ts';
-import { createAccountStatement } from '../../../postgres/account-statement.ts';
-import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createMovements } from '../../../postgres/movements.ts';
-import { createPayouts } from '../../../postgres/payouts.ts';
+import { accountActivities } from '../../support/data/account-activities.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
-import {
-  aGateway,
-  confirmed,
-  publicBaseUrl,
-  readableLogger,
-  withGateway,
-} from '../../support/service/scripted-gateway.ts';
+import { aGateway, confirmed, withGateway } from '../../support/service/scripted-gateway.ts';
 
 const gateway = 'sandbox';
 const records = await forFile(startRecords({ gatewayKind: 'live' }));
@@ -101,18 +92,7 @@ describe('the fee that a gateway tells with a payment', () => {
 describe('a comparison with the agreed fee', () => {
   const comparison = createAccountComparison(records.sql);
   const { gatewayOf } = aGateway({ inquire: async () => confirmed() });
-  const { askAboutMovements } = createCompareAccountsActivities({
-    accountComparison: comparison,
-    gatewayEntries: createGatewayEntries(records.sql),
-    accountStatement: createAccountStatement(records.sql),
-    payouts: createPayouts(records.sql),
-    now: () => new Date(),
-    paymentOutcomes: records.paymentOutcomes,
-    gatewayOf,
-    runningWorkflows: async () => new Set(),
-    publicBaseUrl,
-    logger: readableLogger().logger,
-  });
+  const { askAboutMovements } = accountActivities(records, { gatewayOf });
   /** The payments whose fee differs, as a comparison of their day finds them. */
   const compare = async () => {
     const [row] = await records.sql`select max(day)::text as day from movements`;

@@ -1,21 +1,15 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
-import { createCompareAccountsActivities } from '../../../activities/compare-accounts.ts';
 import { newPaymentId } from '../../../contract/ids.ts';
-import { createAccountComparison } from '../../../postgres/account-comparison.ts';
 import { createAccountDays } from '../../../postgres/account-days.ts';
-import { createAccountStatement } from '../../../postgres/account-statement.ts';
-import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
-import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
-import { createPayouts } from '../../../postgres/payouts.ts';
 import { newEntry } from '../../fakes/server.ts';
 import { startStripe } from '../../fakes/stripe.ts';
+import { accountActivities } from '../../support/data/account-activities.ts';
 import { writePayments } from '../../support/data/payments.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 import { adapterOf, newRefundId } from '../../support/gateways/fixture.ts';
-import { publicBaseUrl, readableLogger } from '../../support/service/scripted-gateway.ts';
 
 const records = await forFile(startRecords());
 const { sql } = records;
@@ -34,21 +28,12 @@ const anAccount = async () => {
     credentials: '',
   });
   await sql`update gateways set created_at = ${at('00:00:00')} where slug = ${gateway}`;
-  const { listBook, askAboutMovements, finishDay } = createCompareAccountsActivities({
-    accountComparison: createAccountComparison(sql),
-    gatewayEntries: createGatewayEntries(sql),
-    accountStatement: createAccountStatement(sql),
-    payouts: createPayouts(sql),
-    now: () => new Date(),
-    paymentOutcomes: createPaymentOutcomes(sql),
+  const { listBook, askAboutMovements, finishDay } = accountActivities(records, {
     gatewayOf: () =>
       adapterOf('stripe', {
         kind: 'live',
         credentials: { secretKey: 'sk_live_0123456789abcdef', baseUrl: stripe.url },
       }),
-    runningWorkflows: async () => new Set(),
-    publicBaseUrl,
-    logger: readableLogger().logger,
   });
   let count = 0;
 
