@@ -30,6 +30,6 @@ export interface KnownPayout {
 export interface ListedPayout extends KnownPayout {
   /** The gateway's own. */
   id: string;
-  /** What it has paid out. Empty where the gateway tells the sum alone. */
+  /** Its parts. Empty where the gateway tells the sum alone. */
   paidOut: Omit<StatementLine, 'category' | 'fee' | 'currency' | 'availableOn' | 'payout'>[];
 }

@@ -285,7 +285,7 @@ begin
     create policy refunds__worker on refunds as restrictive for insert to payments_worker
       with check (requested_by = 'gateway' and method = 'refund' and status = 'succeeded');
   end if;
-  -- Who issues a token has a name: another admin confirms one with the scope `refund`.
+  -- A token names its issuer: another admin confirms one with the scope `refund`.
   if not exists (select from pg_policy where polname = 'tokens__admin') then
     create policy tokens__admin on tokens as restrictive for insert to payments_admin
       with check (issued_by is not null and issued_via = 'cli');
@@ -295,7 +295,7 @@ begin
       with check (issued_via = 'console'
         and exists (select from console_people p where p.name = issued_by and p.role = 'admin'));
   end if;
-  -- Who confirms on the command line cannot do so in the name of the console, which cannot invent people.
+  -- An admin of the command line cannot confirm in the name of the console, which cannot invent people.
   if not exists (select from pg_policy where polname = 'confirmations__admin') then
     create policy confirmations__admin on confirmations for insert to payments_admin with check (via = 'cli');
   end if;
@@ -303,7 +303,7 @@ begin
     create policy confirmations__console on confirmations for insert to payments_console
       with check (via = 'console' and exists (select from console_people p where p.name = actor and p.role = 'admin'));
   end if;
-  -- Who could make an admin, or log in as one, would be the second admin of all that needs two.
+  -- A console that could make an admin, or log in as one, would be the second admin of all that needs two.
   if not exists (select from pg_policy where polname = 'console_people__console') then
     create policy console_people__console on console_people as restrictive for insert to payments_console
       with check (role <> 'admin');

@@ -11,8 +11,8 @@ export const providerMessage = (
 });
 
 /**
- * A text about the account's own money, as a bank's number of a payout: short and valid in Postgres. Nothing in it is of a
- * payer, and a number of the bank may be as long as that of a card.
+ * A text about the account's own money, as a bank's number of a payout: short and valid in Postgres. It
+ * holds no payer's data, and a bank's number may be as long as a card's, so no digit is masked.
  */
 export const accountText = (text: string | number | null | undefined): string | null =>
   String(text ?? '')

@@ -99,7 +99,7 @@ const isAmountRefusal = (errors: z.output<typeof Refusal>['errors']): boolean =>
   const found = fieldsOf(errors);
   return errors.code === -41 || (found.length > 0 && found.every((name) => name === 'amount'));
 };
-/** A validation that names `metadata` or a part of it. One that names nothing may be about it. */
+/** A validation that names `metadata` or a part of it. A validation that names nothing may be about it. */
 const isPayerRefusal = (errors: z.output<typeof Refusal>['errors']): boolean => {
   const found = fieldsOf(errors);
   const isNamed = found.some((name) => /^metadata\b|\b(?:mobile|email)$/.test(name));

@@ -45,7 +45,7 @@ const otherResponses: Partial<Record<Fault, FakeResponse>> = {
   null: { status: 200, body: 'null' },
 };
 
-/** The right response with 2 MB more. */
+/** The right response with 3 MB more. */
 const enlarge = ({ status, body }: FakeResponse): FakeResponse => ({
   ...(status !== undefined && { status }),
   body: { ...(body as object), more: 'x'.repeat(3_000_000) },
