@@ -30,7 +30,7 @@ export const watchOrders = (sql: Sql) => {
 };
 
 const findPaidTwice = (sql: Sql): Promise<{ orderId: string }[]> => sql<{ orderId: string }[]>`
-  select order_id as "orderId" from payments where status = 'paid' and amount_refunded < amount
+  select order_id as "orderId" from payments where status = 'paid' and amount_refunded + amount_lost < amount
   group by order_id having count(*) > 1`;
 
 /** Finds orders that are paid twice, and payments that lost their order to nobody. */

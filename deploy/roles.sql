@@ -79,7 +79,7 @@ grant select on applications, gateways, payments, refunds, workflow_outbox, idem
   gateway_entries, statement_lines, account_balances, account_differences, payouts, upkeep to payments_worker;
 grant update (status, gateway, gateway_reference, gateway_redirect, checkout_at, payer_returns_at, inquired_at, uncertain, tracking_code,
   card_pan_masked, paid_at, failure_code, cancelled_by, cancellation_reason, gateway_code, gateway_message, told_fee,
-  told_fee_paid_by, amount_refunded, amount_refund_pending, amount_disputed, order_claimed_at, healed_at, updated_at) on payments to payments_worker;
+  told_fee_paid_by, amount_refunded, amount_refund_pending, amount_disputed, amount_lost, order_claimed_at, healed_at, updated_at) on payments to payments_worker;
 grant insert (id, payment_id, application, test, order_id, status, amount, currency, method, requested_by, metadata,
   gateway_reference, bank_reference, succeeded_at, created_at, updated_at),
   update (status, stage, times_told, told_at, gateway_reference, bank_reference, failure_code, gateway_code,

@@ -11,13 +11,14 @@ import type { Queries } from './driver/sql.ts';
 import { createGatewayExchanges } from './gateway-exchanges.ts';
 import type { LatePaymentResult } from './late-payments.ts';
 import { conditionsOf, rangeOf } from './list.ts';
+import { paidOfSameOrder } from './orders.ts';
 import { selectPayment } from './payment-columns.ts';
 
 /** A payment in a list for admins. */
 export interface PaymentRow extends Payment {
   /** Null until the payment has ended. */
   delivery: DeliveryStatus | null;
-  /** An earlier payment that paid the same order, if there is one. */
+  /** An earlier payment that has paid the same order, if there is one. */
   duplicateOf: string | null;
 }
 
@@ -87,9 +88,8 @@ export const joinOwnDelivery = (sql: Queries) => sql`
 /** The columns of a {@link PaymentRow}, of `p` and `d`. */
 export const rowColumns = (sql: Queries) => sql`
   ${selectPayment(sql)}, d.status as delivery,
-  (select q.id from payments q
-    where q.application = p.application and q.test = p.test and q.order_id = p.order_id
-      and q.status = 'paid' and (q.paid_at, q.id) < (coalesce(p.paid_at, p.created_at), p.id)
+  (select q.id ${paidOfSameOrder(sql)}
+      and (q.paid_at, q.id) < (coalesce(p.paid_at, p.created_at), p.id)
     order by q.paid_at limit 1) as "duplicateOf"`;
 
 /** Each application and mode that a filter admits, as `o`. */

@@ -1,4 +1,5 @@
 import { first, type Queries } from './driver/sql.ts';
+import { hasPaid } from './orders.ts';
 
 /** The state of a subject in the audit log: names, states, URLs; never a secret. */
 export type AuditFacts = Readonly<
@@ -64,7 +65,7 @@ export interface Person {
 export interface AuditRecord extends NewAuditRecord {
   id: number;
   at: Date;
-  /** The payments of a duplicate that are still there: of its order, or with its tracking code. */
+  /** The payments of a duplicate that are still there: those that have paid its order, or have its tracking code. */
   payments: number | null;
 }
 
@@ -149,7 +150,7 @@ export const createAuditLog = (sql: Queries) => ({
   },
 
   /**
-   * Records the first duplicate of an order or of a tracking code. A unique index drops the further ones: an
+   * Records the first duplicate of a payment that has paid its order, or of a tracking code. A unique index drops the further ones: an
    * application may repeat them without end, and the table keeps everything.
    */
   async insertDuplicate(
@@ -220,9 +221,9 @@ export const createAuditLog = (sql: Queries) => ({
         a.via,
         case a.action
           when 'payment.duplicate' then (
-            select count(*) from payments q
+            select count(*) from payments q join gateways h on h.slug = q.gateway
             where q.application = a.after->>'application' and q.test = (a.after->>'test')::boolean
-              and q.order_id = a.after->>'order_id' and q.status = 'paid')
+              and q.order_id = a.after->>'order_id' and ${hasPaid(sql)})
           when 'payment.duplicate_tracking_code' then (
             select count(*) from payments q
             where q.gateway = a.after->>'gateway' and q.tracking_code = a.after->>'tracking_code')

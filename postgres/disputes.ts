@@ -8,6 +8,7 @@ import { dayMs } from '../contract/time.ts';
 import { changesOne, first, type Queries, type Sql } from './driver/sql.ts';
 import { eventInserts } from './event-inserts.ts';
 import { conditionsOf, rangeOf } from './list.ts';
+import { claimKept } from './orders.ts';
 import { selectPayment } from './payment-columns.ts';
 import type { Owner } from './payments.ts';
 
@@ -70,12 +71,16 @@ export const createDisputes = (sql: Sql) => ({
       const changes: Change[] = [];
       for (const dispute of told) changes.push(...(await write(tx, payment, dispute, now)));
       await tx`
-        update payments p set amount_disputed = held.amount
+        update payments p set amount_disputed = held.amount, amount_lost = held.lost,
+          -- A chargeback that is won after all claims nothing.
+          order_claimed_at = ${claimKept(tx, { lost: tx`held.lost` })}
         from (
-          select coalesce(sum(case when d.currency = p.currency then d.amount else p.amount end), 0) as amount
-          from disputes d join payments p on p.id = d.payment_id
-          where d.payment_id = ${look.id} and d.stage = 'chargeback' and d.status not in ('won', 'closed')) held
-        where p.id = ${look.id} and p.amount_disputed <> held.amount`;
+          select coalesce(sum(h.amount), 0) as amount, coalesce(sum(h.amount) filter (where h.status = 'lost'), 0) as lost
+          from (
+            select d.status, case when d.currency = p.currency then d.amount else p.amount end as amount
+            from disputes d join payments p on p.id = d.payment_id
+            where d.payment_id = ${look.id} and d.stage = 'chargeback' and d.status not in ('won', 'closed')) h) held
+        where p.id = ${look.id} and (p.amount_disputed, p.amount_lost) <> (held.amount, held.lost)`;
       return changes.length === 0 ? [] : announce(tx, look.id, changes, now);
     });
   },

@@ -6,7 +6,7 @@ import { selectPayment } from './payment-columns.ts';
 /*
  * One paid payment for an order, for applications that want it (`applications.orders_paid_once`). The order is
  * (application, test, order_id). A payment holds it by `order_claimed_at`: while its money is taken, then while it is
- * paid. The fragments are about a payment `p`, its application `a` and its gateway `g`.
+ * paid and some of its money is left. The fragments are about a payment `p`, its application `a` and its gateway `g`.
  */
 
 /** Fake money of a live token neither holds an order nor blocks one: whoever has the link pays it. */
@@ -16,13 +16,28 @@ export const takesPart = (sql: Queries): Fragment =>
 const isOfSameOrder = (sql: Queries): Fragment => sql`
   q.application = p.application and q.test = p.test and q.order_id = p.order_id and q.id <> p.id`;
 
-/** The payment `q`, of the gateway `h`, is paid and not given back in full, whether it has claimed its order or not. */
-const hasPaid = (sql: Queries): Fragment =>
-  sql`q.status = 'paid' and q.amount_refunded < q.amount and (q.test or h.kind = 'live')`;
+/** Refunds and lost chargebacks leave some of the money of a payment. An open chargeback may still be won. */
+const isLeft = (sql: Queries, amount: Fragment, refunded: Fragment, lost: Fragment): Fragment =>
+  sql`${refunded} + ${lost} < ${amount}`;
 
-export const isPaidByAnother = (sql: Queries): Fragment => sql`exists (
-  select from payments q join gateways h on h.slug = q.gateway
-  where ${isOfSameOrder(sql)} and ${hasPaid(sql)})`;
+/** The payment `q`, of the gateway `h`, has paid its order, whether it has claimed it or not. */
+export const hasPaid = (sql: Queries): Fragment => sql`
+  q.status = 'paid' and (q.test or h.kind = 'live')
+    and ${isLeft(sql, sql`q.amount`, sql`q.amount_refunded`, sql`q.amount_lost`)}`;
+
+/** The claim of the payment `p` whose sums change. Who has all of the money back may pay the order again. */
+export const claimKept = (
+  sql: Queries,
+  { refunded = sql`p.amount_refunded`, lost = sql`p.amount_lost` },
+): Fragment =>
+  sql`case when ${isLeft(sql, sql`p.amount`, refunded, lost)} then p.order_claimed_at end`;
+
+/** The payments `q` that have paid the order of `p`. */
+export const paidOfSameOrder = (sql: Queries): Fragment => sql`
+  from payments q join gateways h on h.slug = q.gateway where ${isOfSameOrder(sql)} and ${hasPaid(sql)}`;
+
+export const isPaidByAnother = (sql: Queries): Fragment =>
+  sql`exists (select ${paidOfSameOrder(sql)})`;
 
 const isHeldByAnother = (sql: Queries): Fragment => sql`exists (
   select from payments q where ${isOfSameOrder(sql)} and q.order_claimed_at is not null)`;
@@ -35,14 +50,15 @@ export const mayHoldOrder = (sql: Queries): Fragment =>
 export const claimedAt = (sql: Queries): Fragment =>
   sql`case when ${takesPart(sql)} then coalesce(p.order_claimed_at, now()) end`;
 
-/** The paid payment of an order, as `id`, for the create of another one. */
+/** Another payment that has paid the order, as `id`. */
 export const selectPaidOfOrder = (
   sql: Queries,
-  { application, test, orderId }: Pick<Payment, 'application' | 'test' | 'orderId'>,
+  { application, test, orderId, id }: Pick<Payment, 'application' | 'test' | 'orderId' | 'id'>,
 ): Fragment => sql`
   select q.id from payments q join gateways h on h.slug = q.gateway
-  where q.application = ${application} and q.test = ${test} and q.order_id = ${orderId} and ${hasPaid(sql)}
-  limit 1`;
+  where q.application = ${application} and q.test = ${test} and q.order_id = ${orderId} and q.id <> ${id}
+    and ${hasPaid(sql)}
+  order by q.paid_at, q.id limit 1`;
 
 const mostOthers = 100;
 

@@ -16,6 +16,7 @@ import {
   isPaidByAnother,
   mayHoldOrder,
   selectOpenOfOrder,
+  selectPaidOfOrder,
   takeOver,
   takesPart,
 } from './orders.ts';
@@ -38,6 +39,8 @@ export interface PaymentWithAccount extends Payment, RecordedAccount {
   delivery: DeliveryStatus | null;
   /** The round of the delivery. */
   round: number | null;
+  /** What chargebacks have taken for good. */
+  amountLost: number;
   /** At most one payment of its order may be paid. */
   isPaidOnce: boolean;
   /** Another payment has paid its order; false where that is allowed. */
@@ -101,7 +104,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
     first(sql<PaymentWithAccount[]>`
       select ${selectPayment(sql)}, ${accountColumns(sql)},
         p.gateway_reference as reference, p.checkout_at is not null as "payerSent",
-        p.payer_returns_at as "payerReturnsAt", p.candidates, ${silenceColumn(sql)}, d.status as delivery, d.round,
+        p.payer_returns_at as "payerReturnsAt", p.candidates, p.amount_lost as "amountLost", ${silenceColumn(sql)}, d.status as delivery, d.round,
         ${takesPart(sql)} as "isPaidOnce", a.display_name as "displayName", p.payer_locale as "payerLocale",
         case when ${takesPart(sql)} then ${isPaidByAnother(sql)} else false end as "orderIsPaid",
         (select sealed from payers where payment_id = p.id) as payer
@@ -165,19 +168,14 @@ export const createPaymentOutcomes = (sql: Queries) => ({
 
   /**
    * Finds another paid payment of the order and one with the same tracking code, both through live accounts,
-   * and writes the first of each order and of each code to the audit log. This is a separate statement after
+   * and writes the first of each paid payment and of each code to the audit log. This is a separate statement after
    * `finalize`: inside it, two payments that end at the same moment would not see each other.
    * @returns with the open payments of the order, if at most one of them may be paid
    */
   async flagDuplicates(paid: Payment & Pick<PaymentWithAccount, 'isPaidOnce'>): Promise<Others> {
-    const isLive = sql`exists (select from gateways g where g.slug = q.gateway and g.kind = 'live')`;
     const rows = await sql<(Duplicates & (WorkflowStart | { id: null }))[]>`
       select found.*, open.* from (
-        select (
-          select q.id from payments q
-          where q.application = ${paid.application} and q.test = ${paid.test}
-            and q.order_id = ${paid.orderId} and q.status = 'paid' and q.id <> ${paid.id} and ${isLive}
-          limit 1) as "duplicateOf", (
+        select (${selectPaidOfOrder(sql, paid)}) as "duplicateOf", (
           select q.id from payments q
           where q.gateway = ${paid.gateway} and q.tracking_code = ${paid.trackingCode}
             and q.id <> ${paid.id}

@@ -9,6 +9,7 @@ import { createAuditLog } from './audit-log.ts';
 import { changesOne, first, type Queries, type Sql } from './driver/sql.ts';
 import { eventInserts } from './event-inserts.ts';
 import { exchangeInserts } from './gateway-exchanges.ts';
+import { claimKept } from './orders.ts';
 import { selectPayment } from './payment-columns.ts';
 import type { ProviderMessage } from './payment-outcomes.ts';
 import { selectRefund } from './refunds.ts';
@@ -112,9 +113,9 @@ const writeSums = (
   paymentId: string,
   { amountRefunded, amountRefundPending }: PaymentRow,
 ) => tx`
-  update payments set amount_refunded = ${amountRefunded}, amount_refund_pending = ${amountRefundPending},
-    -- Who has the whole amount back may pay the order again. A refund that the bank sends back claims nothing.
-    order_claimed_at = case when ${amountRefunded} >= amount then null else order_claimed_at end
+  update payments p set amount_refunded = ${amountRefunded}, amount_refund_pending = ${amountRefundPending},
+    -- A refund that the bank sends back claims nothing.
+    order_claimed_at = ${claimKept(tx, { refunded: tx`${amountRefunded}::bigint` })}
   where id = ${paymentId}`;
 
 const writeEvent = async (tx: Queries, refund: Refund, event: Event): Promise<void> => {

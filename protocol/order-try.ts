@@ -34,7 +34,8 @@ export interface One {
   claim: boolean;
   paid_while: '-' | 'off' | 'on';
   doubt: boolean;
-  refund: 'no' | 'whole' | 'returned';
+  /** What became of a paid one's money: refunded or lost in full, and perhaps back from the bank. */
+  gone: 'no' | 'refunded' | 'lost' | 'returned';
   /** Temporal. `retry`: an earlier try broke off. `call_off`: the winner's signal. `known`: the workflow knows the end. */
   retry: boolean;
   call_off: boolean;
@@ -75,6 +76,7 @@ export type OrderFault =
   | 'captured money takes over no claim'
   | 'a claim is taken over before its call is over'
   | 'a whole refund keeps the claim'
+  | 'a lost chargeback keeps the claim'
   | 'a returned refund claims again'
   | 'nobody looks for the money of the loser'
   | 'the winner calls nobody off'
@@ -99,8 +101,10 @@ export const set = (name: Name, changes: Partial<One>) => ofTry<Order>(name, cha
 export const isOpen = ({ status }: One): boolean => status === 'open';
 export const hasEnded = ({ status }: One): boolean =>
   status === 'paid' || status === 'lost' || status === 'unpaid';
-/** It is paid and was not given back in full. */
-export const keeps = (it: One): boolean => it.status === 'paid' && it.refund !== 'whole';
+/** All of its money has gone back. */
+export const isGone = ({ gone }: One): boolean => gone === 'refunded' || gone === 'lost';
+/** It is paid, and its money has not gone back. */
+export const keeps = (it: One): boolean => it.status === 'paid' && !isGone(it);
 
 interface Try extends Bounds {
   s: Order;

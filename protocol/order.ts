@@ -1,6 +1,7 @@
 import {
   type Bounds,
   hasEnded,
+  isGone,
   isOpen,
   keeps,
   type Name,
@@ -8,6 +9,7 @@ import {
   of,
   type One,
   type Order,
+  type OrderFault,
   type OrderShape,
   other,
   set,
@@ -98,21 +100,26 @@ const people = ({ fault, shape }: Bounds): Actor<Order> =>
       const it = of(s, name);
       // What the bank sends back after a call-off adds nothing: it claims nothing.
       if (it.status !== 'paid') continue;
-      const kept = fault === 'a whole refund keeps the claim' ? {} : { claim: false };
-      if (it.refund === 'no')
+      const gone = (how: 'refunded' | 'lost', keeping: OrderFault) =>
+        set(name, { gone: how, ...(fault !== keeping && { claim: false }) });
+      if (it.gone === 'no')
         yield [
           `application refunds the whole amount, finishRefund (${name})`,
-          set(name, { refund: 'whole', ...kept }),
+          gone('refunded', 'a whole refund keeps the claim'),
         ];
-      // `refund_returned` alerts a person. The order stays with whoever has it now.
-      if (shape === 'life' && it.refund === 'whole')
+      if (shape !== 'life') continue;
+      if (it.gone === 'no')
         yield [
-          `bank sends the refund back, finishRefund (${name})`,
-          set(name, {
-            refund: 'returned',
-            ...(fault === 'a returned refund claims again' && { claim: true }),
-          }),
+          `bank: a chargeback of the whole amount is lost, recordLook (${name})`,
+          gone('lost', 'a lost chargeback keeps the claim'),
         ];
+      // `refund_returned` or `duplicate_payment` alerts a person. The order stays with whoever has it now.
+      const claims = fault === 'a returned refund claims again' && { claim: true };
+      const returned = set(name, { gone: 'returned', ...claims });
+      if (it.gone === 'refunded')
+        yield [`bank sends the refund back, finishRefund (${name})`, returned];
+      if (it.gone === 'lost')
+        yield [`bank: the lost chargeback is won after all, recordLook (${name})`, returned];
     }
     if (!s.option) yield ['admin switches the option on', { option: true }];
   };
@@ -142,7 +149,7 @@ const start: One = {
   claim: false,
   paid_while: '-',
   doubt: false,
-  refund: 'no',
+  gone: 'no',
   retry: false,
   call_off: false,
   known: false,
@@ -203,20 +210,20 @@ export const order = ({ fault, shape = 'life' }: Bounds = {}): Part<Order> => ({
   },
   invariants: {
     'an order is held by one payment': (s) => !s.one_claim || !s.two_claim,
-    // Both may be paid if the first one was before the option. A refund that the bank sends back alerts a person.
-    'of the payments of an order at most one is paid and not given back': (s) =>
+    // Both may be paid if the first one was before the option. Money that the bank sends back alerts a person.
+    'of the payments of an order at most one is paid and has its money': (s) =>
       !each(s, keeps) ||
       each(s, (it) => it.paid_while === 'off') ||
-      !each(s, (it) => it.refund !== 'returned'),
-    'a paid payment holds its order until it is given back': (s) =>
+      !each(s, (it) => it.gone !== 'returned'),
+    'a paid payment holds its order until its money has gone back': (s) =>
       each(
         s,
-        (it) => it.status !== 'paid' || it.claim || it.paid_while === 'off' || it.refund !== 'no',
+        (it) => it.status !== 'paid' || it.claim || it.paid_while === 'off' || it.gone !== 'no',
       ),
     'whoever has ended without being paid holds nothing': (s) =>
       each(s, (it) => !it.claim || (it.status !== 'lost' && it.status !== 'unpaid')),
-    'what was given back in full holds nothing': (s) =>
-      each(s, (it) => it.refund !== 'whole' || !it.claim),
+    'whose money has gone back in full holds nothing': (s) =>
+      each(s, (it) => !isGone(it) || !it.claim),
     'a payment loses only to one that is paid': (s) =>
       each(s, (it, rival) => it.status !== 'lost' || rival.status === 'paid'),
     'a payment is paid only with captured money': (s) =>

@@ -127,6 +127,7 @@ export const plantedFaults: readonly { fault: string; part: Part<AnyState> }[] =
       'a held claim loses at once',
       'an unpaid end keeps its claim',
       'a whole refund keeps the claim',
+      'a lost chargeback keeps the claim',
       'a returned refund claims again',
       'the option is read before the call',
     ] as const

@@ -1,16 +1,17 @@
+import type { KnownDispute } from '../../contract/dispute.ts';
 import { isTerminal } from '../../contract/status.ts';
 import type { AdapterOf } from '../../gateways/adapters.ts';
 import type { DisputeLook, Disputes } from '../../postgres/disputes.ts';
 import type { GatewayExchanges } from '../../postgres/gateway-exchanges.ts';
-import type { PaymentOutcomes } from '../../postgres/payment-outcomes.ts';
+import type { PaymentOutcomes, PaymentWithAccount } from '../../postgres/payment-outcomes.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import { exchangeWith, toOpenedPayment, unknownIfSilent } from '../gateway-calls.ts';
-import type { Log } from '../log.ts';
+import { alertAbout, type Log } from '../log.ts';
 import { forEachOrThrow, taskTimeMs } from './limited.ts';
 
 export interface Deps {
   disputes: Pick<Disputes, 'claimLooks' | 'recordLook'>;
-  paymentOutcomes: Pick<PaymentOutcomes, 'get'>;
+  paymentOutcomes: Pick<PaymentOutcomes, 'get' | 'flagDuplicates'>;
   gatewayExchanges: Pick<GatewayExchanges, 'replaceRepeated'>;
   gatewayOf: AdapterOf;
   publicBaseUrl: string;
@@ -38,6 +39,23 @@ export const createDisputeTask = (deps: Deps) => {
     logger,
   } = deps;
 
+  /** A bank gives back what a chargeback had lost, although another payment has paid the order since. */
+  const alertIfPaidTwice = async (
+    payment: PaymentWithAccount,
+    told: readonly KnownDispute[],
+  ): Promise<void> => {
+    const { status: ended, gatewayKind, amountLost } = payment;
+    if (ended !== 'paid' || gatewayKind === 'sandbox' || amountLost === 0) return;
+    if (told.some(({ status }) => status === 'lost')) return;
+    const { duplicateOf } = await paymentOutcomes.flagDuplicates(payment);
+    if (duplicateOf === null) return;
+    alertAbout(logger, payment, {
+      alert: 'duplicate_payment',
+      message: 'A lost chargeback was won after another payment had paid the order',
+      facts: { other: duplicateOf },
+    });
+  };
+
   const lookAt = async (look: DisputeLook): Promise<void> => {
     const payment = await paymentOutcomes.get(look.id);
     if (!payment) return;
@@ -60,6 +78,8 @@ export const createDisputeTask = (deps: Deps) => {
       logger.warn(facts, 'The gateway did not tell its disputes; a later sweep will retry');
       return;
     }
+    // Before the record: a look that breaks off alerts again.
+    await alertIfPaidTwice(payment, called.result);
     const events = (await disputes.recordLook(look, called.result, now())) ?? [];
     const { id, application, orderId } = payment;
     for (const disputeEventId of events)

@@ -200,12 +200,15 @@ export const createPaymentOperations = ({
 };
 
 const cannotRelease = ({ id, status, orderClaimedAt }: PaymentRecord): Refusal => {
-  if (orderClaimedAt === null) return new Refusal(`${id} does not hold its order.`);
-  return isTerminal(status)
-    ? new Refusal(`${id} has paid the order: give all of it back, then another payment can.`)
-    : new Refusal(
-        `${id} has just claimed the order, and its gateway may be taking the money: try again in two minutes.`,
-      );
+  if (status === 'paid')
+    return new Refusal(
+      `${id} is paid: another payment can pay its order once refunds and lost chargebacks have taken all of the money.`,
+    );
+  return new Refusal(
+    orderClaimedAt === null
+      ? `${id} does not hold its order.`
+      : `${id} has just claimed the order, and its gateway may be taking the money: try again in two minutes.`,
+  );
 };
 
 const spareMs = 2_000;

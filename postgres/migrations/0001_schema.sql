@@ -153,8 +153,9 @@ create table payments (
   -- than the amount may go back where somebody gives money back at the gateway.
   amount_refunded bigint not null default 0,
   amount_refund_pending bigint not null default 0,
-  -- Chargebacks that are not won hold so much of it.
+  -- Chargebacks that are not won hold so much of it, and those that are lost so much.
   amount_disputed bigint not null default 0,
+  amount_lost bigint not null default 0,
   -- When the sweeper last started the payment's workflow again.
   healed_at timestamptz,
   -- The searches for late money that returns of the payer have caused, and when the last one asks the gateway. Each
@@ -165,7 +166,7 @@ create table payments (
   payer_locale text,
   -- The trace of the create request, as its webhooks have it. The workflow starts with it, whoever starts it.
   traceparent text constraint payments__traceparent check (length(traceparent) = 55),
-  -- Since when the payment holds its order: while its money is taken, then while it is paid and not given back in full.
+  -- Since when the payment holds its order: while its money is taken, then while it is paid and has not lost all of it.
   order_claimed_at timestamptz,
   constraint payments__order_claimed
     check (order_claimed_at is null or status in ('pending', 'processing', 'paid')),
@@ -174,7 +175,7 @@ create table payments (
   constraint payments__failed check ((status = 'failed') = (failure_code is not null)),
   constraint payments__cancelled check ((status = 'cancelled') = (cancelled_by is not null)),
   constraint payments__told_fee check ((told_fee is null) = (told_fee_paid_by is null)),
-  constraint payments__refunded check (amount_refunded >= 0 and amount_refund_pending >= 0 and amount_disputed >= 0)
+  constraint payments__refunded check (amount_refunded >= 0 and amount_refund_pending >= 0 and amount_disputed >= 0 and amount_lost >= 0)
 );
 
 -- One index for each combination of equality filters of the list, followed by the order of the list. Dates
@@ -994,9 +995,8 @@ create index audit_log__actor on audit_log (actor, id desc);
 create index audit_log__at on audit_log (at);
 -- A purge empties old reasons.
 create index audit_log__reasons on audit_log (at) where reason is not null;
--- One record for each order and for each tracking code, however often they come again.
-create unique index audit_log__duplicate
-  on audit_log ((after->>'application'), (after->>'test'), (after->>'order_id'))
+-- One record for each payment that had paid the order, and for each tracking code, however often they come again.
+create unique index audit_log__duplicate on audit_log ((after->>'duplicate_of'))
   where action = 'payment.duplicate';
 create unique index audit_log__duplicate_tracking_code
   on audit_log ((after->>'gateway'), (after->>'tracking_code'))

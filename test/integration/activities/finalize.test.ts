@@ -79,19 +79,41 @@ it('records the further payments of a duplicate order or code once, with their c
   ]);
 });
 
+it('a payment that was given back makes no duplicate, and a later duplicate of the order is recorded again', async () => {
+  const pay = async () => {
+    const { id } = await records.sent({ orderId: 'anew' });
+    const gateway = verifying(confirmed({ trackingCode: id }));
+    await gateway.verifyPayment({ id, returned: false });
+    return { id, alerts: gateway.alerts(), actions: await actionsOf(id) };
+  };
+  const giveBack = ({ id }: { id: string }) => records.sql`
+    update payments set amount_refunded = amount where id = ${id}`;
+  const none = { alerts: [], actions: [] };
+  const duplicate = { alerts: ['duplicate_payment'], actions: ['payment.duplicate'] };
+  const first = await pay();
+  await giveBack(first);
+  const second = await pay();
+  expect(second).toMatchObject(none);
+  const third = await pay();
+  expect(third).toMatchObject(duplicate);
+  await giveBack(second);
+  expect(await pay()).toMatchObject(duplicate);
+});
+
 it('alerts nobody and records nothing about payments of a sandbox account', async () => {
   const account = { driver: 'sandbox', kind: 'sandbox', credentials: null } as const;
   await createGateways(records.sql).insert({ slug: 'unreal', ...account });
-  const pay = async (gateway: string) => {
-    const payment = await records.sent({ orderId: 'unreal', gateway });
+  const pay = async (gateway: string, test: boolean) => {
+    const payment = await records.sent({ orderId: 'unreal', gateway, test });
     const paying = verifying(confirmed({ trackingCode: `${gateway}-code` }));
     await paying.verifyPayment({ id: payment.id, returned: false });
     return { alerts: paying.alerts(), actions: await actionsOf(payment.id) };
   };
   const none = { alerts: [], actions: [] };
-  for (let nth = 1; nth <= 3; nth += 1) expect(await pay('unreal')).toEqual(none);
+  for (const test of [true, true, true, false, false])
+    expect(await pay('unreal', test)).toEqual(none);
   // Nor does it count against a payment of real money.
-  expect(await pay('sandbox')).toEqual(none);
+  expect(await pay('sandbox', false)).toEqual(none);
   const { id } = await records.sent({ gateway: 'unreal' });
   const other = verifying(confirmed({ amount: 1 }));
   await other.verifyPayment({ id, returned: false });

@@ -125,7 +125,7 @@ it.each([
       update payments set order_claimed_at = now() - interval '3 minutes' where id = ${one.id}`;
     expect(await release(one)).toMatchObject({ code: 0 });
     await comeBack(other, 'paid');
-    expect((await release(other)).notes).toContain('give all of it back');
+    expect((await release(other)).notes).toContain('refunds and lost chargebacks');
     expect(await eventsOf(one.id)).toEqual(lost);
     expect(await lateOf(one)).toBe(goesTo);
   },

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import { latePaymentWorkflowId } from '../../../temporal/start-options.ts';
 import { forFile } from '../../support/for-file.ts';
+import { runLine } from '../../support/service/admin-line.ts';
+import { operationsOn } from '../../support/service/admin-operations.ts';
 import type { Answer } from '../../support/service/journey.ts';
 import { useService } from '../../support/service/service.ts';
 import { skipTime } from '../../support/service/skip-time.ts';
@@ -186,6 +188,32 @@ describe('a dispute that is played', () => {
     await lookLater(id);
     await until(ended, async () => (await disputeOf(id)) === ended);
     expect(await statusOf(id)).toBe('paid');
+  });
+
+  it('holds the order until it is lost over all of the money, and frees it then', async () => {
+    const { journey: shop } = await service.anApplication({ ordersPaidOnce: true });
+    const order = { order_id: 'disputed', amount: 1250, currency: 'EUR' };
+    const id = await shop.create({
+      ...order,
+      sandbox: { outcome: 'dispute_lost', after_seconds: 3_600 },
+    });
+    const isPaid = async () => (await shop.get(id)).json['status'] === 'paid';
+    await until('it is paid', isPaid);
+    await lookLater(id);
+    const isHeld = async () => (await shop.get(id)).json['amount_disputed'] === 1250;
+    await until('it is disputed', isHeld);
+    const again = () => shop.request('POST', '/api/v1/payments', order);
+    expect(await again()).toMatchObject({
+      status: 409,
+      json: { error: { code: 'ORDER_ALREADY_PAID', details: { payment_id: id } } },
+    });
+    const line = ['payments', 'release-order', id, '--reason', 'the payer wants to pay again'];
+    expect((await runLine(() => operationsOn(service.sql), line)).notes).toContain(
+      'lost chargebacks',
+    );
+    await service.sql`update sandbox_payments set dispute_seconds = 0 where payment_id = ${id}`;
+    await lookLater(id);
+    await until('another payment can pay it', async () => (await again()).status === 201);
   });
 
   it('is heard of without a notification, and no other payment is looked at', async () => {

@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureCode } from '../../../contract/failure-codes.ts';
 import type { Payment } from '../../../contract/payment.ts';
+import { dayMs } from '../../../contract/time.ts';
+import type { KnownDispute } from '../../../contract/dispute.ts';
+import { createAdminPayments } from '../../../postgres/admin-payments.ts';
 import { createApplications } from '../../../postgres/applications.ts';
 import { createOrders } from '../../../postgres/orders.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
+import { aDispute, recordDisputes } from '../../support/data/disputes.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
 import { insertRefund } from '../../support/data/insert-refund.ts';
+import { aPayment } from '../../support/data/payments.ts';
 import { noAnswer, startRecords, withOutcome } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 
@@ -45,8 +50,8 @@ const holds = async ({ id }: Payment): Promise<boolean> => {
 };
 const statusOf = async ({ id }: Payment) => (await records.paymentOutcomes.get(id))?.status;
 
-/** The change of the sums by a refund, in the transaction of its end. */
-const giveBack = async (payment: Payment, amount: number) => {
+/** The change of the sums by a refund, in the transactions of its insert and its end. */
+const reserve = async (payment: Payment, amount: number) => {
   const [refund] = await insertRefund(sql, payment, {
     order_id: payment.orderId,
     amount,
@@ -65,8 +70,12 @@ const giveBack = async (payment: Payment, amount: number) => {
       },
       { now: new Date(), exchanges: [] },
     );
-  expect(await end('succeeded')).toBe(true);
-  return { comesBack: () => end('failed') };
+  return { succeeds: () => end('succeeded'), comesBack: () => end('failed') };
+};
+const giveBack = async (payment: Payment, amount: number) => {
+  const refund = await reserve(payment, amount);
+  expect(await refund.succeeds()).toBe(true);
+  return refund;
 };
 
 describe('a claim', () => {
@@ -210,6 +219,87 @@ describe('a refund', () => {
     expect([await holds(one), await holds(other)]).toEqual([false, true]);
     const third = await records.sent({ orderId: one.orderId });
     expect(await finalize(third, 'paid')).toBe(false);
+  });
+});
+
+describe('a chargeback', () => {
+  const paidOne = async () => {
+    const [one, other] = await twoOfAnOrder();
+    await finalize(one, 'paid');
+    const reference = (nth: number) => `dp_${one.id}_${nth}`;
+    const bankSays = (...told: Partial<KnownDispute>[]) =>
+      recordDisputes(
+        sql,
+        one.id,
+        told.map((changes, nth) => aDispute({ gatewayReference: reference(nth), ...changes })),
+      );
+    /** What every reader of the rule says: claim, create, opening, alert and list. */
+    const isFree = async () => {
+      const { orderId } = one;
+      const later = await records.created({ orderId, createdAt: new Date(Date.now() + dayMs) });
+      const again = aPayment({ orderId });
+      return [
+        await orders.claim(other.id),
+        (await records.payments.insert(again, null, { isPaidOnce: true })).paidBy === null,
+        (await records.paymentOutcomes.get(later.id))?.orderIsPaid === false,
+        (await records.paymentOutcomes.flagDuplicates({ ...later, isPaidOnce: true }))
+          .duplicateOf === null,
+        (await createAdminPayments(sql).get(later.id))?.duplicateOf === null,
+      ];
+    };
+    return { one, other, bankSays, isFree };
+  };
+  const all = [true, true, true, true, true];
+  const none = [false, false, false, false, false];
+
+  it.each<[string, Partial<KnownDispute>[], number, boolean[]]>([
+    ['lost over all of it', [{ amount: 1250, status: 'lost' }], 0, all],
+    ['lost over more than it', [{ amount: 1251, status: 'lost' }], 0, all],
+    ['lost in another currency', [{ currency: 'USD', status: 'lost' }], 0, all],
+    ['lost over what a refund has left', [{ status: 'lost' }], 250, all],
+    ['lost after a refund of everything', [{ amount: 1250, status: 'lost' }], 1250, all],
+    ['none, and a refund of everything', [], 1250, all],
+    ['lost in two parts', [{ status: 'lost' }, { amount: 250, status: 'lost' }], 0, all],
+    ['lost over a part', [{ status: 'lost' }], 0, none],
+    ['lost over a part beside a smaller refund', [{ status: 'lost' }], 249, none],
+    ['one of two lost', [{ status: 'lost' }, { amount: 250 }], 0, none],
+    ['waiting for an answer', [{ amount: 1250 }], 0, none],
+    ['under review', [{ amount: 1250, status: 'under_review' }], 0, none],
+    ['won', [{ amount: 1250, status: 'won' }], 0, none],
+    ['prevented', [{ amount: 1250, status: 'closed' }], 0, none],
+    ['an inquiry', [{ amount: 1250, stage: 'inquiry', status: 'closed' }], 0, none],
+  ])('frees the order if all of the money is gone for good: %s', async (_, told, back, free) => {
+    const { one, bankSays, isFree } = await paidOne();
+    if (back > 0) await giveBack(one, back);
+    await bankSays(...told);
+    expect(await holds(one)).toBe(free === none);
+    expect(await isFree()).toEqual(free);
+  });
+
+  it('that is lost leaves the order held while a refund of the rest is pending', async () => {
+    const { one, bankSays, isFree } = await paidOne();
+    const rest = await reserve(one, 250);
+    await bankSays({ status: 'lost' });
+    expect(await isFree()).toEqual(none);
+    await rest.succeeds();
+    expect(await isFree()).toEqual(all);
+  });
+
+  it('that is won after it was lost claims nothing, whoever has the order then', async () => {
+    const { one, other, bankSays } = await paidOne();
+    await bankSays({ amount: 1250, status: 'lost' });
+    expect(await finalize(other, 'paid')).toBe(true);
+    await bankSays({ amount: 1250, status: 'won' });
+    expect([await holds(one), await holds(other)]).toEqual([false, true]);
+    const third = await records.sent({ orderId: one.orderId });
+    expect(await finalize(third, 'paid')).toBe(false);
+  });
+
+  it('that is won after it was lost has paid the order, if nobody else has', async () => {
+    const { bankSays, isFree } = await paidOne();
+    await bankSays({ amount: 1250, status: 'lost' });
+    await bankSays({ amount: 1250, status: 'won' });
+    expect(await isFree()).toEqual(none);
   });
 });
 

@@ -10,6 +10,7 @@ import { createPayments } from '../../../postgres/payments.ts';
 import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
 import { createRefunds } from '../../../postgres/refunds.ts';
 import type { Order, OrderShape } from '../../../protocol/order.ts';
+import { aDispute, recordDisputes } from '../data/disputes.ts';
 import { aPayment } from '../data/payments.ts';
 import type { Records } from '../data/records.ts';
 import { aRefund } from '../data/refund-cases.ts';
@@ -214,6 +215,14 @@ export const createOrderDriver = async (
         await sql`update applications set orders_paid_once = true where slug = ${application}`;
       else if (step.startsWith('application refunds')) await settle(name, 'succeeded');
       else if (step.startsWith('bank sends')) await settle(name, 'failed');
+      else if (step.includes('chargeback'))
+        await recordDisputes(sql, payment.id, [
+          aDispute({
+            gatewayReference: `dp_${payment.id}`,
+            amount: payment.amount,
+            status: step.includes('is lost') ? 'lost' : 'won',
+          }),
+        ]);
       else if (step.startsWith('notification')) late[name] = true;
       else if (step === 'backup copies') await backup.copy();
       else if (step === 'restore') await backup.restore();

@@ -3,6 +3,7 @@ import { createDisputeTask } from '../../../../activities/sweeper-tasks/disputes
 import { createDisputes } from '../../../../postgres/disputes.ts';
 import { createGatewayExchanges } from '../../../../postgres/gateway-exchanges.ts';
 import { createRetention } from '../../../../postgres/retention.ts';
+import { aDispute } from '../../../support/data/disputes.ts';
 import { noAnswer, startRecords, withOutcome } from '../../../support/data/records.ts';
 import { forFile } from '../../../support/for-file.ts';
 import {
@@ -40,3 +41,35 @@ it('a look at a payment that was never opened ends with the payment, and keeps i
   expect(asked).toEqual([]);
   expect(await purge()).toBe(1);
 });
+
+it.each([
+  ['paid again since', true, ['duplicate_payment']],
+  ['free still', false, []],
+] as const)(
+  'a chargeback that is won after it was lost alerts admins of an order that is paid twice: %s',
+  async (_, isPaidAgain, alerts) => {
+    await sql`
+      insert into gateways (slug, driver, kind) values ('live', 'sandbox', 'live') on conflict do nothing`;
+    const anOrder = { orderId: `disputed-${alerts.length}`, gateway: 'live' };
+    const payment = await records.ended('paid', anOrder);
+    let told = aDispute({ amount: 1250, status: 'lost' });
+    const { gatewayOf } = aGateway({ disputes: async () => [told] });
+    const log = readableLogger();
+    const { lookAtDisputes } = createDisputeTask({
+      ...{ disputes, paymentOutcomes, gatewayExchanges: createGatewayExchanges(sql), gatewayOf },
+      ...{ publicBaseUrl, workflows: { restart: async () => {} } },
+      ...{ now: () => new Date(), logger: log.logger },
+    });
+    const look = async () => {
+      await disputes.requestLook(payment.id);
+      await lookAtDisputes();
+    };
+    await look();
+    if (isPaidAgain) await records.ended('paid', anOrder);
+    await look();
+    expect(log.alerts()).toEqual([]);
+    told = { ...told, status: 'won' };
+    for (let nth = 1; nth <= 2; nth += 1) await look();
+    expect(log.alerts()).toEqual(alerts);
+  },
+);
