@@ -77,26 +77,49 @@ class PaymentWebhook
                 return; // The same event again.
             }
             Log::info("{$event['event']} {$event['payment_id']} for order {$event['order_id']}");
-            // Events of refunds have the status of the refund, and there may be new kinds.
-            if (preg_match('/^payment\.(paid|failed|cancelled|expired)$/D', $event['event']) !== 1) {
-                return;
-            }
             // Before or after the event of the payment that has paid the order. It changes no order.
             if ($event['failure_code'] === 'order_already_paid') {
                 Log::info("Tell the payer of {$event['payment_id']}: the order is paid, and this money goes back");
                 return;
             }
-            // Test events come here, too. An order may have several payments: none takes a paid order back.
+            $status = $this->statusAfter($event);
+            if ($status === null) {
+                return;
+            }
+            // Test events come here, too. In events of refunds and disputes the payment has fields of its own.
             $changed = DB::table('orders')
                 ->where('id', $event['order_id'])
-                ->where('amount', $event['amount'])
-                ->where('currency', $event['currency'])
+                ->where('amount', $event['payment_amount'] ?? $event['amount'])
+                ->where('currency', $event['payment_currency'] ?? $event['currency'])
                 ->where('test', $event['test'])
-                ->where('status', '<>', 'paid')
-                ->update(['status' => $event['status']]);
+                // docs/webhooks.md says why it changes an order in these states only.
+                ->where(function ($query) use ($event, $status) {
+                    $query->whereIn('status', ['pending', 'failed', 'cancelled', 'expired']);
+                    if ($status === 'paid') {
+                        $query->orWhere([['status', '=', 'refunded'], ['payment_id', '<>', $event['payment_id']]]);
+                    }
+                    if ($status === 'refunded') {
+                        $query->orWhere('payment_id', $event['payment_id']);
+                    }
+                })
+                ->update(['status' => $status, 'payment_id' => $event['payment_id']]);
             if ($changed === 1) {
-                Log::info("Order {$event['order_id']} is {$event['status']}");
+                Log::info("Order {$event['order_id']} is $status");
             }
         });
+    }
+
+    /** What the event makes of its order, if that allows it. */
+    private function statusAfter(array $event): ?string
+    {
+        if (preg_match('/^payment\.(paid|failed|cancelled|expired)$/D', $event['event']) === 1) {
+            return $event['status'];
+        }
+        $isLost = $event['event'] === 'dispute.closed' && $event['status'] === 'lost';
+        if ($event['event'] !== 'refund.succeeded' && !$isLost) {
+            return null; // There may be new kinds.
+        }
+        $gone = $event['amount_refunded'] + ($event['amount_disputed'] ?? 0);
+        return $gone >= $event['payment_amount'] ? 'refunded' : null;
     }
 }

@@ -66,13 +66,21 @@ type event struct {
 	Test      bool   `json:"test"`
 	// Empty for null.
 	FailureCode string `json:"failure_code"`
+	// In events of refunds and disputes, whose own amount and currency are others. Otherwise 0 and empty.
+	PaymentAmount   int64  `json:"payment_amount"`
+	PaymentCurrency string `json:"payment_currency"`
+	AmountRefunded  int64  `json:"amount_refunded"`
+	AmountDisputed  int64  `json:"amount_disputed"`
 }
 
 type order struct {
 	status   string
 	amount   int64
 	currency string
-	test     bool
+	// True where you test your shop.
+	test bool
+	// The payment that changed it last.
+	payment string
 }
 
 var (
@@ -80,9 +88,61 @@ var (
 	oneAtATime sync.Mutex
 	// In your database: a table with a unique index, written in the same transaction as the order.
 	seen = map[string]bool{}
-	// In your database. test is true where you test your shop.
-	orders = map[string]*order{"order-1042": {"pending", 1250, "EUR", false}}
+	// In your database.
+	orders = map[string]*order{
+		"order-1042": {"pending", 1250, "EUR", false, ""},
+	}
+	// In these an order waits for money. All others are your own business: paid, shipped, done, refunded.
+	waiting = map[string]bool{"pending": true, "failed": true, "cancelled": true, "expired": true}
 )
+
+// statusAfter is what the event makes of its order, if that allows it. Empty: nothing.
+func statusAfter(e event) string {
+	switch e.Event {
+	case "payment.paid", "payment.failed", "payment.cancelled", "payment.expired":
+		return e.Status
+	case "dispute.closed":
+		if e.Status != "lost" {
+			return ""
+		}
+	case "refund.succeeded":
+	default:
+		return "" // There may be new kinds.
+	}
+	if e.AmountRefunded+e.AmountDisputed < e.PaymentAmount {
+		return ""
+	}
+	return "refunded"
+}
+
+func change(e event) {
+	fmt.Printf("%s %s for order %s\n", e.Event, e.PaymentID, e.OrderID)
+	// Before or after the event of the payment that has paid the order. It changes no order.
+	if e.FailureCode == "order_already_paid" {
+		fmt.Printf("Tell the payer of %s: the order is paid, and this money goes back\n", e.PaymentID)
+		return
+	}
+	amount, currency := e.Amount, e.Currency
+	if e.PaymentAmount != 0 {
+		amount = e.PaymentAmount
+	}
+	if e.PaymentCurrency != "" {
+		currency = e.PaymentCurrency
+	}
+	found, status := orders[e.OrderID], statusAfter(e)
+	// Test events come here, too.
+	if status == "" || found == nil || found.test != e.Test || found.amount != amount || found.currency != currency {
+		return
+	}
+	isSame := found.payment == e.PaymentID
+	// Its money has gone back, and another payment buys it again.
+	isBoughtAgain := status == "paid" && found.status == "refunded" && !isSame
+	if !waiting[found.status] && !isBoughtAgain && !(status == "refunded" && isSame) {
+		return
+	}
+	found.status, found.payment = status, e.PaymentID
+	fmt.Printf("Order %s is %s\n", e.OrderID, status)
+}
 
 func handle(e event) {
 	oneAtATime.Lock()
@@ -90,28 +150,9 @@ func handle(e event) {
 	if seen[e.EventID] {
 		return // The same event again.
 	}
+	change(e)
+	// After its work: what breaks off comes again.
 	seen[e.EventID] = true
-	fmt.Printf("%s %s for order %s\n", e.Event, e.PaymentID, e.OrderID)
-	switch e.Event {
-	case "payment.paid", "payment.failed", "payment.cancelled", "payment.expired":
-	default:
-		return // Events of refunds have the status of the refund, and there may be new kinds.
-	}
-	// Before or after the event of the payment that has paid the order. It changes no order.
-	if e.FailureCode == "order_already_paid" {
-		fmt.Printf("Tell the payer of %s: the order is paid, and this money goes back\n", e.PaymentID)
-		return
-	}
-	found := orders[e.OrderID]
-	// Test events come here, too. An order may have several payments: none takes a paid order back.
-	if found == nil || found.test != e.Test || found.status == "paid" {
-		return
-	}
-	if found.amount != e.Amount || found.currency != e.Currency {
-		return
-	}
-	found.status = e.Status
-	fmt.Printf("Order %s is %s\n", e.OrderID, found.status)
 }
 
 func receive(response http.ResponseWriter, request *http.Request, secret string) int {

@@ -55,31 +55,50 @@ function handle(PDO $database, array $event): void
     $database->commit();
 }
 
+/** What the event makes of its order, if that allows it. */
+function statusAfter(array $event): ?string
+{
+    if (preg_match('/^payment\.(paid|failed|cancelled|expired)$/D', $event['event']) === 1) {
+        return $event['status'];
+    }
+    $isLost = $event['event'] === 'dispute.closed' && $event['status'] === 'lost';
+    if ($event['event'] !== 'refund.succeeded' && !$isLost) {
+        return null; // There may be new kinds.
+    }
+    $gone = $event['amount_refunded'] + ($event['amount_disputed'] ?? 0);
+    return $gone >= $event['payment_amount'] ? 'refunded' : null;
+}
+
 function changeOrder(PDO $database, array $event): void
 {
-    // Events of refunds have the status of the refund, and there may be new kinds.
-    if (preg_match('/^payment\.(paid|failed|cancelled|expired)$/D', $event['event']) !== 1) {
-        return;
-    }
     // Before or after the event of the payment that has paid the order. It changes no order.
     if ($event['failure_code'] === 'order_already_paid') {
         note("Tell the payer of {$event['payment_id']}: the order is paid, and this money goes back");
         return;
     }
-    // Test events come here, too. An order may have several payments: none takes a paid order back.
+    $status = statusAfter($event);
+    if ($status === null) {
+        return;
+    }
+    // Test events come here, too. docs/webhooks.md says why it changes an order in these states only.
     $update = $database->prepare(
-        "update orders set status = ?
-         where id = ? and amount = ? and currency = ? and test = ? and status <> 'paid'"
+        "update orders set status = :status, payment_id = :payment
+         where id = :id and amount = :amount and currency = :currency and test = :test
+           and (status in ('pending', 'failed', 'cancelled', 'expired')
+             or (:status = 'paid' and status = 'refunded' and payment_id <> :payment)
+             or (:status = 'refunded' and payment_id = :payment))"
     );
     $update->execute([
-        $event['status'],
-        $event['order_id'],
-        $event['amount'],
-        $event['currency'],
-        (int) $event['test'],
+        'status' => $status,
+        'payment' => $event['payment_id'],
+        'id' => $event['order_id'],
+        // In events of refunds and disputes the payment has fields of its own.
+        'amount' => $event['payment_amount'] ?? $event['amount'],
+        'currency' => $event['payment_currency'] ?? $event['currency'],
+        'test' => (int) $event['test'],
     ]);
     if ($update->rowCount() === 1) {
-        note("Order {$event['order_id']} is {$event['status']}");
+        note("Order {$event['order_id']} is $status");
     }
 }
 

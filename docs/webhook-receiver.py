@@ -41,33 +41,63 @@ def is_genuine(header: str, raw_body: bytes) -> bool:
 
 # In your database: a table with a unique index, written in the same transaction as the order.
 seen = set()
-# In your database. "test" is true where you test your shop.
-orders = {"order-1042": {"status": "pending", "amount": 1250, "currency": "EUR", "test": False}}
+# In your database. "test" is true where you test your shop, and "payment" is the one that changed the order last.
+orders = {
+    "order-1042": {"status": "pending", "amount": 1250, "currency": "EUR", "test": False, "payment": ""},
+}
+# In these an order waits for money. All others are your own business: paid, shipped, done, refunded.
+WAITING = ("pending", "failed", "cancelled", "expired")
 # Each request has a thread of its own.
 one_at_a_time = threading.Lock()
+
+
+def status_after(event: dict):
+    """What the event makes of its order, if that allows it."""
+    if re.fullmatch("payment[.](paid|failed|cancelled|expired)", event["event"]):
+        return event["status"]
+    is_lost = event["event"] == "dispute.closed" and event["status"] == "lost"
+    if event["event"] != "refund.succeeded" and not is_lost:
+        return None  # There may be new kinds.
+    gone = event["amount_refunded"] + event.get("amount_disputed", 0)
+    return "refunded" if gone >= event["payment_amount"] else None
+
+
+def change(event: dict) -> None:
+    print(f"{event['event']} {event['payment_id']} for order {event['order_id']}", flush=True)
+    # Before or after the event of the payment that has paid the order. It changes no order.
+    if event["failure_code"] == "order_already_paid":
+        print(f"Tell the payer of {event['payment_id']}: the order is paid, and this money goes back", flush=True)
+        return
+    order = orders.get(event["order_id"])
+    status = status_after(event)
+    # Test events come here, too.
+    if not status or not order or order["test"] != event["test"]:
+        return
+    # In events of refunds and disputes the payment has fields of its own.
+    if order["amount"] != event.get("payment_amount", event["amount"]):
+        return
+    if order["currency"] != event.get("payment_currency", event["currency"]):
+        return
+    is_same = order["payment"] == event["payment_id"]
+    is_allowed = (
+        order["status"] in WAITING
+        # Its money has gone back, and another payment buys it again.
+        or (status == "paid" and order["status"] == "refunded" and not is_same)
+        or (status == "refunded" and is_same)
+    )
+    if not is_allowed:
+        return
+    order.update(status=status, payment=event["payment_id"])
+    print(f"Order {event['order_id']} is {status}", flush=True)
 
 
 def handle(event: dict) -> None:
     with one_at_a_time:
         if event["event_id"] in seen:
             return  # The same event again.
+        change(event)
+        # After its work: what breaks off comes again.
         seen.add(event["event_id"])
-        print(f"{event['event']} {event['payment_id']} for order {event['order_id']}", flush=True)
-        # Events of refunds have the status of the refund, and there may be new kinds.
-        if not re.fullmatch("payment[.](paid|failed|cancelled|expired)", event["event"]):
-            return
-        # Before or after the event of the payment that has paid the order. It changes no order.
-        if event["failure_code"] == "order_already_paid":
-            print(f"Tell the payer of {event['payment_id']}: the order is paid, and this money goes back", flush=True)
-            return
-        order = orders.get(event["order_id"])
-        # Test events come here, too. An order may have several payments: none takes a paid order back.
-        if not order or order["test"] != event["test"] or order["status"] == "paid":
-            return
-        if order["amount"] != event["amount"] or order["currency"] != event["currency"]:
-            return
-        order["status"] = event["status"]
-        print(f"Order {event['order_id']} is {order['status']}", flush=True)
 
 
 class Receiver(BaseHTTPRequestHandler):

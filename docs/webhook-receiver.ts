@@ -34,12 +34,14 @@ const isGenuine = (header: string, rawBody: Buffer): boolean => {
 
 /** In your database: a table with a unique index, written in the same transaction as the order. */
 const seen = new Set<string>();
-/** In your database. `test` is true where you test your shop. */
+/** In your database. `test` is true where you test your shop, and `payment` is the one that changed the order last. */
 const orders = new Map([
-  ['order-1042', { status: 'pending', amount: 1250, currency: 'EUR', test: false }],
+  ['order-1042', { status: 'pending', amount: 1250, currency: 'EUR', test: false, payment: '' }],
 ]);
+/** In these an order waits for money. All others are your own business: paid, shipped, done, refunded. */
+const waiting = ['pending', 'failed', 'cancelled', 'expired'];
 
-const handle = (event: {
+interface Event {
   event: string;
   event_id: string;
   payment_id: string;
@@ -49,12 +51,24 @@ const handle = (event: {
   currency: string;
   test: boolean;
   failure_code?: string | null;
-}) => {
-  if (seen.has(event.event_id)) return; // The same event again.
-  seen.add(event.event_id);
+  /** In events of refunds and disputes, whose own amount and currency are others. */
+  payment_amount?: number;
+  payment_currency?: string;
+  amount_refunded?: number;
+  amount_disputed?: number;
+}
+
+/** What the event makes of its order, if that allows it. */
+const statusAfter = (event: Event): string | undefined => {
+  if (/^payment\.(paid|failed|cancelled|expired)$/.test(event.event)) return event.status;
+  const isLost = event.event === 'dispute.closed' && event.status === 'lost';
+  if (event.event !== 'refund.succeeded' && !isLost) return undefined; // There may be new kinds.
+  const gone = (event.amount_refunded ?? 0) + (event.amount_disputed ?? 0);
+  return gone >= (event.payment_amount ?? Infinity) ? 'refunded' : undefined;
+};
+
+const change = (event: Event) => {
   console.log(`${event.event} ${event.payment_id} for order ${event.order_id}`);
-  // Events of refunds have the status of the refund, and there may be new kinds.
-  if (!/^payment\.(paid|failed|cancelled|expired)$/.test(event.event)) return;
   // Before or after the event of the payment that has paid the order. It changes no order.
   if (event.failure_code === 'order_already_paid') {
     console.log(
@@ -63,11 +77,27 @@ const handle = (event: {
     return;
   }
   const order = orders.get(event.order_id);
-  // Test events come here, too. An order may have several payments: none takes a paid order back.
-  if (!order || order.test !== event.test || order.status === 'paid') return;
-  if (order.amount !== event.amount || order.currency !== event.currency) return;
-  order.status = event.status;
-  console.log(`Order ${event.order_id} is ${order.status}`);
+  const status = statusAfter(event);
+  // Test events come here, too.
+  if (!status || !order || order.test !== event.test) return;
+  if (order.amount !== (event.payment_amount ?? event.amount)) return;
+  if (order.currency !== (event.payment_currency ?? event.currency)) return;
+  const isSame = order.payment === event.payment_id;
+  const isAllowed =
+    waiting.includes(order.status) ||
+    // Its money has gone back, and another payment buys it again.
+    (status === 'paid' && order.status === 'refunded' && !isSame) ||
+    (status === 'refunded' && isSame);
+  if (!isAllowed) return;
+  Object.assign(order, { status, payment: event.payment_id });
+  console.log(`Order ${event.order_id} is ${status}`);
+};
+
+const handle = (event: Event) => {
+  if (seen.has(event.event_id)) return; // The same event again.
+  change(event);
+  // After its work: what breaks off comes again.
+  seen.add(event.event_id);
 };
 
 /** The raw bytes: JSON that was parsed and written again may have other bytes. Undefined if they are too many. */

@@ -14,6 +14,8 @@ use Illuminate\Support\Facades\Facade;
 
 // A PHP that is newer than the packages deprecates some of their code.
 error_reporting(E_ALL & ~E_DEPRECATED);
+// Laravel makes an exception of a warning.
+set_error_handler(fn ($level, $message) => error_reporting() & $level ? throw new ErrorException($message) : false);
 
 foreach (['Config', 'Database', 'Events', 'Http', 'Routing'] as $part) {
     require_once "Illuminate/$part/autoload.php";

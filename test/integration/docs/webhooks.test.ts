@@ -8,14 +8,12 @@ import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
 import { post } from '../../../webhooks/request.ts';
 import { createHeaders } from '../../../webhooks/signature.ts';
 import { eventExamples } from '../../../api/payments/payment-examples.ts';
-import { refundEventExamples } from '../../../api/refunds/refund-examples.ts';
 import { limits } from '../../../contract/limits.ts';
 import type { EventKind } from '../../../contract/event.ts';
-import type { Payment } from '../../../contract/payment.ts';
-import type { TerminalStatus } from '../../../contract/status.ts';
 import { EventBody } from '../../../contract/event-schema.ts';
 import { documentText } from '../../../tools/release-openapi.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
+import { orderTransitions, type Transition } from '../../support/client/order-transitions.ts';
 import { usePageReceivers } from '../../support/client/page-receivers.ts';
 import type { StartedReceiver } from '../../support/client/receivers.ts';
 import { runProgram } from '../../support/client/run-program.ts';
@@ -99,47 +97,38 @@ describe.each(usePageReceivers())('$receiver', ({ find }) => {
     expect(linesWith(id)).toEqual([`payment.paid ${id} for order order-1`]);
   });
 
-  it('changes an order by a payment of its own mode, amount and currency, and takes none back', async () => {
-    const now = new Date();
-    const ofOrder = { orderId: 'order-1042', amount: 1250, test: false } as const;
-    const event = (status: TerminalStatus, fields: Partial<Payment> = {}) => {
-      const { event: made } = withOutcome(aPayment({ ...ofOrder, ...fields }), status, now);
-      return { ...made, body: Buffer.from(made.body) };
-    };
-    for (const fields of [
-      { test: true },
-      { amount: 1 },
-      { currency: 'IRR' },
-      { orderId: 'order-1043' },
-    ] as const)
-      expect(await send(event('paid', fields))).toBe(204);
-    const second = () => {
-      const { id, kind, body } = event('failed');
-      const lost = { ...JSON.parse(body.toString()), failure_code: 'order_already_paid' };
-      return { id, kind, body: Buffer.from(JSON.stringify(lost)) };
-    };
-    // Nothing before the order is paid, and nothing after it.
-    expect(await send(second())).toBe(204);
-    for (const status of ['failed', 'paid', 'expired'] as const)
-      expect(await send(event(status))).toBe(204);
-    expect(await send(second())).toBe(204);
-    const refundOf = {
-      ...{ event: 'refund.failed', event_id: randomUUID(), status: 'failed' },
-      order_id: 'order-1042',
-      amount: 1250,
-      currency: 'EUR',
-      test: false,
-    };
-    const body = Buffer.from(JSON.stringify({ ...refundEventExamples.succeeded, ...refundOf }));
-    expect(await send({ ...event('paid'), kind: 'refund.failed', body })).toBe(204);
-    await until('all are handled', () => linesWith('refund.failed').length > 0);
-    expect(linesWith('Order ')).toEqual(['Order order-1042 is failed', 'Order order-1042 is paid']);
-    expect(linesWith('this money goes back')).toHaveLength(2);
+  it('makes of each order what the table says, and of none that it does not have', async () => {
+    const sendJson = (json: Transition['event']) =>
+      send({ id: json.event_id, kind: json.event, body: Buffer.from(JSON.stringify(json)) });
+    const unknown = { ...eventExamples.paid, event_id: randomUUID(), order_id: 'order-of-nobody' };
+    for (const event of [unknown, ...orderTransitions.map((each) => each.event)])
+      expect(await sendJson(event)).toBe(204);
+    const last = anEvent();
+    expect(await send(last)).toBe(204);
+    await until('all are handled', () => linesWith(paymentOf(last)).length > 0);
+    const lines = linesWith('Order ').map((line) => line.split(' '));
+    const after = new Map(lines.map(([, id = '', , status = '']) => [id, status]));
+    const seen = orderTransitions.map(({ what, order: { id, status } }) => {
+      const becomes = after.get(id) ?? status;
+      after.delete(id);
+      return { what, becomes };
+    });
+    expect(seen).toEqual(orderTransitions.map(({ what, becomes }) => ({ what, becomes })));
+    expect([...after.keys()]).toEqual([]);
+    const losers = orderTransitions.filter(
+      (each) => each.event['failure_code'] === 'order_already_paid',
+    );
+    expect(linesWith('this money goes back')).toHaveLength(losers.length);
   });
 
   it('answers 500 to an event that it cannot handle, and goes on', async () => {
     expect(await send({ ...anEvent(), body: Buffer.from('{"event":') })).toBe(500);
-    expect(await send(anEvent())).toBe(204);
+    const event = anEvent();
+    const { event_id } = JSON.parse(event.body.toString()) as { event_id: string };
+    const status = await send({ ...event, body: Buffer.from(JSON.stringify({ event_id })) });
+    expect(await send(event)).toBe(204);
+    // What it has refused comes again, and is handled then.
+    await until('it is handled', () => status !== 500 || linesWith(paymentOf(event)).length > 0);
   });
 });
 

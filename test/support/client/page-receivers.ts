@@ -13,6 +13,7 @@ import {
   thisMachine,
 } from '../../../stack/programs/machine.ts';
 import { readProjectFile } from '../checks/project-files.ts';
+import { orderTransitions, type Transition } from './order-transitions.ts';
 import { runReceiver, type StartedReceiver } from './receivers.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -37,6 +38,12 @@ export const usePageReceivers = (): PageReceiver[] => {
   const secretFileOf = (secret: string | undefined) => {
     const file = join(mkdtempSync(join(folder, 'secret-')), 'webhook-secret');
     if (secret !== undefined) writeFileSync(file, `${secret}\n`);
+    return file;
+  };
+  /** A receiver of the page, which has the orders of the table, too. */
+  const withOrders = (name: string): string => {
+    const file = join(folder, name);
+    writeFileSync(file, addOrders(readProjectFile(`docs/${name}`)));
     return file;
   };
   /** Starts a program with the file of the secret and the port. */
@@ -75,7 +82,7 @@ export const usePageReceivers = (): PageReceiver[] => {
     {
       receiver: 'webhook-receiver.ts of docs/webhooks.md',
       readsItself: true,
-      find: async () => withArguments(process.execPath, join(root, 'docs/webhook-receiver.ts')),
+      find: async () => withArguments(process.execPath, withOrders('webhook-receiver.ts')),
     },
     {
       receiver: 'webhook-receiver.py of docs/webhooks.md',
@@ -83,7 +90,7 @@ export const usePageReceivers = (): PageReceiver[] => {
       async find() {
         const [python] = findOnPath('python3', machine);
         if (!python) throw new MissingProgram('python3 is missing');
-        return withArguments(python, join(root, 'docs/webhook-receiver.py'));
+        return withArguments(python, withOrders('webhook-receiver.py'));
       },
     },
     {
@@ -92,7 +99,7 @@ export const usePageReceivers = (): PageReceiver[] => {
       async find() {
         const go = await findGo(machine);
         const program = join(folder, 'receiver');
-        const args = ['build', ...go.flags, '-o', program, join(root, 'docs/webhook-receiver.go')];
+        const args = ['build', ...go.flags, '-o', program, withOrders('webhook-receiver.go')];
         execFileSync(go.command, args, { env: { ...go.env, CGO_ENABLED: '0' }, stdio: 'pipe' });
         return withArguments(program);
       },
@@ -118,11 +125,22 @@ export const usePageReceivers = (): PageReceiver[] => {
 
 const laravel = ['Config', 'Database', 'Events', 'Http', 'Routing'];
 
-/** The tables of the page, with the order that the other receivers have in their memory. */
+/** Repeats the line of the page's order for each order of the table. */
+const addOrders = (program: string): string => {
+  const [line = ''] = /^.*order-1042.*\n/m.exec(program) ?? [];
+  const of = ({ order: { id, status, payment } }: Transition) =>
+    line
+      .replace('order-1042', id)
+      .replace('pending', status)
+      .replace(/(['"])\1/, `$1${payment}$1`);
+  return program.replace(line, [line, ...orderTransitions.map(of)].join(''));
+};
+
+/** The tables of the page, with the orders that the other receivers have in their memory. */
 const aShop = (file: string): void => {
   const tables = /```sql\n( *create table [^]*?)```/.exec(readProjectFile('docs/webhooks.md'))?.[1];
   if (!tables) throw new Error('docs/webhooks.md has no tables');
   const database = new DatabaseSync(file);
-  database.exec(tables);
+  database.exec(addOrders(tables));
   database.close();
 };
