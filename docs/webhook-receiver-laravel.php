@@ -109,7 +109,7 @@ class PaymentWebhook
         });
     }
 
-    /** What the event makes of its order, if that allows it. */
+    /** The status that the event gives its order, where the order allows it. */
     private function statusAfter(array $event): ?string
     {
         if (preg_match('/^payment\.(paid|failed|cancelled|expired)$/D', $event['event']) === 1) {

@@ -96,7 +96,7 @@ var (
 	waiting = map[string]bool{"pending": true, "failed": true, "cancelled": true, "expired": true}
 )
 
-// statusAfter is what the event makes of its order, if that allows it. Empty: nothing.
+// statusAfter is the status that the event gives its order, where the order allows it. Empty: none.
 func statusAfter(e event) string {
 	switch e.Event {
 	case "payment.paid", "payment.failed", "payment.cancelled", "payment.expired":

@@ -55,7 +55,7 @@ function handle(PDO $database, array $event): void
     $database->commit();
 }
 
-/** What the event makes of its order, if that allows it. */
+/** The status that the event gives its order, where the order allows it. */
 function statusAfter(array $event): ?string
 {
     if (preg_match('/^payment\.(paid|failed|cancelled|expired)$/D', $event['event']) === 1) {

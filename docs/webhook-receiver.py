@@ -52,7 +52,7 @@ one_at_a_time = threading.Lock()
 
 
 def status_after(event: dict):
-    """What the event makes of its order, if that allows it."""
+    """The status that the event gives its order, where the order allows it."""
     if re.fullmatch("payment[.](paid|failed|cancelled|expired)", event["event"]):
         return event["status"]
     is_lost = event["event"] == "dispute.closed" and event["status"] == "lost"

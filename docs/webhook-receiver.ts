@@ -58,7 +58,7 @@ interface Event {
   amount_disputed?: number;
 }
 
-/** What the event makes of its order, if that allows it. */
+/** The status that the event gives its order, where the order allows it. */
 const statusAfter = (event: Event): string | undefined => {
   if (/^payment\.(paid|failed|cancelled|expired)$/.test(event.event)) return event.status;
   const isLost = event.event === 'dispute.closed' && event.status === 'lost';

@@ -9,8 +9,8 @@ export const getEventRoute = {
   tag: 'Events',
   summary: 'Get one event with its attempts',
   description:
-    'The payload that was sent, byte for byte, the delivery, and every attempt. An event of another ' +
-    'application, or of the other token mode, responds `404` like one that does not exist.',
+    'The payload as an object, the delivery, and every attempt. In the raw response the bytes of the payload are those ' +
+    'that were sent. An event of another application, or of the other token mode, responds `404` like one that does not exist.',
   params: eventParams,
   responses: {
     200: {

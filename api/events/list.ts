@@ -15,7 +15,8 @@ export const listEventsRoute = {
     'all filters. Events are kept with their payments, at least 30 days.\n\n' +
     '`order=asc` is a feed for catching up without a webhook: read to the end, keep the last `next_cursor`, ' +
     'and continue from it later. The feed shows each event once; a replay does not move an event in it. ' +
-    '`include=payload` gives the bodies of the webhooks, byte for byte: up to 100 events with one request.',
+    '`include=payload` gives the bodies of the webhooks as objects: up to 100 events with one request. In the raw page ' +
+    'their bytes are those of the webhooks.',
   query: ListEvents,
   // To `delivery=lost`.
   validationExample: {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { failureReasons } from '../../../contract/failure-codes.ts';
 import { projectFiles, readProjectFile } from '../../support/checks/project-files.ts';
 
 const files = projectFiles();
@@ -27,4 +28,11 @@ it.each(pages)('%s names code that exists', (page) => {
     (name) => !others.has(name) && !new RegExp(`\\b${name}\\b`).test(sources),
   );
   expect(missing).toEqual([]);
+});
+
+it('docs/contract.md lists the failure codes', () => {
+  const [, list = ''] =
+    /\*\*Failure codes\*\*[^:]*:([^.]*)\./.exec(readProjectFile('docs/contract.md')) ?? [];
+  const listed = [...list.matchAll(/`(\w+)`/g)].map(([, code = '']) => code);
+  expect(listed.toSorted()).toEqual(Object.keys(failureReasons).toSorted());
 });
