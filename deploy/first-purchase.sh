@@ -5,20 +5,29 @@
 #   deploy/first-purchase.sh --remove
 set -eu
 cd "$(dirname "$0")/.."
-export COMPOSE_FILE="${COMPOSE_FILE:-docker-compose.yml:deploy/trial.yml}"
+# Nothing overrides these options: COMPOSE_FILE and COMPOSE_PROJECT_NAME, exported or in .env, may name the installation.
+compose='docker compose --project-name payments-trial --file docker-compose.yml --file deploy/trial.yml'
 # The receiver is in the container of the only worker that sends webhooks.
 export PUBLIC_BASE_URL=http://localhost:8000 WEBHOOK_WORKERS=1
-if [ "${1:-}" = --remove ]; then
-  # A network may count as in use for a moment after its last container has gone.
-  docker compose down --volumes && exit
-  sleep 5
-  exec docker compose down --volumes
-fi
+case "$*" in
+  '') ;;
+  --remove)
+    # A network may count as in use for a moment after its last container has gone.
+    $compose down --volumes && exit
+    sleep 5
+    $compose down --volumes
+    exit
+    ;;
+  *)
+    echo 'Usage: deploy/first-purchase.sh [--remove]' >&2
+    exit 2
+    ;;
+esac
 
-admin() { docker compose run --rm -T admin "$@" --as trial; }
+admin() { $compose run --rm -T admin "$@" --as trial; }
 payments=http://localhost:8000/api/v1/payments
 
-docker compose up -d --wait
+$compose up -d --wait
 admin gateways add sandbox --driver sandbox
 secret=$(admin applications create shop --gateway sandbox \
   --callback-url http://localhost:9000/thanks --webhook-url http://localhost:9000/webhook | tail -n 1)
@@ -26,7 +35,7 @@ token=$(admin tokens issue shop --mode test --name trial | grep -o 'svc_test_[A-
 
 # The receiver of docs/webhooks.md prints each event that it accepts.
 events=$(mktemp)
-printf '%s' "$secret" | docker compose exec -T worker-webhooks sh -c \
+printf '%s' "$secret" | $compose exec -T worker-webhooks sh -c \
   'cat > /tmp/webhook-secret && exec node /trial/webhook-receiver.ts /tmp/webhook-secret 9000' > "$events" &
 receiver=$!
 trap 'kill $receiver 2> /dev/null; rm -f "$events"' EXIT
@@ -54,5 +63,5 @@ for _ in $(seq 60); do
   grep "$id" "$events" && exit 0
   sleep 0.5
 done
-echo "It did not come: docker compose logs worker-webhooks" >&2
+echo "It did not come: docker compose --project-name payments-trial logs worker-webhooks" >&2
 exit 1

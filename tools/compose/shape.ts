@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:http';
 import { request } from 'node:https';
@@ -16,6 +16,7 @@ import { loadBaseImages } from './images.ts';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
+const override = 'tools/compose/override.yml';
 
 export interface Answer {
   status: number;
@@ -60,7 +61,7 @@ export const createShape = async () => {
     await stop();
     throw error;
   }
-  const composeFile = 'docker-compose.yml:deploy/trial.yml:tools/compose/override.yml';
+  const composeFile = `docker-compose.yml:deploy/trial.yml:${override}`;
   const env = {
     ...engine.env,
     COMPOSE_FILE: composeFile,
@@ -102,6 +103,12 @@ const copyCheckout = (folder: string) => {
   for (const path of listed.toString().split('\0').filter(Boolean))
     if (!path.startsWith('test/'))
       cpSync(join(root, path), join(folder, path), { recursive: true });
+  // The script names its files itself.
+  const trial = join(folder, 'deploy/first-purchase.sh');
+  const script = readFileSync(trial, 'utf8');
+  const its = '--file deploy/trial.yml';
+  if (!script.includes(its)) throw new Error(`deploy/first-purchase.sh has no ${its}`);
+  writeFileSync(trial, script.replace(its, `${its} --file ${override}`));
 };
 
 const callTimeoutMs = 30_000;

@@ -1,5 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +20,7 @@ import {
   readTemporalConfig,
   readWorkerConfig,
 } from '../../../config.ts';
-import { aFolder } from '../../support/stack/support.ts';
+import { aFolder, writeProgram } from '../../support/stack/support.ts';
 import { readCompose } from '../../support/checks/compose.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
 
@@ -161,5 +169,57 @@ describe('deploy/make-secrets.sh', () => {
       cwd: folder,
     });
     expect(contents()).toEqual(before);
+  });
+});
+
+describe('deploy/first-purchase.sh', () => {
+  /** A checkout whose `.env` and shell name the installation, as that of an operator may. */
+  const anInstallation = () => {
+    const folder = aFolder();
+    for (const name of ['deploy', 'bin']) mkdirSync(join(folder, name));
+    cpSync(join(root, 'deploy/first-purchase.sh'), join(folder, 'deploy/first-purchase.sh'));
+    const names = {
+      COMPOSE_FILE: 'docker-compose.yml:deploy/monitoring.yml',
+      COMPOSE_PROJECT_NAME: 'payments',
+    };
+    const lines = Object.entries(names).map(([name, value]) => `${name}=${value}\n`);
+    writeFileSync(join(folder, '.env'), lines.join(''));
+    const calls = join(folder, 'docker-calls');
+    writeProgram(join(folder, 'bin/docker'), [
+      `echo "docker $*" >> ${calls}`,
+      'case "$*" in',
+      "  *' exec '*) echo Listening; echo 'payment.paid PAY_1'; exec sleep 600 ;;",
+      '  *) echo svc_test_1 ;;',
+      'esac',
+    ]);
+    writeProgram(join(folder, 'bin/curl'), ['echo PAY_1']);
+    return (...args: string[]) => {
+      const env = { PATH: `${join(folder, 'bin')}:/usr/bin:/bin`, ...names };
+      const line = ['deploy/first-purchase.sh', ...args];
+      const { status } = spawnSync('sh', line, { cwd: folder, env });
+      const called = existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : [];
+      return { status, called };
+    };
+  };
+  const trial =
+    'docker compose --project-name payments-trial --file docker-compose.yml --file deploy/trial.yml';
+
+  it('removes the trial and touches nothing else', () => {
+    expect(anInstallation()('--remove')).toEqual({
+      status: 0,
+      called: [`${trial} down --volumes`],
+    });
+  });
+
+  it('starts the trial and touches nothing else', () => {
+    const { status, called } = anInstallation()();
+    expect([status, called.length]).toEqual([0, 5]);
+    for (const line of called) expect(line.startsWith(`${trial} `), line).toBe(true);
+  });
+
+  it('calls nothing for an argument that it does not know', () => {
+    const call = anInstallation();
+    for (const args of [['--removed'], ['--remove', 'all'], ['remove']])
+      expect(call(...args)).toEqual({ status: 2, called: [] });
   });
 });
