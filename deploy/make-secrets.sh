@@ -23,7 +23,9 @@ random() { head -c "$1" /dev/urandom | base64; }
 password() { random 24 | tr '+/' '-_'; }
 missing() { [ ! -s "$1" ]; }
 
-if missing temporal-password; then password > temporal-password; fi
+for name in grafana temporal; do
+  if missing "$name-password"; then password > "$name-password"; fi
+done
 for key in secrets-key webhooks-key notifications-key payers-key; do
   if missing "$key"; then echo "$(date +%Y-%m):$(random 32)" > "$key"; fi
 done

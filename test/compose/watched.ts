@@ -20,7 +20,7 @@ export const expectToBeWatched = async (
     );
   await shape.sh(configure, monitored);
   // By name: the guide's `up` would start Grafana, of which nothing here is an image.
-  const started = 'prometheus blackbox disk alertmanager';
+  const started = 'prometheus blackbox disk alertmanager monitoring-door';
   await shape.sh(`docker compose up --detach --no-deps ${started}`, monitored);
 
   const query = (expression: string) =>
@@ -50,6 +50,14 @@ export const expectToBeWatched = async (
       ]),
     ),
   );
+  const statusOf = (...headers: string[]) =>
+    shape.sh(
+      `curl -s -o /dev/null -w '%{http_code}' ${headers.map((one) => `-H '${one}'`).join(' ')} http://localhost:9093/api/v2/silences`,
+    );
+  expect(await statusOf()).toBe('200');
+  expect(await statusOf('Origin: http://localhost:9093')).toBe('200');
+  expect(await statusOf('Origin: https://evil.example')).toBe('403');
+  expect(await statusOf('Host: evil.example:9093')).toBe('421');
   const rules = await shape.sh('curl -s http://localhost:9090/api/v1/rules');
   expect(rules).toContain('PaymentsApiDown');
 

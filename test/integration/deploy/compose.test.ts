@@ -27,6 +27,7 @@ import { readProjectFile } from '../../support/checks/project-files.ts';
 const root = resolve(import.meta.dirname, '../../..');
 const { services, secrets, networks } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
 const monitoring = parse(readProjectFile('deploy/monitoring.yml'), { merge: true }) as {
+  services: typeof services;
   secrets: typeof secrets;
 };
 const all = Object.entries(services);
@@ -114,6 +115,17 @@ describe('docker-compose.yml', () => {
     for (const name of ['api', 'temporal-ui'])
       for (const network of services[name]?.networks ?? [])
         expect(networks[network], network).toMatchObject({ internal: true });
+  });
+
+  it('publishes what has no login behind a door alone, and nothing but the proxy beyond this machine', () => {
+    const published = [...all, ...Object.entries(monitoring.services)].flatMap(
+      ([name, { ports = [] }]) => ports.map((port) => [name, port] as const),
+    );
+    expect(new Set(published.map(([name]) => name))).toEqual(
+      new Set(['proxy', 'console', 'grafana', 'temporal-ui-door', 'monitoring-door']),
+    );
+    for (const [name, port] of published)
+      if (name !== 'proxy') expect(port, name).toMatch(/^127\.0\.0\.1:/);
   });
 
   it('takes every privilege from the processes of ours', () => {
