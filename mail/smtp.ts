@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import { isLocalhost } from '../contract/localhost.ts';
 
 export interface MailServer {
   host: string;
@@ -42,7 +43,7 @@ const timeouts = {
   socketCloseTimeout: 1_000,
 };
 
-const loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
+const loopback = /^(127(\.\d{1,3}){3}|::1)$/;
 
 /**
  * Sends plain texts, one address a mail.
@@ -50,11 +51,15 @@ const loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
  */
 export const createMailer = (
   { host, port, user, password, from }: MailServer,
-  { tls, plain = loopback.test(host) }: { tls?: { ca: string }; plain?: boolean } = {},
+  {
+    tls,
+    plain = isLocalhost(host) || loopback.test(host),
+  }: { tls?: { ca: string }; plain?: boolean } = {},
 ) => {
   const secure = port === 465;
   const options = {
-    host,
+    // The library asks name servers before the system, and a login in the clear would go wherever they say.
+    ...(isLocalhost(host) ? { host: '127.0.0.1', servername: host } : { host }),
     port,
     secure,
     // A server on this machine needs no TLS. To any other the login would go in the clear.

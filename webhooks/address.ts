@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { isLocalhost } from '../contract/localhost.ts';
 
 export interface TargetRule {
   /** Allows loopback, over plain HTTP too. For the embedded stack and tests. */
@@ -102,9 +103,6 @@ export const webhookUrlProblem = (text: string, rule: TargetRule): string | unde
 export const hostOf = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
 export const isAddress = (host: string): boolean => familyOf(host) !== undefined;
-
-/** RFC 6761: these names are always this machine. */
-export const isLocalhost = (host: string): boolean => /^(.+\.)?localhost\.?$/i.test(host);
 
 const isLoopback = (host: string): boolean => {
   const family = familyOf(host);

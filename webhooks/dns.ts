@@ -1,6 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { isAddress, isLocalhost } from './address.ts';
+import { isLocalhost } from '../contract/localhost.ts';
+import { isAddress } from './address.ts';
 
 /** Resolves a host name to all of its addresses, IPv4 and IPv6. */
 export type ResolveName = (hostname: string) => Promise<string[]>;

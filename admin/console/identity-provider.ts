@@ -1,3 +1,5 @@
+import { lookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
 import {
   allowInsecureRequests,
   AuthorizationResponseError,
@@ -7,12 +9,16 @@ import {
   ClientError,
   ClientSecretBasic,
   type Configuration,
+  customFetch,
+  type CustomFetch,
   discovery,
   enableNonRepudiationChecks,
   fetchUserInfo,
   ResponseBodyError,
   WWWAuthenticateChallengeError,
 } from 'openid-client';
+import { Agent, fetch } from 'undici';
+import { isLocalhost } from '../../contract/localhost.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { deriveFrom } from './begun-login.ts';
 
@@ -54,6 +60,29 @@ const timeoutSeconds = 5;
 const maxAgeSeconds = 300;
 export const callbackPath = '/login/provider/callback';
 
+/** The system may ask name servers for `localhost`, and the client's secret would go in the clear wherever they say. */
+const lookupHere: LookupFunction = (host, options, callback) => {
+  if (!isLocalhost(host)) lookup(host, options, callback);
+  else if (!options.all) callback(null, '127.0.0.1', 4);
+  else
+    callback(null, [
+      { address: '127.0.0.1', family: 4 },
+      { address: '::1', family: 6 },
+    ]);
+};
+const dispatcher = new Agent({ connect: { lookup: lookupHere } });
+const fetchHere: CustomFetch = async (url, { body, signal = null, ...options }) => {
+  // The library sends no other kind of body.
+  const form = body instanceof URLSearchParams ? body : null;
+  const init = { ...options, body: form, signal, dispatcher };
+  const response = await fetch(url, init);
+  // The library takes the responses of Node's own fetch alone.
+  return new Response(await response.text(), {
+    status: response.status,
+    headers: [...response.headers],
+  });
+};
+
 /** Logs people in by OpenID Connect: authorization code with PKCE, state and nonce. */
 export const createIdentityProvider = ({
   issuer,
@@ -63,6 +92,7 @@ export const createIdentityProvider = ({
   logger,
 }: Settings) => {
   const redirectUri = `${baseUrl}${callbackPath}`;
+  const isHere = issuer.protocol === 'http:';
   let discovered: Promise<Configuration> | undefined;
 
   /** Once, until something fails: the provider may have other keys and addresses then. */
@@ -72,8 +102,9 @@ export const createIdentityProvider = ({
       execute: [
         enableNonRepudiationChecks,
         // The settings allow http on this machine only.
-        ...(issuer.protocol === 'http:' ? [allowInsecureRequests] : []),
+        ...(isHere ? [allowInsecureRequests] : []),
       ],
+      ...(isHere && { [customFetch]: fetchHere }),
     }));
 
   const ask = async <T>(question: (config: Configuration) => Promise<T>): Promise<T> => {

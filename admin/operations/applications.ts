@@ -1,3 +1,4 @@
+import { isLocalhost } from '../../contract/localhost.ts';
 import { mostGateways } from '../../contract/create-payment.ts';
 import { slugPattern } from '../../contract/ids.ts';
 import { createAdminRefunds } from '../../postgres/admin-refunds.ts';
@@ -9,13 +10,7 @@ import { createGateways } from '../../postgres/gateways.ts';
 import { createReceivers, type ReceiverHealth } from '../../postgres/receivers.ts';
 import { createWebhookSecrets } from '../../postgres/webhook-secrets.ts';
 import type { TargetRule } from '../../webhooks/address.ts';
-import {
-  hostOf,
-  isAddress,
-  isAllowedAddress,
-  isLocalhost,
-  webhookUrlProblem,
-} from '../../webhooks/address.ts';
+import { hostOf, isAddress, isAllowedAddress, webhookUrlProblem } from '../../webhooks/address.ts';
 import { NotFound, Refusal } from './change.ts';
 import { hideQuery } from './webhook-url.ts';
 import type { Deps } from './deps.ts';

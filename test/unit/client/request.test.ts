@@ -358,6 +358,7 @@ describe('an error', () => {
 describe('the settings', () => {
   it.each([
     'http://pay.example',
+    'http://pay.localhost',
     'ftp://pay.example',
     'pay.example',
     '',

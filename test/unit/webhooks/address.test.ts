@@ -1,11 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  hostOf,
-  isAllowedAddress,
-  isLocalhost,
-  webhookUrlProblem,
-} from '../../../webhooks/address.ts';
+import { isLocalhost } from '../../../contract/localhost.ts';
+import { hostOf, isAllowedAddress, webhookUrlProblem } from '../../../webhooks/address.ts';
 
 const strict = { allowLoopback: false };
 const local = { allowLoopback: true };
