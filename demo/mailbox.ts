@@ -40,7 +40,10 @@ export const startMailbox = async (port: number) => {
   };
 };
 
-/** The commands of RFC 5321 that a sender needs, without TLS and login. */
+/** The beginnings of RFC 5321's commands. Everything else is another protocol, for instance a form of a web page. */
+const commands = new Set(['EHLO', 'HELO', 'MAIL', 'RCPT', 'DATA', 'RSET', 'NOOP', 'QUIT', 'VRFY']);
+
+/** The commands that a sender needs, without TLS and login. */
 const converse = (socket: Socket, keep: (mail: Mail) => void): void => {
   const say = (line: string) => socket.write(`${line}\r\n`);
   let received = '';
@@ -62,6 +65,7 @@ const converse = (socket: Socket, keep: (mail: Mail) => void): void => {
         continue;
       }
       const command = part.slice(0, 4).toUpperCase();
+      if (!commands.has(command)) return socket.destroy();
       if (command === 'RCPT') to = /<([^<>]*)>/.exec(part)?.[1] ?? '';
       if (command === 'DATA') inData = true;
       if (command === 'DATA') say('354 go on');

@@ -46,7 +46,7 @@ export interface Deps {
   };
   orders: Orders;
   inbox: Pick<Inbox, 'receive'>;
-  connection: Pick<Connection, 'workflowUrl'>;
+  connection: Pick<Connection, 'shopUrl' | 'workflowUrl'>;
   /** Mails of the service, newest first. */
   mails?: () => readonly Mail[];
   log: (line: string) => void;
@@ -55,7 +55,7 @@ export interface Deps {
 /** The shop as a Koa application. `close` ends the live streams of open pages. */
 export const createShop = (deps: Deps) => {
   const streams = createLiveStreams(deps.orders);
-  const app = new Koa().use(guard);
+  const app = new Koa().use(guard).use(ownRequests(new URL(deps.connection.shopUrl)));
   for (const router of [payerRoutes(deps), orderRoutes(deps), serviceRoutes(deps, streams.open)])
     app.use(router.routes()).use(router.allowedMethods());
   app.on('error', (error: NodeJS.ErrnoException) => {
@@ -69,7 +69,8 @@ export const createShop = (deps: Deps) => {
 const guard: Middleware = async (ctx, next) => {
   ctx.set({
     'Content-Security-Policy': contentSecurityPolicy,
-    'Referrer-Policy': 'no-referrer',
+    // Under a stricter one a browser names no origin with a form.
+    'Referrer-Policy': 'same-origin',
     'X-Content-Type-Options': 'nosniff',
   });
   try {
@@ -83,6 +84,25 @@ const guard: Middleware = async (ctx, next) => {
   }
 };
 
+/**
+ * The shop has no login: a web page whose name is bound to this machine could read its mailbox, and a form of another site
+ * could refund an order.
+ */
+const ownRequests =
+  ({ host, origin }: URL): Middleware =>
+  (ctx, next) => {
+    if (ctx.host !== host) {
+      ctx.status = 421;
+      ctx.body = `The shop is at ${origin}\n`;
+      return;
+    }
+    const site = ctx.get('sec-fetch-site');
+    const from = ctx.get('origin');
+    const isForeign = site === '' ? from !== '' && from !== origin : site !== 'same-origin';
+    if (!isForeign || ctx.method === 'GET' || ctx.method === 'HEAD') return next();
+    return showMessage(ctx, 403, 'This request comes from another site.');
+  };
+
 const show = async (ctx: Context, page: Omit<Page, 'path'>): Promise<void> => {
   ctx.type = 'html';
   ctx.set('Cache-Control', 'no-store');
@@ -90,6 +110,7 @@ const show = async (ctx: Context, page: Omit<Page, 'path'>): Promise<void> => {
 };
 
 const titles = {
+  403: 'Not from there',
   404: 'Not here',
   405: 'Not here',
   409: 'Not now',

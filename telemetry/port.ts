@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { Registry } from 'prom-client';
+import { isLocalhost } from '../contract/localhost.ts';
 import { listen } from '../process.ts';
 import { registerDependencies } from './metrics.ts';
 import { singleFlight } from './single-flight.ts';
@@ -75,9 +76,13 @@ export const openMetricsPort = async (options: MetricsPortOptions) => {
     '/metrics': metrics,
   };
 
+  const isHere = isThisMachine(config.METRICS_HOST);
   const serve = async (req: IncomingMessage, res: ServerResponse) => {
+    const { hostname = '' } = URL.parse(`http://${req.headers.host ?? '127.0.0.1'}`) ?? {};
     const page = pages[(req.url ?? '').split('?', 1)[0] ?? ''];
-    const { status, type, body } = page ? await page() : notFound;
+    // A web page can have a name of its own lead to this machine, and would read the answer.
+    const isForeign = isHere && !isThisMachine(hostname);
+    const { status, type, body } = isForeign ? notHere : page ? await page() : notFound;
     res.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
   };
   const server = createServer(limits, (req, res) => {
@@ -103,4 +108,8 @@ export const openMetricsPort = async (options: MetricsPortOptions) => {
   };
 };
 
+const isThisMachine = (host: string) =>
+  isLocalhost(host) || /^(127(\.\d{1,3}){3}|\[?::1\]?)$/.test(host);
+
+const notHere = { status: 421, type: 'text/plain', body: 'Ask for this port at 127.0.0.1\n' };
 const notFound = { status: 404, type: 'text/plain', body: 'Try /livez, /readyz or /metrics\n' };

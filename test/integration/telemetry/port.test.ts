@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { isPostgresUnavailable } from '../../../postgres/driver/error-codes.ts';
@@ -44,6 +46,19 @@ describe('the metrics port', () => {
     expect((await get('api', '/api/v1/payments')).status).toBe(404);
     for (const path of ['/livez', '/readyz', '/metrics'])
       expect((await fetch(`${service.url}${path}`)).status).toBe(404);
+  });
+
+  it('answers 421 to a name that somebody else has bound to this machine', async () => {
+    const { port } = new URL(service.metricsUrls.api);
+    const statusFor = async (host: string) => {
+      const sent = request({ port, host: '127.0.0.1', path: '/metrics', headers: { host } }).end();
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      return answer.resume().statusCode;
+    };
+    for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, '[::1]'])
+      expect(await statusFor(host), host).toBe(200);
+    for (const host of [`evil.example:${port}`, 'localhost.evil.example'])
+      expect(await statusFor(host), host).toBe(421);
   });
 
   it('listens on loopback by default', async () => {

@@ -57,6 +57,10 @@ export const aShop = async (
     since: new Date(0),
   });
   const log: string[] = [];
+  const server = createServer((request, response) => void handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  const url = `http://127.0.0.1:${port}`;
   const { app, close } = createShop({
     payments: {
       create: async ({ order_id, amount }) => aPayment({ order_id, amount }),
@@ -69,19 +73,15 @@ export const aShop = async (
     ...(gateways && { gateways }),
     orders,
     inbox,
-    connection: { workflowUrl: () => null },
+    connection: { shopUrl: url, workflowUrl: () => null },
     log: (line) => log.push(line),
   });
   const handle = app.callback();
-  const server = createServer((request, response) => void handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     close();
     server.closeAllConnections();
     server.close();
   });
-  const { port } = server.address() as AddressInfo; // It listens on TCP.
-  const url = `http://127.0.0.1:${port}`;
   return {
     url,
     orders,

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApiError, type CreatePayment, type Gateway, Payments } from '../../../client/src/index.ts';
@@ -413,5 +414,46 @@ describe('POST /orders/{order}/refund', () => {
     await shop.webhook(aRefundEvent(failed));
     await shop.webhook(aRefundEvent());
     expect(shop.orders.find('C-1')?.refunds).toEqual({ succeeded: 0, pending: 0, failed: 1290 });
+  });
+});
+
+describe('a web page of somebody else', () => {
+  /** The shop with one paid order, and the status of a request with these headers. */
+  const aShopToAsk = async () => {
+    const shop = await aShop();
+    shop.orders.add(aPayment({ status: 'paid' }));
+    const { host, origin, port } = new URL(shop.url);
+    const ask = async (method: string, path: string, headers: OutgoingHttpHeaders) => {
+      const sent = request({ host: '127.0.0.1', port, method, path, headers }).end();
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      return answer.resume().statusCode;
+    };
+    return { ask, host, origin, port };
+  };
+
+  it('reads nothing under a name that it has bound to this machine', async () => {
+    const { ask, host, port } = await aShopToAsk();
+    for (const path of ['/', '/orders', '/mailbox', '/orders/C-1.json']) {
+      expect(await ask('GET', path, { host })).toBe(200);
+      for (const other of ['evil.example', `evil.example:${port}`, `localhost:${port}`])
+        expect(await ask('GET', path, { host: other }), other).toBe(421);
+    }
+  });
+
+  it('sends no form, and links to the shop', async () => {
+    const { ask, host, origin } = await aShopToAsk();
+    const foreign = [
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin, 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+    ];
+    for (const headers of foreign) {
+      for (const path of ['/buy', '/orders/C-1/refund', '/webhook'])
+        expect(await ask('POST', path, { host, ...headers }), JSON.stringify(headers)).toBe(403);
+      expect(await ask('GET', '/return', { host, ...headers })).toBe(404);
+    }
+    for (const headers of [{ origin }, { origin: 'null', 'sec-fetch-site': 'same-origin' }, {}])
+      expect(await ask('POST', '/orders/C-1/refund', { host, ...headers })).toBe(303);
   });
 });
