@@ -193,7 +193,7 @@ const respond = async (deps: Deps, route: Route, ctx: Context): Promise<ConsoleR
   // Postgres has no text with a zero byte.
   if (/%00/.test(ctx.url) || [...form.values()].some((value) => value.includes('\0')))
     return notFound();
-  const zone = readZone(ctx);
+  const zone = readZone(ctx, deps);
   const formatTime = timeIn(zone);
   const request: ConsoleRequest = {
     params: ctx['params'] as ConsoleRequest['params'], // Set by the router from the path.
@@ -203,7 +203,7 @@ const respond = async (deps: Deps, route: Route, ctx: Context): Promise<ConsoleR
     secret,
     begunLogin: readSecret(ctx, cookieNames(deps).begunLogin),
     zone,
-    test: readTest(ctx),
+    test: readTest(ctx, deps),
     formatTime,
     cells: cellsOf(formatTime, zone),
   };
@@ -285,7 +285,10 @@ const refuseByRole = (
 /** Over https no other name of the site can set a cookie of these names. */
 const cookieNames = ({ baseUrl }: Deps) => {
   const session = baseUrl.startsWith('https:') ? '__Host-console' : 'console';
-  return { session, begunLogin: `${session}-login` };
+  return {
+    ...{ session, begunLogin: `${session}-login`, zone: `${session}-zone` },
+    ...{ mode: `${session}-mode`, message: `${session}-message` },
+  };
 };
 
 /** A begun login holds the path that it leads to, which `ownPath` bounds. A browser keeps cookies of 4 KB. */
@@ -296,13 +299,14 @@ const readSecret = (ctx: Context, cookie: string): string | undefined => {
   return value && value.length <= secretMax && /^[\w.-]{43,}$/.test(value) ? value : undefined;
 };
 
-const readZone = (ctx: Context): string => {
-  const zone = ctx.cookies.get('console-zone') ?? '';
+const readZone = (ctx: Context, deps: Deps): string => {
+  const zone = ctx.cookies.get(cookieNames(deps).zone) ?? '';
   return isZone(zone) ? zone : 'UTC';
 };
 
 /** Live, unless the person has chosen tests. */
-const readTest = (ctx: Context): boolean => ctx.cookies.get('console-mode') === 'test';
+const readTest = (ctx: Context, deps: Deps): boolean =>
+  ctx.cookies.get(cookieNames(deps).mode) === 'test';
 
 /** Derived from the secret, so that it needs no place of its own and ends with the session. */
 const csrfOf = (secret: string): string =>
@@ -404,12 +408,12 @@ const send = async (
   const { status = 200, title, tab, content, searched, reloadSeconds } = response;
   ctx.status = status;
   if (reloadSeconds !== undefined) ctx.set('refresh', String(reloadSeconds));
-  const zone = readZone(ctx);
+  const zone = readZone(ctx, deps);
   const { path, url: address } = ctx;
-  const message = session && readMessage(ctx);
+  const message = session && readMessage(ctx, deps);
   if (message !== undefined) setCookies(ctx, deps, { message: null });
   const texts = { title, tab, content, searched, message, isRestored };
-  const mode = { test: readTest(ctx), thing };
+  const mode = { test: readTest(ctx, deps), thing };
   const shown = { ...texts, ...mode, path, address, session, csrf, zone };
   ctx.body = String(await layout({ ...shown, assets: assets.urls }));
 };
@@ -430,25 +434,24 @@ const setCookies = (
   // Longer than the session, so that a form of an ended one is known to be this person's.
   else if (session !== undefined) set(names.session, session, 24 * 3600);
   if (begunLogin !== undefined) set(names.begunLogin, begunLogin, 600);
-  if (zone !== undefined) set('console-zone', zone, 365 * 24 * 3600);
-  if (mode !== undefined) set('console-mode', mode, 365 * 24 * 3600);
-  if (message === null) set(messageCookie, '', 0);
+  if (zone !== undefined) set(names.zone, zone, 365 * 24 * 3600);
+  if (mode !== undefined) set(names.mode, mode, 365 * 24 * 3600);
+  if (message === null) set(names.message, '', 0);
   else if (message !== undefined)
     set(
-      messageCookie,
+      names.message,
       Buffer.from(message.slice(0, messageMax).toWellFormed()).toString('base64url'),
       messageSeconds,
     );
 };
 
-const messageCookie = 'console-message';
 const messageSeconds = 60;
 /** A character has three bytes at most, and base64 adds a third: together less than the 4 KB of a cookie. */
 const messageMax = 500;
 
 /** The words about the last change of this browser. */
-const readMessage = (ctx: Context): string | undefined => {
-  const message = ctx.cookies.get(messageCookie);
+const readMessage = (ctx: Context, deps: Deps): string | undefined => {
+  const message = ctx.cookies.get(cookieNames(deps).message);
   return message
     ? Buffer.from(message.slice(0, 4 * messageMax), 'base64url').toString()
     : undefined;

@@ -295,7 +295,7 @@ describe('a request', () => {
   });
 });
 
-it('the cookie is bound to the one name over https', async () => {
+it('each cookie is bound to the one name over https', async () => {
   const port = await console.serveAt('https://console.example');
   const code = await console.links.issueLink('ada', { role: 'admin', applications: null });
   const { headers } = await call(port, `/login/${code}`, {
@@ -306,6 +306,23 @@ it('the cookie is bound to the one name over https', async () => {
   expect(headers['set-cookie']?.[0]).toMatch(
     /^__Host-console=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=86400; Secure$/,
   );
+  // What another name of the site has set.
+  const planted = Buffer.from('Planted').toString('base64url');
+  const show = async (prefix: string) => {
+    const { text } = await call(port, '/settings', {
+      headers: { host: 'console.example' },
+      cookie: [
+        headers['set-cookie']?.[0]?.split(';')[0],
+        `${prefix}console-message=${planted}`,
+        `${prefix}console-zone=Asia/Tehran`,
+      ].join('; '),
+    });
+    return ['Planted', 'Times in Asia/Tehran'].map((words) => text.includes(words));
+  };
+  expect([await show(''), await show('__Host-')]).toEqual([
+    [false, false],
+    [true, true],
+  ]);
 });
 
 it.each([
