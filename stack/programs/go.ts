@@ -107,11 +107,11 @@ interface Go {
   env: Record<string, string>;
 }
 
-/** Finds Go on the PATH or in the cache, or fetches it with pip. @throws MissingProgram */
+/** Finds Go on the PATH or in the cache, or fetches it with pip. @throws MissingProgram, or SetupError when one does not answer */
 export const findGo = async (machine: Machine): Promise<Go> => {
   const { inherited } = machine;
   const [command] = findOnPath('go', machine);
-  const answer = command && (await outputOf(command, ['version'], inherited));
+  const answer = command && (await outputOf(command, ['version'], machine));
   const version = /go(\d[\d.]*)/.exec(answer ?? '')?.[1];
   if (command && version && isAtLeast(version, neededGo))
     return { command, flags: [], env: inherited };

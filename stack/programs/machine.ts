@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, type ExecFileException } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -19,8 +19,10 @@ export interface Machine {
   terminal: Terminal;
   /** Replaces `launch`, to keep track of what was started. */
   start?: Launch;
-  /** A download that gets nothing for this long is given up: the next way may work. Default: 5,000. */
+  /** A download that gets nothing for this long is given up: the next way may work. Default: 15,000. */
   patienceMs?: number;
+  /** A program that has not answered by then is stopped. Default: 180,000. */
+  answerMs?: number;
 }
 
 /** This machine lacks a program, and cannot get it. */
@@ -28,7 +30,9 @@ export class MissingProgram extends SetupError {}
 
 export const thisMachine = () => ({ ...readStackConfig(), terminal: createTerminal() });
 
-export const defaultPatienceMs = 5_000;
+export const defaultPatienceMs = 15_000;
+const defaultAnswerMs = 180_000;
+const sayAfterMs = 5_000;
 
 /**
  * A path in the cache folder, which checkouts share. It names what its content is made from, so it is
@@ -78,16 +82,39 @@ export const findOnPath = (name: string, { inherited: { PATH = '' } }: Machine):
     .map((folder) => join(folder, name))
     .filter(isProgram);
 
-/** The output of a command; undefined when it fails. */
+/**
+ * The output of a command; undefined when it fails.
+ * @throws SetupError when it does not answer: a busy machine says nothing about the program
+ */
 export const outputOf = async (
   command: string,
   args: string[],
-  env: Record<string, string>,
+  { inherited, terminal, answerMs = defaultAnswerMs }: Machine,
 ): Promise<string | undefined> => {
-  // In `/` Go says its own version, not the one that it would fetch for a module.
-  const run = promisify(execFile)(command, args, { env, cwd: '/', timeout: 15_000 });
-  return run.then(({ stdout }) => stdout).catch(() => undefined);
+  const options = {
+    env: inherited,
+    // In `/` Go says its own version, not the one that it would fetch for a module.
+    cwd: '/',
+    timeout: answerMs,
+    killSignal: 'SIGKILL',
+  } as const;
+  const isLate = setTimeout(() => terminal.say(`Waiting for ${command} …`), sayAfterMs);
+  try {
+    return (await promisify(execFile)(command, args, options)).stdout;
+  } catch (error) {
+    if (!isNoAnswer(error as ExecFileException)) return undefined;
+    throw new SetupError(
+      `${command} did not answer within ${answerMs / 1000} s: try again when this machine is less busy.`,
+      { cause: error },
+    );
+  } finally {
+    clearTimeout(isLate);
+  }
 };
+
+/** SIGKILL is the end of the time, or the system's when it has no memory. */
+const isNoAnswer = ({ signal, code }: ExecFileException): boolean =>
+  signal === 'SIGKILL' || ['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE'].includes(String(code));
 
 /** Compares the numbers of two dotted versions. */
 export const isAtLeast = (version: string, needed: string): boolean =>

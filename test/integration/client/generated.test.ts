@@ -71,7 +71,7 @@ const patienceMs = 5 * 60_000;
 const findPythonPackages = async () => {
   const python = await findPip(machine);
   const code = 'import sys; print(sys.version_info >= (3, 11), sys.implementation.cache_tag)';
-  const version = python && (await outputOf(python, ['-c', code], inherited));
+  const version = python && (await outputOf(python, ['-c', code], machine));
   if (!python || !version?.startsWith('True'))
     throw new MissingProgram('python3 ≥ 3.11 with pip is missing');
   const wheels = join(pythonPrograms, 'openapi-python-client.txt');

@@ -58,7 +58,7 @@ export const usePageReceivers = (): PageReceiver[] => {
   const ofPhp = (script: string, packages: string, isThere: string) => async () => {
     const [php] = findOnPath('php', machine);
     const check = `echo version_compare(PHP_VERSION, '8.0') >= 0 && extension_loaded('pdo_sqlite') && ${isThere} ? 'yes' : 'no';`;
-    if (!php || (await outputOf(php, ['-r', check], inherited)) !== 'yes')
+    if (!php || (await outputOf(php, ['-r', check], machine)) !== 'yes')
       throw new MissingProgram(`PHP 8 is missing, or a part of it: apt-get install ${packages}`);
     return async (secret: string | undefined) => {
       const port = await freePort();

@@ -2,7 +2,11 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { takeLock } from '../../../../stack/lock.ts';
-import { findTemporal, findTemporalServer } from '../../../../stack/temporal/program.ts';
+import {
+  type FindOptions,
+  findTemporal,
+  findTemporalServer,
+} from '../../../../stack/temporal/program.ts';
 import { createTerminal } from '../../../../stack/terminal.ts';
 import { until } from '../../../support/until.ts';
 import { aFolder, writeProgram } from '../../../support/stack/support.ts';
@@ -40,7 +44,7 @@ const aMachine = () => {
         'while [ "$1" != -o ]; do shift; done; target=$2',
         ...build,
       ]),
-    find: (own: { TEMPORAL_CLI_PATH?: string } = {}) =>
+    find: (own: Partial<FindOptions> = {}) =>
       findTemporal({ TEMPORAL_DOWNLOAD: false, ...settings, ...own }),
     findServer: () => findTemporalServer(settings),
     built: (): string[] =>
@@ -78,6 +82,50 @@ describe('findTemporal', () => {
     );
     await expect(machine.find({ TEMPORAL_CLI_PATH: other })).rejects.toThrow(/not an executable/);
     await expect(machine.find({ TEMPORAL_CLI_PATH: old })).rejects.toThrow(/1\.31\.9.*1\.32\.0/);
+  });
+
+  describe('on a machine so busy that a program does not answer', () => {
+    const answerMs = 500;
+    const slow = ['exec /bin/sleep 600'];
+
+    it('keeps the program in the cache, and says what did not answer', async () => {
+      const machine = aMachine();
+      machine.go('1.26.8', goodBuild);
+      const { path } = await machine.find();
+      const content = readFileSync(path);
+      writeProgram(path, slow);
+      await expect(machine.find({ answerMs })).rejects.toThrow(
+        `${path} did not answer within 0.5 s`,
+      );
+      writeFileSync(path, content);
+      await expect(machine.find({ answerMs: 60_000 })).resolves.toMatchObject({ path });
+    });
+
+    it('keeps the program that it has just made', async () => {
+      const machine = aMachine();
+      machine.go('1.26.8', [`echo "#!/bin/sh\n${slow[0]}" > "$target"; /bin/chmod 755 "$target"`]);
+      await expect(machine.find({ answerMs })).rejects.toThrow(/^\S+ did not answer within 0\.5 s/);
+      expect(machine.built()).toEqual(['temporal']);
+    });
+
+    it.each(['python3', 'go'])('does not say that %s is missing', async (name) => {
+      const machine = aMachine();
+      writeProgram(join(machine.folder, 'bin', name), slow);
+      const found = machine.find({
+        ...{ answerMs, TEMPORAL_DOWNLOAD: true, downloadSite: 'http://127.0.0.1:1' },
+      });
+      await expect(found).rejects.toThrow(`${name} did not answer within 0.5 s`);
+      await expect(found).rejects.not.toThrow('not installed');
+    });
+
+    it('does not say that TEMPORAL_CLI_PATH is wrong', async () => {
+      const machine = aMachine();
+      const path = join(machine.folder, 'mine');
+      writeProgram(path, slow);
+      await expect(machine.find({ answerMs, TEMPORAL_CLI_PATH: path })).rejects.toThrow(
+        `${path} did not answer within 0.5 s`,
+      );
+    });
   });
 
   it('uses the first program on PATH whose server is new enough', async () => {
