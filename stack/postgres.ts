@@ -13,7 +13,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../postgres/driver/connection.ts';
 import { SetupError } from '../process.ts';
 import { findPostgres, placeData, type PostgresBinaries } from './postgres-binaries.ts';
-import { commandLineOf, launch, type Launch, type RunningProcess } from './processes.ts';
+import { launch, type Launch, type RunningProcess } from './processes.ts';
+import { type StartLimits, watchStart } from './starting.ts';
+import { commandLineOf } from './system-processes.ts';
 
 export interface PostgresOptions {
   dataDir: string;
@@ -23,6 +25,7 @@ export interface PostgresOptions {
   onLine?: (line: string) => void;
   /** Replaces `launch`, to keep track of what was started. */
   start?: Launch;
+  startLimits?: StartLimits;
 }
 
 export interface RunningPostgres extends RunningProcess {
@@ -30,7 +33,6 @@ export interface RunningPostgres extends RunningProcess {
   url: string;
 }
 
-const startTimeoutMs = 60_000;
 const database = 'payments';
 
 /**
@@ -45,7 +47,7 @@ const database = 'payments';
 export const startPostgres = async (options: PostgresOptions): Promise<RunningPostgres> => {
   const binaries = findPostgres();
   const dataDir = placeData(options.dataDir, binaries.user);
-  if (!existsSync(dataDir)) await createCluster(binaries, dataDir, options.start ?? launch);
+  if (!existsSync(dataDir)) await createCluster(binaries, dataDir, options);
   clearPidFile(dataDir);
   const server = await launchServer(binaries, dataDir, options);
   const url = `postgres://postgres@127.0.0.1:${options.port}`;
@@ -67,7 +69,7 @@ const environment = { LC_ALL: 'C', TZ: 'UTC' };
 const createCluster = async (
   { native, user }: PostgresBinaries,
   dataDir: string,
-  start: Launch,
+  { start = launch, startLimits }: PostgresOptions,
 ): Promise<void> => {
   const partial = mkdtempSync(`${dataDir}.partial-`);
   if (user) chownSync(partial, user.uid, user.gid);
@@ -85,9 +87,10 @@ const createCluster = async (
     env: environment,
     onLine: (line, from) => from === 'stderr' && lines.push(line),
   });
-  const timer = setTimeout(() => void initdb.stop(), startTimeoutMs);
-  const end = await initdb.exited;
-  clearTimeout(timer);
+  const watch = watchStart(initdb.pid, startLimits);
+  const end = await Promise.race([initdb.exited, watch.hung]);
+  watch.stop();
+  await initdb.stop();
   if (end !== 'ended with code 0')
     throw new SetupError(
       `Postgres could not make its data folder ${dataDir} (initdb ${end}): ${reasonIn(lines)}`,
@@ -146,7 +149,14 @@ const launchServer = async (
 const launchOnce = async (
   { native, user }: PostgresBinaries,
   dataDir: string,
-  { port, settings, onLine, start = launch, lines }: PostgresOptions & { lines: string[] },
+  {
+    port,
+    settings,
+    onLine,
+    start = launch,
+    startLimits,
+    lines,
+  }: PostgresOptions & { lines: string[] },
 ): Promise<RunningProcess | undefined> => {
   const ready = Promise.withResolvers<boolean>();
   const all = { listen_addresses: '127.0.0.1', unix_socket_directories: '', ...settings };
@@ -173,9 +183,14 @@ const launchOnce = async (
     },
   });
   void server.exited.then(() => ready.resolve(false));
-  const timer = setTimeout(() => ready.resolve(false), startTimeoutMs);
+  // Its work is seen, so its lines need not count.
+  const watch = watchStart(server.pid, startLimits);
+  void watch.hung.then((why) => {
+    lines.push(`it ${why}`);
+    ready.resolve(false);
+  });
   const isReady = await ready.promise;
-  clearTimeout(timer);
+  watch.stop();
   if (isReady) return server;
   await server.stop();
   return undefined;

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { writeAtomically } from './data-folder.ts';
-import { launch, type Launch, type RunningProcess, signalGroup, startTimeOf } from './processes.ts';
+import { launch, type Launch, type RunningProcess, signalGroup } from './processes.ts';
+import { startTimeOf } from './system-processes.ts';
 
 /** The start tells a process from a later one with the same id. */
 const Entry = z.object({ name: z.string(), pid: z.int(), startedAt: z.string() });

@@ -1,9 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from '../process.ts';
 import { type Log, reasonIn } from './logs.ts';
+import { type StartLimits, watchStart } from './starting.ts';
 
 /** Each signal in turn, with the time it has to end the process. The last one is SIGKILL. */
 type StopSignals = [signal: NodeJS.Signals, waitMs: number][];
@@ -91,40 +91,6 @@ export const signalGroup = (pid: number, signal: NodeJS.Signals): void => {
 };
 
 /**
- * The command line of a process; empty when there is none, or while its program is still being loaded. Small
- * Linux images have no `ps`, and macOS has no `/proc`.
- */
-export const commandLineOf = (pid: number): string =>
-  existsSync('/proc/self/cmdline')
-    ? readProc(pid, 'cmdline').replaceAll('\0', ' ').trim()
-    : readPs(pid, 'command');
-
-/**
- * The time at which a process started, as the system writes it; empty when there is none or it has ended. With
- * the id it names one process, from the fork on.
- */
-export const startTimeOf = (pid: number): string => {
-  if (!existsSync('/proc/self/stat')) return readPs(pid, 'lstart');
-  const stat = readProc(pid, 'stat');
-  // Field 2 is a name in brackets, which may have spaces. Field 3 is the state, field 22 the start.
-  const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return state === 'Z' ? '' : (fields[18] ?? '');
-};
-
-const readProc = (pid: number, file: string): string => {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
-  } catch {
-    return '';
-  }
-};
-
-const readPs = (pid: number, column: string): string =>
-  spawnSync('ps', ['-ww', '-o', `${column}=`, '-p', String(pid)], {
-    encoding: 'utf8',
-  }).stdout.trim();
-
-/**
  * Node's flags for the processes of the service, each of which keeps some 40 MB of objects. On a large
  * machine V8 would let the young objects of each heap alone take over 130 MB, and the worker has two.
  *
@@ -138,8 +104,6 @@ const heapFlags = [
   '--no-allocation-site-pretenuring',
 ];
 
-const startTimeoutMs = 60_000;
-
 export interface ProgramOptions {
   name: string;
   /** The entry file and its arguments. The program sends 'ready' to its parent. */
@@ -150,16 +114,18 @@ export interface ProgramOptions {
   log: Log;
   /** Replaces `launch`, to keep track of what was started. */
   start?: Launch;
+  startLimits?: StartLimits;
 }
 
 /**
  * Starts one of our own programs on the Node we run on, and waits until it is ready.
- * @throws SetupError with the reason that the program gave
+ * @throws SetupError with the reason that the program gave, or that it hangs
  */
 export const startProgram = async (options: ProgramOptions): Promise<RunningProcess> => {
   const { name, log, start = launch } = options;
   const ready = Promise.withResolvers<void>();
   const errors: string[] = [];
+  let watch: ReturnType<typeof watchStart> | undefined;
   const running = await start({
     name,
     command: process.execPath,
@@ -171,6 +137,7 @@ export const startProgram = async (options: ProgramOptions): Promise<RunningProc
     ],
     onLine: (line, from) => {
       log.write(line, from);
+      watch?.wrote();
       if (from === 'stderr' && errors.length < 100) errors.push(line);
     },
     onMessage: (message) => {
@@ -180,7 +147,8 @@ export const startProgram = async (options: ProgramOptions): Promise<RunningProc
   const fail = (what: string) =>
     ready.reject(new SetupError(`${name} ${what}${reasonIn(errors)}. Its log is ${log.path}.`));
   void running.exited.then(fail);
-  const timer = setTimeout(() => fail('was not ready within a minute'), startTimeoutMs);
+  watch = watchStart(running.pid, options.startLimits);
+  void watch.hung.then(fail);
   try {
     await ready.promise;
     return running;
@@ -188,6 +156,6 @@ export const startProgram = async (options: ProgramOptions): Promise<RunningProc
     await running.stop();
     throw error;
   } finally {
-    clearTimeout(timer);
+    watch.stop();
   }
 };

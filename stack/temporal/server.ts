@@ -7,6 +7,7 @@ import { SetupError } from '../../process.ts';
 import { historyRetention } from '../../temporal/namespace.ts';
 import { searchAttributes } from '../../temporal/start-options.ts';
 import { type Launch, launch, type RunningProcess } from '../processes.ts';
+import { type StartLimits, watchStart } from '../starting.ts';
 
 export interface TemporalOptions {
   /** Path of the Temporal CLI, see program.ts. */
@@ -20,6 +21,7 @@ export interface TemporalOptions {
   onLine?: (line: string) => void;
   /** Replaces `launch`, to keep track of what was started. */
   start?: Launch;
+  startLimits?: StartLimits;
 }
 
 export interface RunningTemporal extends RunningProcess {
@@ -30,7 +32,6 @@ export interface RunningTemporal extends RunningProcess {
 
 const host = '127.0.0.1';
 const namespace = 'default';
-const startTimeoutMs = 60_000;
 
 // The defaults protect a shared cluster; here one service has the server for itself.
 const dynamicConfig = {
@@ -88,7 +89,7 @@ export const startTemporal = async (options: TemporalOptions): Promise<RunningTe
     },
   });
   try {
-    const connection = await connectTo(address, server, lines);
+    const connection = await connectTo(address, server, lines, options.startLimits);
     try {
       await setRetention(connection);
     } finally {
@@ -137,11 +138,12 @@ const argumentsFor = ({ dbFile, port, uiPort, extraArgs = [] }: TemporalOptions)
   ...extraArgs,
 ];
 
-/** Connects as soon as the server answers. @throws SetupError when it ends before that */
+/** Connects as soon as the server answers. @throws SetupError when it ends or hangs before that */
 export const connectTo = (
   address: string,
-  server: Pick<RunningProcess, 'exited'>,
+  server: RunningProcess,
   lines: string[],
+  startLimits?: StartLimits,
 ): Promise<Connection> =>
   waitFor(
     async () => {
@@ -152,12 +154,13 @@ export const connectTo = (
     },
     server,
     lines,
+    startLimits,
   );
 
-/** Waits until the server listens there. @throws SetupError when it ends before that */
+/** Waits until the server listens there. @throws SetupError when it ends or hangs before that */
 export const waitUntilListening = async (
   address: string,
-  server: Pick<RunningProcess, 'exited'>,
+  server: RunningProcess,
   lines: string[],
 ): Promise<void> => {
   await waitFor(async () => (await isListening(address)) || undefined, server, lines);
@@ -165,20 +168,26 @@ export const waitUntilListening = async (
 
 const waitFor = async <Found>(
   find: () => Promise<Found | undefined>,
-  { exited }: Pick<RunningProcess, 'exited'>,
+  { pid, exited }: RunningProcess,
   lines: string[],
+  startLimits?: StartLimits,
 ): Promise<Found> => {
   let end: string | undefined;
-  void exited.then((how) => (end = how));
-  for (const until = Date.now() + startTimeoutMs; ; await sleep(25)) {
-    if (end !== undefined)
-      throw new SetupError(
-        `The Temporal server did not start, it ${end}: ${lines.at(-1) ?? 'no reason given'}`,
-      );
-    const found = await find();
-    if (found !== undefined) return found;
-    if (Date.now() > until)
-      throw new SetupError('The Temporal server did not answer within a minute.');
+  // Its work is seen, so its lines need not count.
+  const watch = watchStart(pid, startLimits);
+  for (const ending of [exited, watch.hung]) void ending.then((how) => (end ??= how));
+  try {
+    for (;;) {
+      const found = await find();
+      if (found !== undefined) return found;
+      if (end !== undefined)
+        throw new SetupError(
+          `The Temporal server did not start, it ${end}: ${lines.at(-1) ?? 'no reason given'}`,
+        );
+      await sleep(25);
+    }
+  } finally {
+    watch.stop();
   }
 };
 
@@ -204,7 +213,7 @@ export const reachTemporal = async (address: string, options: ConnectionOptions)
     await connection.close();
   } catch (error) {
     throw new SetupError(
-      `TEMPORAL_ADDRESS: no Temporal server answers at ${address}: start it, correct the address (or TLS and API key), or unset it to use the embedded one.`,
+      `TEMPORAL_ADDRESS: no Temporal server answered within 5 s at ${address}: start it, correct the address (or TLS and API key), or unset it to use the embedded one.`,
       { cause: error },
     );
   }

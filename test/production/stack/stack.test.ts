@@ -8,7 +8,7 @@ import { createTokens } from '../../../postgres/tokens.ts';
 import type { ConnectionFile } from '../../../stack/connection-file.ts';
 import { freePort } from '../../../stack/ports.ts';
 import { startPostgres } from '../../../stack/postgres.ts';
-import { commandLineOf, startTimeOf } from '../../../stack/processes.ts';
+import { commandLineOf, startTimeOf } from '../../../stack/system-processes.ts';
 import { startTemporal } from '../../../stack/temporal/server.ts';
 import {
   aFolder,

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { commandLineOf } from '../../../stack/processes.ts';
+import { commandLineOf } from '../../../stack/system-processes.ts';
 import {
   aFolder,
   prepare,

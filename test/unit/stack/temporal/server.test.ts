@@ -22,3 +22,12 @@ it('removes the half of a database that a failed first start leaves, but never a
   await expect(start()).rejects.toThrow(/disk is full; its database is .*: without that file it/);
   expect(readFileSync(dbFile, 'utf8')).toBe('payments');
 });
+
+it('ends a server that hangs', async () => {
+  const program = join(aFolder(), 'temporal');
+  writeProgram(program, ['echo starting; exec sleep 600']);
+  const startLimits = { idleMs: 1_500, wholeMs: 600_000 };
+  await expect(startTemporal({ program, port: await freePort(), startLimits })).rejects.toThrow(
+    'The Temporal server did not start, it has done nothing for 1.5 s: starting',
+  );
+});
