@@ -66,7 +66,7 @@ const pay = async ({ terminal }: Deps, { checkout_url: checkoutUrl }: Payment) =
     const response = await browse(checkoutUrl);
     return response.status === 503 ? undefined : response;
   });
-  if (!checkout) throw new DemoError('The payment was not opened at the gateway.');
+  if (!checkout) throw new DemoError('The payment was not opened at the gateway within 30 s.');
   const gatewayPage = targetOf(checkout);
   const page = await browse(gatewayPage);
   if (page.status !== 200 || !page.text.includes('<form'))
@@ -122,7 +122,10 @@ const seePaid = async ({ connection, payments, terminal, limits }: Deps, created
     return status === 'paid' || undefined;
   });
   terminal.received(status);
-  if (!isPaid) throw new DemoError(`The payment did not become paid: it is ${status}.`);
+  if (!isPaid)
+    throw new DemoError(
+      `The payment did not become paid: it is ${status} after ${limits.paidMs / 1000} s.`,
+    );
   terminal.good('The payment is paid.');
 };
 
@@ -142,7 +145,10 @@ const seeWebhook = async ({ connection, terminal, limits }: Deps, payment: Payme
     const response = await fetch(url, { signal: AbortSignal.timeout(10_000) });
     return orderSchema.safeParse(await response.json().catch(() => undefined)).data?.webhook;
   });
-  if (!webhook) throw new DemoError('No webhook with a valid signature reached the shop.');
+  if (!webhook)
+    throw new DemoError(
+      `No webhook with a valid signature reached the shop within ${limits.webhookMs / 1000} s.`,
+    );
   const headers = Object.entries(webhook.headers).map(([name, value]) => `${name}: ${value}`);
   terminal.block(`POST /webhook\n${headers.join('\n')}\n\n${webhook.body}`);
 

@@ -29,9 +29,12 @@ await runOnce(async () => {
     ...temporal.connectionOptions,
     connectTimeout: connectTimeoutMs,
   }).catch((error: unknown) => {
-    throw new SetupError('Could not connect to Temporal: start it, or set TEMPORAL_ADDRESS.', {
-      cause: error,
-    });
+    throw new SetupError(
+      `Could not connect to Temporal within ${connectTimeoutMs / 1000} s: start it, or set TEMPORAL_ADDRESS.`,
+      {
+        cause: error,
+      },
+    );
   });
   try {
     const { workflow } = new Client({ connection, namespace: temporal.namespace });

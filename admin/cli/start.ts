@@ -53,9 +53,12 @@ const connectTemporal = async ({
     const connection = await Connection.connect({ ...connectionOptions, connectTimeout: 5_000 });
     return new Client({ connection, namespace });
   } catch (error) {
-    throw new SetupError('Could not connect to Temporal: start it, or set TEMPORAL_ADDRESS.', {
-      cause: error,
-    });
+    throw new SetupError(
+      'Could not connect to Temporal within 5 s: start it, or set TEMPORAL_ADDRESS.',
+      {
+        cause: error,
+      },
+    );
   }
 };
 

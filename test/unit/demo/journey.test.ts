@@ -91,9 +91,9 @@ describe('the journey of npm run demo', () => {
   });
 
   it.each<[Behaviour, string]>([
-    [{ status: 'pending' }, 'did not become paid: it is pending'],
+    [{ status: 'pending' }, 'did not become paid: it is pending after 0.3 s'],
     [{ status: 'failed' }, 'did not become paid: it is failed'],
-    [{ arrives: false }, 'No webhook with a valid signature'],
+    [{ arrives: false }, 'No webhook with a valid signature reached the shop within 0.3 s'],
     [{ verified: false }, 'No webhook with a valid signature'],
     [{ signedWith: `whsec_${'o'.repeat(43)}` }, 'signature is wrong'],
     [{ event: { ...goodEvent, payment_id: 'PAY_2' } }, 'does not say that this payment is paid'],
