@@ -325,6 +325,7 @@ end
 $$;
 
 grant execute on function payment_to_refund(text) to payments_api, payments_admin, payments_console;
+grant execute on function refund_to_confirm(text, text, bigint, text, boolean, timestamptz) to payments_admin, payments_console;
 grant execute on function ask_refund_rule(text, text, bigint, text) to payments_console;
 
 commit;

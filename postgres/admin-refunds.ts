@@ -18,9 +18,19 @@ export interface RefundRecord extends Refund {
   askedBy: string | null;
   /** Another admin must confirm it: until then the gateway is not told. */
   toConfirm: boolean;
+  /** Why another admin must confirm it, or had to; null: none had to. */
+  overRule: OverRule | null;
   /** Its application is disabled: until an admin enables or releases it, the gateway is not told. */
   isHeld: boolean;
   cancelRequested: boolean;
+}
+
+/** The sum for which another admin must confirm a refund, and the amount of the rule. In minor units. */
+export interface OverRule {
+  /** The refund, all that admins have asked for of the payment, or all that this admin has within 24 hours. */
+  counted: 'refund' | 'payment' | 'admin';
+  total: number;
+  above: number;
 }
 
 /** Refunds of one application that no gateway was told of. Of each currency. */
@@ -33,6 +43,8 @@ export interface ReservedRefunds {
 const columns = (sql: Queries) => sql`
   ${selectRefund(sql)}, r.times_told as "timesTold", r.told_at as "toldAt", r.gateway_reference as "gatewayReference",
   r.gateway_code as "gatewayCode", r.gateway_message as "gatewayMessage", r.token, r.asked_by as "askedBy",
+  case when r.confirmed_for is not null then jsonb_build_object(
+    'counted', r.confirmed_for, 'total', r.confirmed_sum, 'above', r.confirmed_above) end as "overRule",
   r.to_confirm as "toConfirm", r.cancel_requested as "cancelRequested", ${isHeld(sql)} as "isHeld"`;
 
 export const createAdminRefunds = (sql: Queries) => ({
@@ -97,6 +109,13 @@ export const createAdminRefunds = (sql: Queries) => ({
       update refunds r set released = true, due_at = now()
       where r.id = ${id} and not r.cancel_requested and ${isHeld(sql)}
       returning ${columns(sql)}`),
+
+  /** Why another admin would have to confirm a refund that the admin asks for now; undefined: none has to. */
+  overRule: (paymentId: string, amount: number, asker: string) =>
+    first(sql<OverRule[]>`
+      select o.* from payments p cross join lateral
+        refund_to_confirm(p.id, p.currency, ${amount}, ${asker}, p.test, now()) as o
+      where p.id = ${paymentId}`),
 
   /** Above which amount another admin must confirm a refund, in minor units; undefined: none. */
   async approvalAbove(currency: string): Promise<number | undefined> {

@@ -2,7 +2,7 @@ import { currencyExponents, formatMoney } from '../../contract/money.ts';
 import { amountLeft } from '../../contract/payment-fields.ts';
 import { refundStatuses } from '../../contract/refund.ts';
 import { Refusal } from '../operations/change.ts';
-import { refundDetailFacts, refundFacts, reservedText } from '../operations/facts.ts';
+import { overRuleText, refundDetailFacts, refundFacts, reservedText } from '../operations/facts.ts';
 import type { RefundRecord } from '../../postgres/admin-refunds.ts';
 import {
   amountIn,
@@ -100,21 +100,25 @@ const createCommand: CommandSpec = {
     const problem = await operations.refunds.findProblem(id, { amount: amount ?? left, recorded });
     if (problem !== null) throw new Refusal(`${id}: ${problem}`);
     const money = formatMoney({ amount: amount ?? left, currency });
+    const overRule = await operations.refunds.overRule(id, amount ?? left);
     return {
+      waits: overRule ? `${overRuleText(overRule, { currency, asker: null })} Then ` : '',
       wanted: amount ?? left,
       money: amount === null ? `${money}, everything that is left of ${id},` : `${money} of ${id}`,
     };
   },
-  describeChange: (_, { money, recorded }) =>
-    `${String(money)} ${recorded ? 'is recorded as given back' : 'goes back to the payer'}.`,
+  describeChange: (_, { money, recorded, waits }) =>
+    `${String(waits)}${String(money)} ${recorded ? 'is recorded as given back' : 'goes back to the payer'}.`,
   run: async ({ args: [id = ''], options, reason, operations }) => {
     const amount = Number(options['wanted']);
     const recorded = options['recorded'] === true;
     const wanted = { amount, recorded, reason: givenReason(reason) };
-    const { refund, toConfirm } = await operations.refunds.create(id, wanted);
-    const next = toConfirm ? ' Another admin must confirm it: refunds confirm.' : '';
-    const text = `${refund.id} gives ${formatMoney(refund)} back.${next}`;
-    return { text, json: { ...refund, toConfirm } };
+    const { refund, toConfirm, overRule } = await operations.refunds.create(id, wanted);
+    const { currency } = refund;
+    const text = overRule
+      ? `${refund.id} waits: refunds confirm. ${overRuleText(overRule, { currency, asker: null })}`
+      : `${refund.id} gives ${formatMoney(refund)} back.`;
+    return { text, json: { ...refund, toConfirm, overRule } };
   },
 };
 
@@ -128,13 +132,18 @@ const moneyOf = ({ refund }: Readonly<Record<string, unknown>>): string => {
   return `${formatMoney({ amount, currency })} of ${paymentId} (${id})`;
 };
 
+const whyOf = (options: Readonly<Record<string, unknown>>): string => {
+  const { overRule, currency, askedBy } = options['refund'] as RefundRecord; // As above.
+  return overRule ? overRuleText(overRule, { currency, asker: askedBy ?? '' }) : '';
+};
+
 const confirmCommand: CommandSpec = {
   usage: 'confirm <refund>',
   summary: 'confirm a refund that another admin has asked for',
   examples: ['refunds confirm REFUND_4T9GZ7Q2W8YB6K1MXR5C0NHJDV'],
   options: [reasonOption()],
   prepare: withRefund,
-  describeChange: (_, options) => `${moneyOf(options)} goes back to the payer.`,
+  describeChange: (_, options) => `${moneyOf(options)} goes back to the payer. ${whyOf(options)}`,
   run: async ({ args: [id = ''], reason, operations }) => {
     await operations.refunds.confirm(id, reason);
     return { text: `${id} is confirmed.`, json: { id } };

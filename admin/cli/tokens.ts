@@ -6,7 +6,7 @@ import {
   tokenScopes,
 } from '../../contract/token.ts';
 import { dayMs } from '../../contract/time.ts';
-import { tokenFacts } from '../operations/facts.ts';
+import { tokenFacts, tokenWaits } from '../operations/facts.ts';
 import {
   type CommandSpec,
   type CommandGroup,
@@ -56,7 +56,7 @@ const issueCommand: CommandSpec = {
     // In a script, too: the API would answer 401 without a word why.
     if (toConfirm)
       io.note(
-        `Nobody can use it until another admin confirms it: tokens confirm ${application} ${id}`,
+        `Nobody can use it until another admin confirms it: tokens confirm ${application} ${id}\n${tokenWaits}`,
       );
     const json = { token, id, mode, name, scopes, expiresAt, toConfirm };
     return { text: token, note: secretNotice, json };
@@ -79,7 +79,7 @@ const confirmCommand: CommandSpec = {
   examples: ['tokens confirm shop 3f1c9a0b2d4e5f60 --reason "agreed with Ada"'],
   options: [reasonOption()],
   describeChange: ([application, id]) =>
-    `Whoever has the token ${id} can give the money of payments of ${application} back.`,
+    `Whoever has the token ${id} can give the money of payments of ${application} back. ${tokenWaits}`,
   run: async ({ args: [application = '', id = ''], reason, operations }) => {
     const { prefix, name } = await operations.tokens.confirm({ application, id }, reason);
     return { text: `Confirmed: ${prefix}… (${name})`, json: { confirmed: id } };

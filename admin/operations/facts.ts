@@ -5,7 +5,7 @@ import { dayMs, hourMs, isoTime, minuteMs } from '../../contract/time.ts';
 import { isTerminal } from '../../contract/status.ts';
 import type { AccountDifference } from '../../postgres/account-days.ts';
 import type { DisputeRecord } from '../../postgres/admin-disputes.ts';
-import type { RefundRecord, ReservedRefunds } from '../../postgres/admin-refunds.ts';
+import type { OverRule, RefundRecord, ReservedRefunds } from '../../postgres/admin-refunds.ts';
 import type { PaymentRecord } from '../../postgres/admin-payments.ts';
 import type { TokenSummary } from '../../postgres/admin-tokens.ts';
 import type { NoticeAddress } from '../../postgres/notice-addresses.ts';
@@ -73,6 +73,32 @@ export const waitsOf = ({ status, stage, isHeld, toConfirm, cancelRequested }: R
     .filter(Boolean)
     .join(', ');
 
+/**
+ * The sum for which another admin confirms a refund, and the rule.
+ * @param asker the admin who asks for it; null: who reads the text
+ */
+const overRuleReason = (
+  { counted, total, above }: OverRule,
+  { currency, asker }: { currency: string; asker: string | null },
+): string => {
+  const sum = formatMoney({ amount: total, currency });
+  const asked = asker === null ? 'you have' : `${asker} has`;
+  const what = {
+    refund: `it gives ${sum} back`,
+    payment: `with it admins have asked for ${sum} of this payment`,
+    admin: `with it ${asked} asked for ${sum} within 24 hours`,
+  }[counted];
+  return `because ${what}, and the rule is ${formatMoney({ amount: above, currency })}`;
+};
+
+/** Says that another admin must confirm a refund, and why. */
+export const overRuleText = (...of: Parameters<typeof overRuleReason>): string =>
+  `Another admin must confirm it, ${overRuleReason(...of)}.`;
+
+/** Why a token waits. */
+export const tokenWaits =
+  'While refunds of admins need a second admin, so does a new token with the scope refund: it gives money back without one.';
+
 export const refundFacts = (refund: RefundRecord) => ({
   Refund: refund.id,
   Payment: refund.paymentId,
@@ -119,6 +145,9 @@ export const refundDetailFacts = ({ refund, payment, asked, confirmed }: RefundD
     Reason: asked?.reason ?? (refund.reason && labelOf('refundReason', refund.reason)),
     Reference: refund.reference,
     Created: facts.Created,
+    'Second admin':
+      refund.overRule &&
+      overRuleReason(refund.overRule, { currency: refund.currency, asker: refund.askedBy ?? '' }),
     'Confirmed by': confirmed?.actor,
     'Reason of the confirmation': confirmed?.reason,
     Told: facts.Told,

@@ -85,7 +85,9 @@ export const createRefundDetails = ({ sql, workflowUrl }: Pick<Deps, 'sql' | 'wo
      * @throws NotFound
      */
     async details(id: string, { withAudit }: { withAudit: boolean }): Promise<RefundDetails> {
-      const refund = await createAdminRefunds(sql).get(id);
+      const found = await createAdminRefunds(sql).get(id);
+      // It tells what an admin has asked for in other applications.
+      const refund = found && { ...found, ...(!withAudit && { overRule: null }) };
       const payment = refund && (await createAdminPayments(sql).get(refund.paymentId));
       if (!refund || !payment) throw new NotFound(`There is no refund ${id}.`);
       const [records, exchanges, events] = await Promise.all([

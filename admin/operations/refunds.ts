@@ -5,7 +5,11 @@ import { amountLeft } from '../../contract/payment-fields.ts';
 import type { Refund } from '../../contract/refund.ts';
 import { findRefundProblem } from '../../gateways/refundable.ts';
 import { findDriver } from '../../gateways/registry.ts';
-import { createAdminRefunds, type RefundRecord } from '../../postgres/admin-refunds.ts';
+import {
+  createAdminRefunds,
+  type OverRule,
+  type RefundRecord,
+} from '../../postgres/admin-refunds.ts';
 import { createConfirmations } from '../../postgres/confirmations.ts';
 import type { RefundFilter } from '../../postgres/refund-filter.ts';
 import type { RefundEnd } from '../../postgres/refund-outcomes.ts';
@@ -56,6 +60,10 @@ export const createRefundOperations = (
       return findRefundProblem(payment, wanted, now())?.message ?? null;
     },
 
+    /** Why another admin will have to confirm this refund; undefined: none has to. */
+    overRule: (paymentId: string, amount: number): Promise<OverRule | undefined> =>
+      createAdminRefunds(sql).overRule(paymentId, amount, actor),
+
     /**
      * Gives money of a paid payment back.
      * @param options.amount in minor units; null: everything that is left
@@ -65,7 +73,7 @@ export const createRefundOperations = (
     async create(
       paymentId: string,
       { amount: wanted, reason, recorded }: AdminRefund,
-    ): Promise<{ refund: Refund; toConfirm: boolean }> {
+    ): Promise<{ refund: Refund; toConfirm: boolean; overRule: OverRule | null }> {
       const id = refundId(['admin', randomUUID()]);
       const made = await change(
         { action: 'refund.create', subject: `refund:${id}`, reason },
@@ -88,10 +96,11 @@ export const createRefundOperations = (
           });
           if (typeof refund !== 'object')
             throw new Refusal('The payment has just changed: try again.');
-          const { toConfirm = false } = (await createAdminRefunds(tx).get(id)) ?? {};
+          const { toConfirm = false, overRule = null } =
+            (await createAdminRefunds(tx).get(id)) ?? {};
           const facts = { payment: paymentId, amount, currency, method };
           const after = { ...facts, ...(toConfirm && { to_confirm: true }) };
-          return { result: { refund, toConfirm }, before: null, after };
+          return { result: { refund, toConfirm, overRule }, before: null, after };
         },
       );
       if (!made.toConfirm) await start(made.refund);

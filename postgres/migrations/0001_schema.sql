@@ -300,6 +300,10 @@ create table refunds (
   asked_via text constraint refunds__asked_via check (asked_via in ('cli', 'console')),
   -- Another admin must confirm it: until then the gateway is not told.
   to_confirm boolean not null default false,
+  -- Why, as refund_to_confirm has said: the sum that was above the amount of the rule, and that amount.
+  confirmed_for text constraint refunds__confirmed_for check (confirmed_for in ('refund', 'payment', 'admin')),
+  confirmed_sum bigint,
+  confirmed_above bigint,
   -- An admin has it go on although its application is disabled.
   released boolean not null default false,
   -- An admin's decision about a refund that is by_hand.
@@ -444,11 +448,31 @@ create function payment_to_refund(payment text) returns setof payments language 
   select * from payments where id = payment for no key update
 $$;
 revoke execute on function payment_to_refund(text) from public;
+-- The sum for which another admin must confirm a refund of an admin, and the amount of the rule; no row: none is above it.
+-- Three sums count, each with the new refund: the refund, what admins have asked for of the payment, and what this one has
+-- in 24 hours. So do refunds that an admin has settled as failed, because the gateway may have given the money back after
+-- all. Nobody dates a refund back.
+create function refund_to_confirm(of_payment text, in_currency text, wanted bigint, asker text, is_test boolean, at timestamptz)
+  returns table (counted text, total bigint, above bigint) language sql stable
+  set search_path = pg_catalog, public, pg_temp as $$
+  select s.counted, s.total, a.above from refund_approvals a cross join lateral (values
+    (1, 'refund', wanted),
+    (2, 'payment', wanted + (
+      select coalesce(sum(r.amount), 0)::bigint from refunds r
+      where r.payment_id = of_payment and r.requested_by = 'admin' and (r.status <> 'failed' or r.settled_as = 'failed'))),
+    (3, 'admin', wanted + (
+      select coalesce(sum(r.amount), 0)::bigint from refunds r
+      where person_of(r.asked_by) = person_of(asker) and r.created_at > at - interval '24 hours'
+        and r.requested_by = 'admin' and (r.test, r.currency) = (is_test, in_currency)
+        and (r.status <> 'failed' or r.settled_as = 'failed')))
+  ) as s (rank, counted, total)
+  where a.currency = in_currency and s.total > a.above
+  order by s.rank limit 1
+$$;
+revoke execute on function refund_to_confirm(text, text, bigint, text, boolean, timestamptz) from public;
 -- Reserves what a refund asks for. One that was made at the gateway reserves nothing.
 -- The limit: a transaction that began before midnight may come after one of the new day, so a day never goes back. A clock
 -- that runs ahead begins no day: those of Postgres and of who asks must agree that it has begun.
--- The rule: what admins have asked for of the payment, and what this one has in 24 hours, count. So do refunds that an
--- admin has settled as failed, because the gateway may have given the money back after all. Nobody dates a refund back.
 -- The row of the rule is locked, so of two refunds at once the second one sees the first.
 create function reserve_refund() returns trigger language plpgsql
   security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -456,7 +480,7 @@ declare
   -- By the clock that is behind.
   asked_at timestamptz := least(now(), new.created_at);
   today date := (asked_at at time zone 'utc')::date;
-  most bigint;
+  why record;
 begin
   update payments p set amount_refund_pending = p.amount_refund_pending + new.amount
   where p.id = new.payment_id and p.status = 'paid'
@@ -481,16 +505,13 @@ begin
   else
     new.created_at := greatest(new.created_at, date_trunc('milliseconds', now()));
     new.updated_at := greatest(new.updated_at, new.created_at);
-    select above into most from refund_approvals where currency = new.currency for update;
-    if most < new.amount + greatest((
-      select coalesce(sum(r.amount), 0) from refunds r
-      where r.payment_id = new.payment_id and r.requested_by = 'admin' and (r.status <> 'failed' or r.settled_as = 'failed')
-    ), (
-      select coalesce(sum(r.amount), 0) from refunds r
-      where person_of(r.asked_by) = person_of(new.asked_by) and r.created_at > asked_at - interval '24 hours'
-        and r.requested_by = 'admin' and (r.test, r.currency) = (new.test, new.currency)
-        and (r.status <> 'failed' or r.settled_as = 'failed')
-    )) then
+    perform from refund_approvals where currency = new.currency for update;
+    select * into why
+    from refund_to_confirm(new.payment_id, new.currency, new.amount, new.asked_by, new.test, asked_at);
+    if found then
+      new.confirmed_for := why.counted;
+      new.confirmed_sum := why.total;
+      new.confirmed_above := why.above;
       new.to_confirm := true;
       new.due_at := null;
     end if;

@@ -3,7 +3,7 @@ import { defaultTokenScopes, tokenScopes, type TokenScope } from '../../../contr
 import { dayMs } from '../../../contract/time.ts';
 import { NotFound, Refusal } from '../../operations/change.ts';
 import { isSamePerson } from '../../operations/confirmation.ts';
-import { reservedText, tokenFacts } from '../../operations/facts.ts';
+import { reservedText, tokenFacts, tokenWaits } from '../../operations/facts.ts';
 import { type Action, secretPage } from '../actions.ts';
 import { select } from '../filters.ts';
 import type { Html } from '../html.ts';
@@ -227,7 +227,7 @@ const confirmToken = applicationAction({
       throw new Refusal('You have issued this token yourself. Another admin must confirm it.');
     return {
       title: `Confirm the token “${name}” of ${slug}`,
-      consequence: 'Whoever has it can give the money of this application’s payments back.',
+      consequence: `Whoever has it can give the money of this application’s payments back. ${tokenWaits}`,
       button: 'Confirm',
       done: `The token “${name}” was confirmed.`,
       facts: { Token: name, Prefix, Mode, Scopes, Expires, Issued, 'Issued by': issuedBy },

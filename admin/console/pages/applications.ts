@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { isSamePerson } from '../../operations/confirmation.ts';
-import { applicationFacts, tokenFacts } from '../../operations/facts.ts';
+import { applicationFacts, tokenFacts, tokenWaits } from '../../operations/facts.ts';
 import type { TokenState } from '../../operations/labels.ts';
 import { hideQuery } from '../../operations/webhook-url.ts';
 import type { TokenSummary } from '../../../postgres/admin-tokens.ts';
@@ -170,6 +170,7 @@ export const applicationRoutes = (deps: Deps): Route[] => {
         rows: tokens.slice(0, tokensMax).map(tokenRow),
         ifEmpty: `The application has no ${mode} token.`,
       })}
+      ${tokens.some((token) => stateOf(token, deps.now()) === 'to_confirm') ? html`<p class="soft">${tokenWaits}</p>` : ''}
       ${pageLinks(at, query, tokens.length > tokensMax ? (tokens[tokensMax - 1]?.id ?? null) : null)}
       <div class="actions">${isAdmin ? action(`${at}/tokens/issue`, 'Issue a token') : ''}</div>
       <h2>Webhook secrets</h2>

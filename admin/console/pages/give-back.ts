@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import { formatMoney, parseMoneyOf, typedMoney } from '../../../contract/money.ts';
 import { amountLeft } from '../../../contract/payment-fields.ts';
 import { Refusal } from '../../operations/change.ts';
+import { overRuleText } from '../../operations/facts.ts';
 import { labelOf } from '../../operations/labels.ts';
 import type { PaymentRecord } from '../../../postgres/admin-payments.ts';
 import { type Action, holdsSecret } from '../actions.ts';
@@ -121,11 +122,17 @@ export const giveBack: Action = {
   confirm: async (request) => {
     const { payment, recorded, ...money } = await moneyIn(request);
     const sum = formatMoney(money);
+    const overRule = await request.operations.refunds.overRule(payment.id, money.amount);
+    const waits = overRule
+      ? `${overRuleText(overRule, { currency: money.currency, asker: null })} Then `
+      : '';
     return {
       title: recorded ? 'Record money that was given back' : 'Give money back',
-      consequence: recorded
-        ? `${sum} is recorded as given back outside of the gateway, which is not told.`
-        : `${sum} goes back to the payer. It cannot be called back once the gateway was told.`,
+      consequence: `${waits}${
+        recorded
+          ? `${sum} is recorded as given back outside of the gateway, which is not told.`
+          : `${sum} goes back to the payer. It cannot be called back once the gateway was told.`
+      }`,
       button: recorded ? `Record ${sum} as given back` : `Give ${sum} back`,
       facts: { 'To give back': sum, Left: formatMoney(leftOf(payment)), ...paymentCells(payment) },
       done: 'The refund has begun.',

@@ -7,7 +7,7 @@ import {
 } from '../../../contract/money.ts';
 import { Refusal } from '../../operations/change.ts';
 import { isSamePerson } from '../../operations/confirmation.ts';
-import { tokenFacts } from '../../operations/facts.ts';
+import { tokenFacts, tokenWaits } from '../../operations/facts.ts';
 import type { RefundRule, RefundRuleRequest } from '../../../postgres/refund-rules.ts';
 import type { Action, Question } from '../actions.ts';
 import { action, type Html, link, type Row } from '../html.ts';
@@ -202,12 +202,8 @@ const refuseRule: Action = {
     request.operations.refunds.refuseRule(await requestOf(request), reason),
 };
 
-const show = async ({
-  operations,
-  session,
-  cells,
-  test,
-}: PersonRequest): Promise<ConsoleResponse> => {
+const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
+  const { operations, session, cells, test } = request;
   const mode = modeName(test);
   const [{ approvals, requests }, tokens] = await Promise.all([
     operations.refunds.rules(),
@@ -243,8 +239,9 @@ const show = async ({
   return page(
     'Rules for refunds',
     html`<p>
-        Above an amount, another admin confirms what an admin gives back. What an application may give back in a day
-        is on its own page.
+        Above an amount, another admin confirms what an admin gives back. Three sums count, each with the new refund:
+        the refund, what admins have asked for of the payment, and what the admin has asked for in this currency
+        within 24 hours. What an application may give back in a day is on its own page.
       </p>
       ${cells.table({
         caption: 'Amounts above which a second admin confirms',
@@ -257,21 +254,20 @@ const show = async ({
       })}
       ${isAdmin ? html`<div class="actions">${action(`${rulesPath}/change`, 'Set the amount for a currency')}</div>` : ''}
       <h2 id="rules">Waiting for another admin</h2>
-      <p>These rules are looser than what holds. They are of both modes.</p>
+      <p>Another admin confirms these rules, because they are looser than what holds now. They are of both modes.</p>
       ${cells.table({
         caption: 'Rules that wait for another admin',
-        rows: requests.map((rule) => ({
-          Rule: nameOf(rule),
-          Wanted: amountOf(rule.amount, rule.currency, 'no rule'),
-          'Asked by': rule.askedBy,
-          Asked: rule.askedAt,
-          Action: isAdmin ? decide(rule) : null,
-        })),
+        rows: await Promise.all(
+          requests.map(async (rule) => {
+            const { Application: _, ...facts } = await requestFacts(rule, request);
+            return { ...facts, Action: isAdmin ? decide(rule) : null };
+          }),
+        ),
         ifEmpty: 'No rule waits.',
       })}
       <h2 id="tokens">Tokens that wait</h2>
       <p>
-        These ${mode} tokens have the scope refund. Nobody can use one before another admin confirms it.
+        Nobody can use these ${mode} tokens before another admin confirms them. ${tokenWaits}
       </p>
       ${cells.table({
         caption: 'Tokens that wait for another admin',

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { formatMoney } from '../../../contract/money.ts';
-import { refundDetailFacts, waitsOf } from '../../operations/facts.ts';
+import { overRuleText, refundDetailFacts, waitsOf } from '../../operations/facts.ts';
 import { labelOf } from '../../operations/labels.ts';
 import { isSamePerson } from '../../operations/confirmation.ts';
 import type { RefundDetails } from '../../operations/refund-details.ts';
@@ -95,11 +95,13 @@ const noticesPart = ({ refund }: RefundDetails, request: PersonRequest): Html =>
       'Nobody can know what became of it. Look into the books of the gateway, then decide.',
     );
   if (refund.status !== 'pending' || !refund.toConfirm || refund.cancelRequested) return html``;
+  const { overRule, currency, askedBy } = refund;
+  const isOwn = isOwnWish(refund, request);
+  const why =
+    overRule && overRuleText(overRule, { currency, asker: isOwn ? null : (askedBy ?? '') });
   return notice(
     'info',
-    isOwnWish(refund, request)
-      ? 'You have asked for it. Another admin confirms it, and until then the gateway is not told.'
-      : 'Another admin than the one who asked for it confirms it. Until then the gateway is not told.',
+    `${isOwn ? 'You have asked for it. ' : ''}${why ?? 'Another admin must confirm it.'} Until then the gateway is not told.`,
   );
 };
 

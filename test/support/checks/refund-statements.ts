@@ -126,6 +126,7 @@ export const refundStatements = (
         sumReserved: () => adminRefunds.sumReserved(owner.application, 'any'),
         resume: () => adminRefunds.resume(owner.application),
         release: () => adminRefunds.release(refundOf(7)),
+        overRule: () => adminRefunds.overRule(idOf(7), 5, 'ada'),
         approvalAbove: () => adminRefunds.approvalAbove('EUR'),
         setApprovalAbove: () => adminRefunds.setApprovalAbove('EUR', 1),
         'setApprovalAbove, none': () => adminRefunds.setApprovalAbove('EUR', null),

@@ -67,6 +67,23 @@ it.each([
   }
 });
 
+it('says why another admin must confirm it: before the button, and on its page to both admins', async () => {
+  const [other] = await console.sql<{ id: string }[]>`
+    select p.id from payments p join payments own on own.id = ${ids.paid} and p.id <> own.id and p.test = own.test
+    where p.status = 'paid' and p.gateway = 'sandbox' and p.amount_refund_pending + p.amount_refunded = 0 limit 1`;
+  await console.sql`insert into refund_approvals (currency, above) values ('EUR', 250)`;
+  const path = `/payments/${other?.id}/refund/give?amount=1.00+EUR`;
+  const { question, answer } = await console.act(path, {}, ada);
+  await console.sql`delete from refund_approvals`;
+  const page = answer.headers.location ?? '';
+  const why = (who: string) =>
+    `because with it ${who} asked for 3.00 EUR within 24 hours, and the rule is 2.50 EUR`;
+  expect(question.text).toContain(why('you have'));
+  expect(await textOf(page, ada)).toContain(why('you have'));
+  for (const each of [page, `${page}/confirm`])
+    expect(await textOf(each, eve)).toContain(why('ada has'));
+});
+
 it('the page says who confirmed it, and why', async () => {
   const id = await askFor(100, 'paid twice');
   const form = { csrf: eve.csrf, reason: 'seen in the books' };

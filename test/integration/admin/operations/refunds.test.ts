@@ -186,6 +186,45 @@ describe('the rule of the second admin', () => {
     expect(await waits('person', await paidOne(), 500)).toBe(false);
   });
 
+  it('is named with the sum that is above it, before the refund and after it, to both admins', async () => {
+    const [whole, part, another] = [await paidOne(), await paidOne(), await paidOne()];
+    await give('other', part, 499);
+    await give('asker', await paidOne(), 400);
+    const asker = as('asker').admin;
+    const reader = as('reader').admin;
+    const texts = async (line: string) =>
+      (await runLine(() => asker, words(line), { answer: 'no' })).questions.join();
+    for (const { id, amount, total, counted, to, of } of [
+      { id: whole, amount: 600, total: 600, counted: 'refund', to: 'it gives 6.00 EUR back' },
+      {
+        ...{ id: part, amount: 50, total: 549, counted: 'payment' },
+        to: 'with it admins have asked for 5.49 EUR of this payment',
+      },
+      {
+        ...{ id: another, amount: 200, total: 600, counted: 'admin' },
+        to: 'with it you have asked for 6.00 EUR within 24 hours',
+        of: 'with it asker has asked for 6.00 EUR within 24 hours',
+      },
+    ]) {
+      expect(await asker.refunds.overRule(id, amount)).toEqual({ counted, total, above: 500 });
+      const why = (text: string) => `because ${text}, and the rule is 5.00 EUR`;
+      const line = `refunds create ${id} --minor-units ${amount} --reason test`;
+      expect(await texts(line)).toContain(why(to));
+      const { out } = await runLine(() => asker, words(`${line} --yes`));
+      expect(out).toContain(why(to));
+      const [refund = ''] = /REFUND_\w+/.exec(out) ?? [];
+      const show = await runLine(() => reader, words(`refunds show ${refund}`));
+      expect(show.out).toContain(why(of ?? to));
+      expect(await texts(`refunds confirm ${refund}`)).toContain(why(of ?? to));
+      // The next one has only the sums of the first two.
+      await reader.refunds.refuse(refund, 'a test');
+      await activitiesOf(records, { refunds: async () => [] }).refundPayment({
+        id: refund,
+        paymentId: id,
+      });
+    }
+  });
+
   it('counts one that an admin has settled as failed', async () => {
     const id = await paidOne();
     const { refund } = await give('settler', id, 500);

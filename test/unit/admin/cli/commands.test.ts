@@ -59,6 +59,7 @@ describe('an amount', () => {
     refunds: {
       findProblem: async (_: string, { amount }: { amount: number }) =>
         amount === 1 ? 'The gateway gives back 0.50 EUR or more.' : null,
+      overRule: async () => undefined,
       create: async (_: string, wanted: { amount: number }) => {
         made.push(wanted.amount);
         return { refund: { id: 'REFUND_1', currency: 'EUR', ...wanted }, toConfirm: false };
