@@ -1,9 +1,11 @@
 import { isToAnswer } from './admin-disputes.ts';
+import type { GatewayKind } from '../contract/gateway-account.ts';
 import { isDifferenceOf } from './account-days.ts';
 import type { Queries } from './driver/sql.ts';
 import { isTokenToConfirm } from './admin-tokens.ts';
 import { joinOwnDelivery, type PaymentRow, rowColumns } from './admin-payments.ts';
-import { silentSince } from './gateway-figures.ts';
+import { opensNothingSince, silentSince } from './gateway-figures.ts';
+import { isSilent } from './gateways.ts';
 import { isToConfirm } from './refund-filter.ts';
 
 /** Deliveries of one application whose last attempts failed in one way. */
@@ -24,11 +26,25 @@ export interface SilentGateway {
   since: Date | null;
 }
 
+/** A gateway that is silent: its last openings failed in a row, and it has opened no payment since. */
+export interface OpensNothing {
+  gateway: string;
+  enabled: boolean;
+  kind: GatewayKind;
+  /** When the first of these openings began. */
+  since: Date;
+  /** Pending payments that it may open and no gateway has opened. */
+  waiting: number;
+  /** Those that have failed since then for want of an opening, also because of the account. */
+  failed: number;
+}
+
 /** The things that wait for a person. */
 export interface Attention {
   /** Payments whose money the gateway may have kept. */
   moneyToCheck: number;
   undelivered: UndeliveredCount[];
+  opensNothing: OpensNothing[];
   silent: SilentGateway[];
   /** Open payments that wait for another one, which holds their order and has not ended. */
   ordersWaiting: number;
@@ -49,17 +65,25 @@ export interface Attention {
 }
 
 /** The kinds of payments among them. */
-export const attentionKinds = ['money', 'orders', 'silent', 'overdue'] as const;
+export const attentionKinds = ['money', 'orders', 'unopened', 'silent', 'overdue'] as const;
 export type AttentionKind = (typeof attentionKinds)[number];
 
 /** Every count stops here. */
 export const countedMax = 10_000;
 /** Silent gateways are found by this many of the open payments, those with the earliest deadlines. */
 const lookedThrough = 1_000;
+/** Unopened payments are found among this many of the newest pending and failed ones of each application. */
+const newestMax = 10_000;
+/** A payment is open for a day at most. */
+const longestHours = 25;
 /** A gateway that answers takes the money of who holds an order sooner. */
 const heldMinutes = 5;
 /** After the grace, the sweeper has one more interval to end a payment. */
 const overdueMinutes = 20;
+
+/** A disabled gateway gets no new payments. A live one that opens nothing needs a person also while others open its payments. */
+const needsPerson = ({ enabled, kind, waiting, failed }: OpensNothing, test: boolean): boolean =>
+  waiting > 0 || (enabled && (failed > 0 || (kind === 'live' && !test)));
 
 /** The things that wait for a person, of live payments or of tests. Every part reads the beginning of an index. */
 export const createAttentionQueries = (sql: Queries) => {
@@ -84,6 +108,36 @@ export const createAttentionQueries = (sql: Queries) => {
     ) as x
     where x.result = 'no_answer' limit ${limit}`;
 
+  /** Silent gateways `g` since `f.since`, each with its unopened payments `p`, or with none. It reads nothing without such a gateway. */
+  const unopenedAtGateways = (test: boolean | null) => sql`
+    gateways g cross join lateral (select ${opensNothingSince(sql)} as since) as f left join lateral (
+      select newest.* from applications a
+      cross join (values (true), (false)) as m (test) cross join unnest('{pending,failed}'::text[]) as s (status)
+      cross join lateral (
+        select p.* from payments p
+        where p.application = a.slug and p.test = m.test and p.status = s.status
+          and p.created_at > f.since - make_interval(hours => ${longestHours}::int)
+        order by p.created_at desc, p.id desc limit ${newestMax}
+      ) as newest
+      where ${test === null ? sql`true` : sql`m.test = ${test}`} and newest.gateway_reference is null and (newest.gateway = g.slug or g.slug = any(newest.candidates))
+        and (newest.status = 'pending' or newest.updated_at >= f.since
+          and newest.failure_code in ('gateway_error', 'merchant_configuration'))
+    ) as p on true
+    where ${isSilent(sql)}`;
+
+  const unopened = (test: boolean, limit: number, gateway: string | null) => sql`
+    select distinct on (p.id) p.* from ${unopenedAtGateways(test)}
+      and p.id is not null ${gateway === null ? sql`` : sql`and g.slug = ${gateway}`}
+    order by p.id desc limit ${limit}`;
+
+  /** @param test null: of both modes */
+  const opensNothing = async (test: boolean | null): Promise<OpensNothing[]> => sql<OpensNothing[]>`
+    select g.slug as gateway, g.enabled, g.kind, f.since,
+      (count(*) filter (where p.status = 'pending'))::int as waiting,
+      (count(*) filter (where p.status = 'failed'))::int as failed
+    from ${unopenedAtGateways(test)}
+    group by g.slug, f.since order by count(p.id) desc, g.slug`;
+
   const waitingForOrder = (test: boolean, limit: number) => sql`
     select p.* from payments h join payments p
       on p.application = h.application and p.test = h.test and p.order_id = h.order_id and p.id <> h.id
@@ -91,12 +145,14 @@ export const createAttentionQueries = (sql: Queries) => {
       and h.order_claimed_at < now() - make_interval(mins => ${heldMinutes}::int) and p.test = ${test}
     order by h.order_claimed_at limit ${limit}`;
 
-  const lists = { orders: waitingForOrder, money: withMoneyToCheck, silent, overdue };
+  const lists = { orders: waitingForOrder, money: withMoneyToCheck, unopened, silent, overdue };
 
   return {
+    opensNothing,
+
     async get(test: boolean): Promise<Attention> {
-      const [counts, undelivered, silentGateways] = await Promise.all([
-        sql<Omit<Attention, 'undelivered' | 'silent'>[]>`
+      const [counts, undelivered, silentGateways, unopening] = await Promise.all([
+        sql<Omit<Attention, 'undelivered' | 'silent' | 'opensNothing'>[]>`
           select (select count(*) from (${withMoneyToCheck(test, countedMax)}) as m)::int as "moneyToCheck",
             (select count(*) from (${overdue(test, countedMax)}) as o)::int as overdue,
             (select count(*) from (${waitingForOrder(test, countedMax)}) as w)::int as "ordersWaiting",
@@ -132,10 +188,16 @@ export const createAttentionQueries = (sql: Queries) => {
           select s.gateway, s.count, ${silentSince(sql, sql`s.gateway`)} as since
           from (select gateway, count(*)::int from (${silent(test, lookedThrough)}) as p group by 1) as s
           order by 2 desc, 1`,
+        opensNothing(test),
       ]);
       const [row] = counts;
       if (!row) throw new Error('A select without a condition returned no row');
-      return { ...row, undelivered, silent: silentGateways };
+      return {
+        ...row,
+        undelivered,
+        silent: silentGateways,
+        opensNothing: unopening.filter((each) => needsPerson(each, test)),
+      };
     },
 
     /** The payments of one kind, through one gateway or through all of them (null). */
@@ -147,8 +209,8 @@ export const createAttentionQueries = (sql: Queries) => {
       return sql<PaymentRow[]>`
         select ${rowColumns(sql)}
         from (
-          select l.* from (${lists[kind](test, gateway === null ? limit : lookedThrough)}) as l
-          where true ${gateway === null ? sql`` : sql`and l.gateway = ${gateway}`} limit ${limit}
+          select l.* from (${lists[kind](test, gateway === null ? limit : lookedThrough, gateway)}) as l
+          where true ${gateway === null || kind === 'unopened' ? sql`` : sql`and l.gateway = ${gateway}`} limit ${limit}
         ) as p ${joinOwnDelivery(sql)}
         order by p.expires_at desc, p.id`;
     },

@@ -1,5 +1,6 @@
 import { isToAnswer } from './admin-disputes.ts';
 import type { Fragment, Queries } from './driver/sql.ts';
+import { isSilent } from './gateways.ts';
 
 const maxCount = 10_000;
 
@@ -55,7 +56,7 @@ const createGauges = (sql: Queries) => {
     gatewaysSilent: {
       name: 'payments_gateways_silent',
       help: 'Live gateways whose last openings failed in a row. Each counts until it opens a payment.',
-      sql: sql`(select count(*) from gateways where silent_until is not null and kind = 'live' and enabled)`,
+      sql: sql`(select count(*) from gateways g where ${isSilent(sql)} and g.kind = 'live' and g.enabled)`,
     },
     disputesDue: {
       name: 'payments_disputes_due',

@@ -27,6 +27,19 @@ export const silentSince = (sql: Queries, gateway: Fragment) => sql`(
     ) as a), '-infinity')
   order by u.at limit 1)`;
 
+/**
+ * When the first opening began that has failed since the silent gateway `g` last opened a payment. A purge may have deleted
+ * it: then the latest time that it can be.
+ */
+export const opensNothingSince = (sql: Queries) => sql`coalesce((
+  select min(x.at) from unnest('{no_answer,refused}'::text[]) as r (result) cross join lateral (
+    select u.at from gateway_exchanges u
+    where u.gateway = g.slug and u.result = r.result and u.operation = 'open' and u.at > coalesce((
+      select o.at from gateway_exchanges o where o.gateway = g.slug and o.result = 'opened'
+      order by o.at desc limit 1), '-infinity')
+    order by u.at limit 1
+  ) as x), least(g.silent_until, now()))`;
+
 /** The figures of one gateway. Each reads ranges of the index of its exchanges. */
 export const createGatewayFigures = (sql: Queries) => ({
   async calls(gateway: string, since: Date): Promise<CallCount[]> {

@@ -65,6 +65,9 @@ const mostUsable = 100;
 const firstSilence = '30 seconds';
 const longestSilence = '5 minutes';
 
+/** Of gateways `g`: its last openings failed in a row, and it has opened nothing since. */
+export const isSilent = (sql: Queries) => sql`g.silent_until is not null`;
+
 /** {@link RankedAccount}'s own column, of gateways `g`. */
 export const silenceColumn = (sql: Queries) => sql`g.silent_until > now() as "isSilent"`;
 

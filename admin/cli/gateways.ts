@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { parsePercent } from '../../contract/basis-points.ts';
 import { gatewayKinds } from '../../contract/gateway-account.ts';
+import { isoTime } from '../../contract/time.ts';
 import {
   type CommandSpec,
   type CommandGroup,
@@ -11,7 +12,7 @@ import {
   textOf,
 } from './commands.ts';
 import type { Io } from './io.ts';
-import { feeText, toldFeesText } from '../operations/facts.ts';
+import { feeText, opensNothingText, toldFeesText } from '../operations/facts.ts';
 import { tellsFees } from '../operations/gateways.ts';
 import { table } from './output.ts';
 
@@ -141,7 +142,14 @@ const listCommand: CommandSpec = {
   summary: 'list all gateways',
   examples: ['gateways list'],
   run: async ({ operations }) => {
-    const gateways = await operations.gateways.list();
+    const [listed, opensNothing] = await Promise.all([
+      operations.gateways.list(),
+      operations.gateways.opensNothing(null),
+    ]);
+    const gateways = listed.map((gateway) => ({
+      ...gateway,
+      opensNothing: opensNothing.get(gateway.slug) ?? null,
+    }));
     const rows = gateways.map((gateway) => ({
       slug: gateway.slug,
       driver: gateway.driver,
@@ -151,6 +159,7 @@ const listCommand: CommandSpec = {
       'time zone': gateway.timeZone,
       fee: feeText(gateway),
       'told fees': toldFeesText(gateway, tellsFees(gateway)),
+      openings: gateway.opensNothing && opensNothingText(gateway.opensNothing, isoTime),
     }));
     return { text: table(rows, 'There are no gateways.'), json: gateways };
   },

@@ -8,6 +8,7 @@ import type { DisputeRecord } from '../../postgres/admin-disputes.ts';
 import type { OverRule, RefundRecord, ReservedRefunds } from '../../postgres/admin-refunds.ts';
 import type { PaymentRecord } from '../../postgres/admin-payments.ts';
 import type { TokenSummary } from '../../postgres/admin-tokens.ts';
+import type { OpensNothing } from '../../postgres/attention.ts';
 import type { NoticeAddress } from '../../postgres/notice-addresses.ts';
 import type { Application } from '../../postgres/applications.ts';
 import type { ReceiverHealth } from '../../postgres/receivers.ts';
@@ -340,6 +341,12 @@ export const toldFeesText = (
   if (!tellsFees) return 'tells none';
   return feesTold ? 'booked' : 'not booked';
 };
+
+/** Since when a gateway opens nothing, and what has become of its payments. */
+export const opensNothingText = (
+  { since, waiting, failed }: Pick<OpensNothing, 'since' | 'waiting' | 'failed'>,
+  formatTime: (time: Date) => string,
+): string => `opens no payment since ${formatTime(since)}: ${waiting} wait, ${failed} failed`;
 
 /** The agreed fee of a payment. */
 export const feeText = ({ feeBasisPoints, feeFixed }: AccountTerms): string => {

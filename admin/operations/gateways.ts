@@ -2,6 +2,7 @@ import type { GatewayKind, SealedCredentials } from '../../contract/gateway-acco
 import { problemWithAccount } from '../../gateways/adapters.ts';
 import type { PaymentBounds } from '../../gateways/amount.ts';
 import { findDriver, sealCredentials } from '../../gateways/registry.ts';
+import { createAttentionQueries, type OpensNothing } from '../../postgres/attention.ts';
 import type { Queries } from '../../postgres/driver/sql.ts';
 import type { AccountTerms, ListedGateway } from '../../postgres/gateways.ts';
 import { createGateways } from '../../postgres/gateways.ts';
@@ -95,6 +96,15 @@ export const createGatewayOperations = ({
   },
 
   list: (): Promise<ListedGateway[]> => createGateways(sql).list(),
+
+  /**
+   * Lists the gateways that open nothing, by slug.
+   * @param test the mode of the payments; null: of both
+   */
+  async opensNothing(test: boolean | null): Promise<Map<string, OpensNothing>> {
+    const found = await createAttentionQueries(sql).opensNothing(test);
+    return new Map(found.map((each) => [each.gateway, each]));
+  },
 
   /** @throws NotFound */
   async get(slug: string): Promise<GatewayDetails> {

@@ -234,6 +234,7 @@ export type DifferenceKind = keyof typeof workflowDifference;
 const attention: Record<AttentionKind, string> = {
   money: 'Money to check',
   orders: 'Orders that wait',
+  unopened: 'Payments that no gateway opens',
   silent: 'Gateways that are silent',
   overdue: 'Payments that are open for too long',
 };

@@ -5,6 +5,7 @@ import {
   type AttentionKind,
   countedMax,
 } from '../../../postgres/attention.ts';
+import { opensNothingText } from '../../operations/facts.ts';
 import { labelOf } from '../../operations/labels.ts';
 import { filterBar } from '../filter-bar.ts';
 import { pageSize } from '../filters.ts';
@@ -15,6 +16,9 @@ import { isUrgent } from './dispute.ts';
 import { disputeTable } from './disputes.ts';
 import { paymentTable } from './payments.ts';
 
+/** The payments of a gateway that opens nothing. */
+export const unopenedPath = (gateway: string): string => `/attention/unopened?gateway=${gateway}`;
+
 const many = (count: number): string =>
   count >= countedMax ? `${countedMax.toLocaleString('en')} or more` : count.toLocaleString('en');
 
@@ -24,6 +28,8 @@ interface Line {
   count: number;
   what: string;
   href: string;
+  /** It says something also about no record. */
+  isKept?: true;
 }
 
 /** Disputes lose on a day that the bank has set: it is in the words, and the mark follows it. */
@@ -99,6 +105,13 @@ const linesOf = (found: Attention, formatTime: FormatTime, now: Date): Line[] =>
         ...(errorClass !== 'unknown' && { error: errorClass }),
       }),
     })),
+    ...found.opensNothing.map((nothing): Line => ({
+      mark: '▲',
+      count: nothing.waiting + nothing.failed,
+      what: `payments: ${nothing.gateway} ${opensNothingText(nothing, formatTime)}`,
+      href: unopenedPath(nothing.gateway),
+      isKept: true,
+    })),
     ...found.silent.map(({ gateway, count, since }): Line => ({
       mark: '○',
       count,
@@ -115,7 +128,7 @@ const linesOf = (found: Attention, formatTime: FormatTime, now: Date): Line[] =>
       href: '/attention/overdue',
     },
   ];
-  return lines.filter(({ count }) => count > 0);
+  return lines.filter(({ count, isKept }) => count > 0 || isKept);
 };
 
 /** A line for all that waits for a person, with its count and its list. */
@@ -142,6 +155,8 @@ const texts: Record<AttentionKind, string> = {
     'These payments ended without being paid, and their gateways may hold money of them. Look there, give it back if it is there, then mark the payment as checked.',
   orders:
     'The payers of these payments have paid, and another payment of the same order holds it: its gateway has not said yet whether it took the money. Open that one on the page of the payment. While its gateway is silent, an admin can take the order from it.',
+  unopened:
+    'No gateway has opened these payments, and their gateway opens none since its last openings failed. Those that wait are tried until their deadline. The page of a payment shows what the gateway says: no answer, or a refusal of the account.',
   silent:
     'The last call about these open payments got no answer. They are asked again until they end.',
   overdue:

@@ -11,7 +11,7 @@ import { hourIn, hoursUntil } from '../hours.ts';
 import { changeable, coded, type Html, idLink, link, marked, type Row, time } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
-import { gatewayActionsOf, gatewayCells } from './gateways.ts';
+import { gatewayActionsOf, gatewayCells, opensNothingCell } from './gateways.ts';
 import { conversions, percent } from './overview.ts';
 
 const daysShown = 7;
@@ -147,7 +147,8 @@ export const gatewayPageRoutes = ({
     const since = hours[0] ?? new Date(at.getTime() - dayMs);
     const today = lastBegunDay(at);
     const range = { gateway: slug, from: addDays(today, 1 - daysShown), to: today };
-    const [health, calls, days] = await Promise.all([
+    const [opensNothing, health, calls, days] = await Promise.all([
+      operations.gateways.opensNothing(request.test),
       healthFacts(slug, request, since),
       gatewayFigures.calls(slug, since),
       operations.accounts.listDays(range, { application: null, test: request.test }),
@@ -156,7 +157,10 @@ export const gatewayPageRoutes = ({
     const setting = (value: string, name: string) =>
       isAdmin ? changeable(value, `/gateways/${slug}/account`, name) : value;
     const told = toldFeesText(gateway, tellsFees);
-    const { Gateway: _, ...cells } = gatewayCells(gateway);
+    const { Gateway: _, ...cells } = gatewayCells(
+      gateway,
+      opensNothingCell(opensNothing.get(slug), request),
+    );
     return page(
       `Gateway ${slug}`,
       html`${request.cells.facts({

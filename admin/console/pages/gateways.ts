@@ -2,12 +2,15 @@ import { html } from 'hono/html';
 import { formatPercent, parsePercent } from '../../../contract/basis-points.ts';
 import { parseWholeNumber } from '../../../contract/whole-number.ts';
 import { Refusal } from '../../operations/change.ts';
+import { opensNothingText } from '../../operations/facts.ts';
+import type { OpensNothing } from '../../../postgres/attention.ts';
 import { sandboxAccount, type ListedGateway } from '../../../postgres/gateways.ts';
 import type { Action } from '../actions.ts';
 import { select } from '../filters.ts';
-import { action, coded, type Html, link, type Row, state } from '../html.ts';
+import { action, coded, type Html, link, marked, type Row, state } from '../html.ts';
 import type { ConsoleOperations, ConsoleResponse, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
+import { unopenedPath } from './attention.ts';
 import { typedOr } from './application-action.ts';
 import { zonesWith } from './settings.ts';
 
@@ -17,18 +20,27 @@ export const gatewayActionsOf = ({ slug, driver, enabled, hasCredentials }: List
     ${driver === sandboxAccount.driver ? '' : action(`/gateways/${slug}/credentials`, hasCredentials ? 'Replace the credentials' : 'Set the credentials')}
   </div>`;
 
-export const gatewayCells = (gateway: ListedGateway): Row => ({
+/** @param nothing it opens no payment */
+export const gatewayCells = (gateway: ListedGateway, nothing: Html | '' = ''): Row => ({
   Gateway: link(`/gateways/${gateway.slug}`, gateway.slug),
   Driver: gateway.driver,
   Environment: coded('gateway', gateway.kind),
-  Status: state(gateway.enabled ? 'enabled' : 'disabled'),
+  Status: html`${state(gateway.enabled ? 'enabled' : 'disabled')} ${nothing}`,
   Credentials:
     gateway.driver === sandboxAccount.driver
       ? 'none needed'
       : state(gateway.hasCredentials ? 'set' : 'missing'),
-  'Asked last until': gateway.silentUntil,
   Added: gateway.createdAt,
 });
+
+/** Says that a gateway opens nothing, with a link to its payments; empty: it does. */
+export const opensNothingCell = (
+  nothing: OpensNothing | undefined,
+  { formatTime }: Pick<PersonRequest, 'formatTime'>,
+): Html | '' =>
+  nothing === undefined
+    ? ''
+    : html`${marked('bad', '')} ${opensNothingText(nothing, formatTime)} ${link(unopenedPath(nothing.gateway), 'Show')}`;
 
 /** @throws NotFound */
 const factsOf = async (
@@ -38,14 +50,18 @@ const factsOf = async (
 
 const backTo = (slug: string): string => `/gateways/${slug}`;
 
-const list = async ({ cells, session, operations }: PersonRequest): Promise<ConsoleResponse> => {
-  const gateways = await operations.gateways.list();
+const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
+  const { cells, session, operations, test } = request;
+  const [gateways, opensNothing] = await Promise.all([
+    operations.gateways.list(),
+    operations.gateways.opensNothing(test),
+  ]);
   return page(
     'Gateways',
     html`${cells.table({
       caption: 'Gateways',
       rows: gateways.map((gateway) => ({
-        ...gatewayCells(gateway),
+        ...gatewayCells(gateway, opensNothingCell(opensNothing.get(gateway.slug), request)),
         Action: session.role === 'admin' ? gatewayActionsOf(gateway) : null,
       })),
       ifEmpty: 'There is no gateway yet. The command line adds one.',

@@ -1,9 +1,11 @@
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { createApplications } from '../../../postgres/applications.ts';
+import { createAttentionQueries } from '../../../postgres/attention.ts';
 import { createConsoleQueries } from '../../../postgres/console.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import { accountDayWorkflowId } from '../../../temporal/messages.ts';
+import { runLine, words } from '../../support/service/admin-line.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
 import { refund, refundBecomes } from '../../support/service/refunds.ts';
 import { startService } from '../../support/service/service.ts';
@@ -204,4 +206,34 @@ it('a test token sees sandboxes alone, and a live one every gateway', async () =
     { slug: 'sandbox', kind: 'sandbox', position: 1 },
     { slug: 'real', kind: 'live', position: null },
   ]);
+});
+
+it('a gateway that opens nothing needs attention, with the payments that wait or have failed, until it opens one', async () => {
+  const dead = await addStripe(service, 'dead');
+  onTestFinished(() => dead.stop());
+  const attention = createAttentionQueries(service.sql);
+  const ids: string[] = [];
+  const create = async () => {
+    ids.push(await journey.create({ gateway: 'dead' }));
+    return ids.at(-1) ?? '';
+  };
+  const refusal = { type: 'invalid_request_error', code: 'api_key_expired' };
+  dead.failAll(/sessions/, { status: 403, body: { error: refusal } });
+  for (let n = 0; n < 3; n += 1) {
+    const id = await create();
+    await until('it fails', async () => (await journey.get(id)).json['status'] === 'failed');
+  }
+  dead.failAll(/sessions/, 'cut');
+  const waiting = await create();
+  const found = () => attention.get(true).then(({ opensNothing }) => opensNothing);
+  const line = { gateway: 'dead', waiting: 1, failed: 3 };
+  await until('the worker has written it', async () => (await found())[0]?.waiting === 1);
+  expect(await found()).toMatchObject([line]);
+  const rows = await attention.list('unopened', { test: true, gateway: 'dead' }, 50);
+  expect(rows.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+  const { out } = await runLine(() => operations, words('gateways list'));
+  expect(out).toMatch(/dead .*opens no payment since 2.*: 1 wait, 3 failed/);
+  dead.failAll(/sessions/, undefined);
+  await until('it is open', async () => (await recordOf(waiting)).reference !== null);
+  await until('the line is gone', async () => (await found()).length === 0);
 });

@@ -42,6 +42,8 @@ beforeAll(async () => {
   });
   await fill(postgres.sql, { application, count });
   await fillForAdmins(postgres.sql);
+  // Only then the unopened payments are read.
+  await createGateways(postgres.sql).beginSilence('sandbox');
   await postgres.sql`alter database payments set auto_explain.log_min_duration = 0`;
   sql = connect(postgres.url, { name: 'explained', max: 1 });
 });

@@ -34,6 +34,8 @@ export const healthStatements = (
         'get, of live payments': () => attention.get(false),
         list: () => attention.list('money', { test: true, gateway: null }, 50),
         'list, silent': () => attention.list('silent', { test: true, gateway: 'sandbox' }, 50),
+        'list, unopened': () => attention.list('unopened', { test: true, gateway: null }, 50),
+        opensNothing: () => attention.opensNothing(null),
         'list, orders': () => attention.list('orders', { test: false, gateway: null }, 50),
         'list, overdue': () => attention.list('overdue', { test: false, gateway: null }, 50),
       },

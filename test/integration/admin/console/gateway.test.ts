@@ -1,7 +1,18 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fillConsole } from '../../../support/data/fill-console.ts';
 import { forFile } from '../../../support/for-file.ts';
 import { createGatewayExchanges } from '../../../../postgres/gateway-exchanges.ts';
+import type { GatewayKind } from '../../../../contract/gateway-account.ts';
+import { createGateways } from '../../../../postgres/gateways.ts';
+import { createPayments } from '../../../../postgres/payments.ts';
+import { createPaymentOutcomes } from '../../../../postgres/payment-outcomes.ts';
+import type { GatewayAdapter } from '../../../../gateways/gateway.ts';
+import { aPayment } from '../../../support/data/payments.ts';
+import {
+  aGateway as scriptedGateway,
+  silence,
+  withGateway,
+} from '../../../support/service/scripted-gateway.ts';
 import { startConsole } from '../../../support/service/console.ts';
 
 const console = await forFile(startConsole({ temporal: {} }));
@@ -96,4 +107,135 @@ it('an empty fee is not known', async () => {
   const [row] = await sql`
     select time_zone, fee_basis_points, fee_fixed from gateways where slug = 'sandbox'`;
   expect(row).toEqual({ time_zone: 'Europe/Berlin', fee_basis_points: null, fee_fixed: 0 });
+});
+
+describe('a gateway that opens nothing', () => {
+  const gateways = createGateways(sql);
+  const opens: GatewayAdapter['open'] = async ({ id }) => ({
+    result: 'opened',
+    reference: `REF_${id}`,
+    redirect: { method: 'GET', url: 'https://gateway.example' },
+  });
+  const refuses: GatewayAdapter['open'] = async () => ({
+    result: 'refused',
+    code: '401',
+    message: 'the key is not valid',
+  });
+  /** What each gateway does now. */
+  const scripts: Record<string, GatewayAdapter['open']> = {};
+  const { openPayment, expirePayment } = withGateway(
+    { paymentOutcomes: createPaymentOutcomes(sql), sql },
+    {},
+    {
+      now: () => new Date(),
+      gatewayOf: (account, listener) =>
+        scriptedGateway({
+          open: (payment) => (scripts[account.gateway] ?? opens)(payment),
+        }).gatewayOf(account, listener),
+    },
+  );
+  const aGateway = async (
+    slug: string,
+    script: GatewayAdapter['open'],
+    kind: GatewayKind = 'live',
+  ) => {
+    await gateways.insert({ slug, driver: 'zarinpal', kind, credentials: null });
+    scripts[slug] = script;
+    return slug;
+  };
+  const create = async (gateway: string, candidates: string[] | null = null, test = false) => {
+    const payment = aPayment({ gateway, test });
+    await createPayments(sql).insert(payment, null, { candidates });
+    return payment.id;
+  };
+  /** Tries to open a payment so often, as its workflow does. */
+  const tryToOpen = async (id: string, times = 1) => {
+    for (let time = 0; time < times; time += 1)
+      await openPayment({ id, afterDeadline: false }).catch(() => undefined);
+    return id;
+  };
+  const viewer = console.logIn('viewer', 'looks');
+  const read = async (path: string, mode = 'live') => {
+    const cookie = `${(await viewer).cookie}; console-mode=${mode}`;
+    const { status, text } = await console.call(path, { cookie });
+    expect(status, path).toBe(200);
+    return text.replaceAll(/\s+/g, ' ');
+  };
+  /** The line about the gateway without its time, and the payments of the list behind it; undefined: there is none. */
+  const lineOf = async (gateway: string, mode?: string) => {
+    const [, count, what, href = ''] =
+      new RegExp(
+        `<strong>(\\d+)</strong> <span>payments: ${gateway} opens no payment since [^<]*: ([^<:]*)</span> <a href="([^"]+)"`,
+      ).exec(await read('/attention', mode)) ?? [];
+    if (what === undefined) return undefined;
+    const ids = (await read(href, mode)).matchAll(/href="\/payments\/(PAY_\w+)"/g);
+    return { count, what, ids: [...new Set([...ids].map(([, id = '']) => id))].toSorted() };
+  };
+
+  it('needs attention with exactly its waiting and failed payments, until it opens one again', async () => {
+    const gateway = await aGateway('dead', opens);
+    await tryToOpen(await create(gateway));
+    scripts[gateway] = silence;
+    const waiting = [
+      await tryToOpen(await create(gateway), 2),
+      await tryToOpen(await create(gateway)),
+    ];
+    const failed = await tryToOpen(await create(gateway));
+    await expirePayment({ id: failed, grace: false, unreachable: true });
+    scripts[gateway] = refuses;
+    const refused = await tryToOpen(await create(gateway));
+    const ids = [...waiting, failed, refused].toSorted();
+    expect(await lineOf(gateway)).toEqual({ count: '4', what: '2 wait, 2 failed', ids });
+    for (const path of ['/', '/gateways', `/gateways/${gateway}`])
+      expect(await read(path), path).toMatch(/opens no payment since [^<]*: 2 wait, 2 failed/);
+    // The first failed opening, and not the third one, which made it silent.
+    const [began] = await sql<{ at: Date }[]>`
+      select min(at) as at from gateway_exchanges where gateway = ${gateway} and result = 'no_answer'`;
+    expect((await deps.attention.opensNothing(false))[0]?.since).toEqual(began?.at);
+
+    scripts[gateway] = opens;
+    await tryToOpen(waiting[0] ?? '');
+    expect(await lineOf(gateway)).toBeUndefined();
+    expect(await read('/gateways')).not.toContain('opens no payment');
+  });
+
+  it('needs attention if it refuses all payments, and not if it refuses one', async () => {
+    const gateway = await aGateway('refuses', refuses);
+    const ids: string[] = [];
+    for (const isEnough of [false, false, true]) {
+      ids.push(await tryToOpen(await create(gateway)));
+      expect((await lineOf(gateway)) !== undefined).toBe(isEnough);
+    }
+    const line = { count: '3', what: '0 wait, 3 failed', ids: ids.toSorted() };
+    expect(await lineOf(gateway)).toEqual(line);
+    await gateways.setEnabled(gateway, false);
+    expect(await lineOf(gateway)).toBeUndefined();
+  });
+
+  it('needs attention while payments wait for it, also if it is disabled', async () => {
+    const gateway = await aGateway('disabled', silence);
+    const id = await tryToOpen(await create(gateway), 3);
+    await gateways.setEnabled(gateway, false);
+    expect(await lineOf(gateway)).toEqual({ count: '1', what: '1 wait, 0 failed', ids: [id] });
+    await expirePayment({ id, grace: false, unreachable: true });
+    expect(await lineOf(gateway)).toBeUndefined();
+  });
+
+  it('has none of the payments that another one opens, and needs attention if it is live', async () => {
+    const [gateway, second] = [await aGateway('first', silence), await aGateway('second', opens)];
+    for (let n = 0; n < 3; n += 1) await tryToOpen(await create(gateway, [gateway, second]));
+    expect(await lineOf(gateway)).toEqual({ count: '0', what: '0 wait, 0 failed', ids: [] });
+    scripts[second] = silence;
+    const id = await tryToOpen(await create(second, [second, gateway]), 3);
+    for (const slug of [gateway, second])
+      expect(await lineOf(slug)).toEqual({ count: '1', what: '1 wait, 0 failed', ids: [id] });
+  });
+
+  it('needs the attention of those who look at its payments, live or test', async () => {
+    const gateway = await aGateway('of-tests', silence, 'sandbox');
+    const id = await tryToOpen(await create(gateway, null, true), 3);
+    expect(await lineOf(gateway)).toBeUndefined();
+    const line = { count: '1', what: '1 wait, 0 failed', ids: [id] };
+    expect(await lineOf(gateway, 'test')).toEqual(line);
+  });
 });

@@ -43,7 +43,7 @@ beforeAll(async () => {
   const slug = longest;
   await sql`
     insert into applications ${sql({ slug, default_gateway: 'sandbox', callback_urls: ['https://shop.example/return'], webhook_url: `https://${long}.example/` })}`;
-  await sql`insert into gateways (slug, driver, kind) values (${slug}, 'zarinpal', 'live')`;
+  await sql`insert into gateways (slug, driver, kind, silent_until) values (${slug}, 'zarinpal', 'live', now())`;
   await sql.begin(async (tx) => {
     // Triggers keep the gateway of a payment.
     await tx`set local session_replication_role = replica`;
@@ -84,7 +84,7 @@ beforeAll(async () => {
     ...['/applications', `/applications/${slug}/events`, '/applications/shop/requests'],
     ...['/gateways', '/audit', '/people', '/accounts', '/search?text=order-10'],
     ...[`/accounts/zarinpal/${ids.accounts.openDay}`, `/accounts/sandbox/${ids.accounts.youngDay}`],
-    ...['money', 'orders', 'silent', 'overdue'].map((kind) => `/attention/${kind}`),
+    ...['money', 'orders', 'unopened', 'silent', 'overdue'].map((kind) => `/attention/${kind}`),
     ...['/attention', '/attention/disputes'],
   ];
   others = [
