@@ -2,8 +2,8 @@ const local = "[A-Za-z0-9.!#$%&'*+/=?^_`{|}~\\-]{1,64}";
 const label = '[A-Za-z0-9](?:[A-Za-z0-9\\-]{0,61}[A-Za-z0-9])?';
 
 /** Domain and local part as in a browser's form. Without spaces, control characters and angle brackets. */
-export const mailAddressPattern = `^${local}@${label}(?:\\.${label})*$`;
-export const mailAddressMax = 254;
+const mailAddressPattern = `^${local}@${label}(?:\\.${label})*$`;
+const mailAddressMax = 254;
 
 const mailAddress = new RegExp(mailAddressPattern);
 

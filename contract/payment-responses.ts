@@ -5,6 +5,7 @@ import { paymentIdPattern } from './ids.ts';
 import { limits } from './limits.ts';
 import { sameWithCursor } from './list-payments.ts';
 import { amountBounds, currencyExponents } from './money.ts';
+import { payerFields } from './payer.ts';
 import type { PaymentField } from './payment-fields.ts';
 import { listOf, nullableText, openEnum, paginationFields, time } from './response-fields.ts';
 import { cancelledBy, statuses } from './status.ts';
@@ -99,8 +100,16 @@ const paymentSchemas = {
   updated_at: time('When its status last changed.'),
 } satisfies Record<PaymentField, z.ZodType>;
 
-/** A payment in a response. `presentPayment` writes it. */
-export const PaymentResponse = z.strictObject(paymentSchemas).meta({ id: 'Payment' });
+/** A payment in a response. `presentPayment` writes it, and `presentCreated` that of a create. */
+export const PaymentResponse = z
+  .strictObject({
+    ...paymentSchemas,
+    payer_ignored: z.array(openEnum(payerFields)).exactOptional().meta({
+      description:
+        'Only in the response of a create: the fields of `payer` that the service has left out, because nobody can use what was sent.',
+    }),
+  })
+  .meta({ id: 'Payment' });
 export type PaymentResponse = z.infer<typeof PaymentResponse>;
 
 /** A list of payments, newest first. */

@@ -56,3 +56,13 @@ export const presentPayment = (
   );
   return `{${members.join()}}`;
 };
+
+/** The JSON of a payment in the response of its create, with the fields of the payer that nobody can use. */
+export const presentCreated = (
+  payment: Payment,
+  { publicBaseUrl, payerIgnored }: { publicBaseUrl: string; payerIgnored: readonly string[] },
+): string => {
+  const json = presentPayment(payment, publicBaseUrl);
+  if (payerIgnored.length === 0) return json;
+  return `${json.slice(0, -1)},"payer_ignored":${JSON.stringify(payerIgnored)}}`;
+};

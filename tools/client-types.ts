@@ -90,10 +90,18 @@ const prepare = (value: Json): Json => {
         name,
         name === '$ref' && typeof inner === 'string'
           ? inner.replace('#/components/schemas/', '#/$defs/')
-          : prepare(inner),
+          : name === 'items'
+            ? inParentheses(prepare(inner))
+            : prepare(inner),
       ]),
   );
 };
+
+/** The generator writes the type of an array's items as it is, and `[]` after it. */
+const inParentheses = (schema: Json): Json =>
+  isObject(schema) && typeof schema['tsType'] === 'string'
+    ? { ...schema, tsType: `(${schema['tsType']})` }
+    : schema;
 
 /** Names the type of the currencies, which requests have as a list. */
 const nameCurrencies = (schemas: Record<string, JsonObject>): Record<string, JsonObject> => {

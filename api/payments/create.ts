@@ -3,7 +3,7 @@ import { CreatePayment } from '../../contract/create-payment.ts';
 import { limits } from '../../contract/limits.ts';
 import { returnUrl } from '../../contract/payment-fields.ts';
 import { PaymentResponse } from '../../contract/payment-responses.ts';
-import { presentPayment } from '../../contract/payment.ts';
+import { presentCreated } from '../../contract/payment.ts';
 import { IdempotencyKey, Traceparent } from '../../contract/request-fields.ts';
 import { parseTraceparent } from '../../contract/trace.ts';
 import type { IdempotencyKeys, StoredResponse } from '../../postgres/idempotency-keys.ts';
@@ -126,9 +126,10 @@ export const createPaymentHandler = (
       throw error;
     }
 
-    const { payment, candidates, plan, isPaidOnce, payer } = created;
+    const { payment, candidates, plan, isPaidOnce, payer, payerIgnored } = created;
     const location = `${publicBaseUrl}/api/v1/payments/${payment.id}`;
-    const response = { status: 201, location, body: presentPayment(payment, publicBaseUrl) };
+    const json = presentCreated(payment, { publicBaseUrl, payerIgnored });
+    const response = { status: 201, location, body: json };
     const traceparent = parseTraceparent(request.header('traceparent')) ?? null;
     const planned = plan && { ...plan, returnUrl: returnUrl(payment.id, publicBaseUrl) };
     const options = {

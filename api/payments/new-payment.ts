@@ -4,7 +4,7 @@ import { newPaymentId } from '../../contract/ids.ts';
 import type { JsonNode } from '../../contract/json.ts';
 import { toPlainValue } from '../../contract/json.ts';
 import { metadataProblems } from '../../contract/metadata.ts';
-import type { Payer } from '../../contract/payer.ts';
+import { type Payer, readSentPayer } from '../../contract/payer.ts';
 import { blankPayment, type NewPayment, type Payment } from '../../contract/payment-fields.ts';
 import {
   type SandboxPlan,
@@ -28,6 +28,8 @@ interface Created {
   candidates: string[] | null;
   plan: SandboxPlan | undefined;
   payer: Payer | undefined;
+  /** The fields of the payer that nobody can use. */
+  payerIgnored: string[];
   isPaidOnce: boolean;
 }
 
@@ -78,6 +80,7 @@ export const newPayment = async (
 
   const createdAt = now();
   const fields = parsed.data;
+  const { payer, ignored: payerIgnored } = readSentPayer(fields.payer);
   const created: NewPayment = {
     id: newPaymentId(),
     ...ownerOf(caller),
@@ -97,7 +100,8 @@ export const newPayment = async (
     payment: { ...blankPayment, ...created },
     candidates: usable.length > 1 ? usable.map(({ slug }) => slug) : null,
     plan: fields.sandbox,
-    payer: fields.payer,
+    payer,
+    payerIgnored,
     // Fake money of a live token takes no part.
     isPaidOnce: caller.ordersPaidOnce && (caller.mode === 'test' || gateway.kind === 'live'),
   };

@@ -314,15 +314,15 @@ export interface CreatePayment {
   sandbox?: SandboxPlan | undefined;
 }
 
-/** The gateway may know this of the payer, e.g. to fill in its form. Each gateway gets the fields that it has a place for; all but the locale are erased as soon as the payment is opened, and no response, event or log has them. */
+/** The gateway may know this of the payer, e.g. to fill in its form. It costs no payment: what the service cannot use is left out, and `payer_ignored` of the response names the field; an empty text counts as not sent. Each gateway gets the fields that it has a place for; all but the locale are erased as soon as the payment is opened, and no response, event or log has them. */
 export interface Payer {
-  /** `+` with country code and number, or an Iranian one like `09121234567`. */
+  /** `+` or `00`, country code and number, or an Iranian one like `09121234567`; with separators, in the digits of any script. */
   mobile?: string;
-  /** One address, in ASCII. */
+  /** One address of at most 254 characters. Only its domain may have letters beyond ASCII. */
   email?: string;
-  /** The full name, without control characters. */
+  /** The full name: 1 to 100 characters, none of which controls the text. */
   name?: string;
-  /** A language tag, the first choice for the payer's pages. For one that they lack, the browser decides. */
+  /** A language tag like `fa`, `de-AT` or `en_US.UTF-8`, the first choice for the payer's pages. For one that they lack, the browser decides. */
   locale?: string;
 }
 
@@ -833,6 +833,8 @@ export interface Payment {
   created_at: string;
   /** When its status last changed. ISO 8601 in UTC with milliseconds, written `+00:00`. */
   updated_at: string;
+  /** Only in the response of a create: the fields of `payer` that the service has left out, because nobody can use what was sent. */
+  payer_ignored?: ('mobile' | 'email' | 'name' | 'locale' | (string & {}))[];
 }
 
 export interface PaymentList {
@@ -1075,7 +1077,7 @@ export interface ErrorDetails {
   fields?: {
     /** Dotted; empty for the body itself. */
     path: string;
-    /** `invalid_type`, `invalid_format`, `invalid_value`, `too_small`, `too_big`, `unknown_field`, `repeated`, `mobile`, `email`, `name`, `locale`, `exclusive`, `length`, `nul`, `time`, `cursor`, `currency`, `keys`, `key_length`, `bytes`, `depth`, `registered`, `in_use`, `kind`, `signature`, `gateway_currency`, `gateway_bounds`, `gateway_step`, `sandbox_only`. New rules may appear: act on `code`. */
+    /** `invalid_type`, `invalid_format`, `invalid_value`, `too_small`, `too_big`, `unknown_field`, `repeated`, `exclusive`, `length`, `nul`, `time`, `cursor`, `currency`, `keys`, `key_length`, `bytes`, `depth`, `registered`, `in_use`, `kind`, `signature`, `gateway_currency`, `gateway_bounds`, `gateway_step`, `sandbox_only`. New rules may appear: act on `code`. */
     rule: string;
     message: string;
   }[];

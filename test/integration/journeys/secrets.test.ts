@@ -101,12 +101,16 @@ const payWithPayer = async () => {
   const { json } = keep(await journey.request('POST', '/api/v1/payments', order, key));
   keep(await journey.request('POST', '/api/v1/payments', order, key));
   keep(await journey.request('POST', '/api/v1/payments', { ...order, amount: 1 }, key));
-  for (const wrong of [
-    { mobile: `${payer.mobile} ` },
-    { [payer.email]: 1 },
-    { name: [payer.name] },
-  ])
+  for (const wrong of [{ mobile: [payer.mobile] }, { [payer.email]: 1 }, { name: [payer.name] }])
     keep(await journey.request('POST', '/api/v1/payments', { ...order, payer: wrong }));
+  const useless = {
+    mobile: `${payer.mobile} / 2`,
+    email: `<${payer.email}>`,
+    name: `${payer.name}\n2`,
+  };
+  const atSandbox = { ...order, gateway: 'sandbox', payer: useless };
+  const { json: taken } = keep(await journey.request('POST', '/api/v1/payments', atSandbox));
+  expect(taken['payer_ignored']).toEqual(Object.keys(useless));
   const id = String(json['payment_id']);
   await until('the gateway gives no answer', async () => {
     const rows = await service.sql`select from gateway_exchanges where payment_id = ${id}`;
