@@ -1,3 +1,5 @@
+import { asciiDigits } from './digits.ts';
+
 /** Amounts are integers in the minor unit of their currency, e.g. cents. */
 export const amountBounds = { min: 1, max: 999_999_999_999 } as const;
 
@@ -24,38 +26,92 @@ export const currencyExponents: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-/**
- * Parses money by name, as "12.50 USD": all decimals of the currency or none, and nothing else that could be misread.
- * @returns why it is none
- */
-export const parseMoney = (
-  text: string,
-): { amount: number; currency: string } | { problem: string } => {
-  const [, whole = '', decimals, currency = ''] =
-    /^(0|[1-9]\d{0,14})(?:\.(\d+))? ([A-Z]{3})$/.exec(text) ?? [];
-  if (whole === '') return { problem: 'It is not money like "12.50 USD".' };
+const signs = new Map([
+  ['€', 'EUR'],
+  ['$', 'USD'],
+  ['£', 'GBP'],
+  ['¥', 'JPY'],
+  ['￥', 'JPY'],
+  ['﷼', 'IRR'],
+]);
+const sign = `([${[...signs.keys()].join('')}])`;
+const signed = new RegExp(`^(?:${sign}\\s*(?=\\d)(.*)|(.*\\d)\\s*${sign})$`);
+
+/** A text with the digits and separators of numbers of every script as those that this service reads. */
+export const spellNumbers = (text: string): string =>
+  asciiDigits(text).replaceAll('٫', '.').replaceAll('٬', "'").replaceAll('،', ',');
+
+/** Spells `€84`, `84,00 €` and `۸۴ EUR` with the digits 0 to 9, and the currency's code behind the number. */
+export const spellMoney = (text: string): string =>
+  spellNumbers(text).replace(
+    signed,
+    (_, before?: string, after = '', number = '', behind?: string) =>
+      `${after || number} ${signs.get(before ?? behind ?? '')}`,
+  );
+
+/** `"12.50 EUR"`, `"1250 JPY"`, `"12.500 KWD"` */
+const exampleIn = (currency: string): string => {
+  const exponent = currencyExponents.get(currency) ?? 0;
+  const money = { amount: exponent === 0 ? 1_250 : 125 * 10 ** (exponent - 1), currency };
+  return `"${typedMoney(money)} ${currency}"`;
+};
+
+const grouped = /^[1-9]\d{0,2}(?:[.,' ]\d{3})+(?:[.,]\d+)?$/;
+
+/** All decimals of the currency or none, behind a point or a comma, and nothing that could be misread. */
+const parseNumber = (
+  number: string,
+  currency: string,
+): { amount: number } | { problem: string } => {
   const exponent = currencyExponents.get(currency);
   if (exponent === undefined) return { problem: `There is no currency ${currency}.` };
+  const [, whole = '', separator, decimals] =
+    /^(0|[1-9]\d{0,14})(?:([.,])(\d+))?$/.exec(number) ?? [];
+  const hasPoint = separator === '.' && decimals?.length === exponent;
+  if (grouped.test(number) && !hasPoint)
+    return {
+      problem: `It could have separators of thousands. Write it without them, like ${exampleIn(currency)}.`,
+    };
+  if (whole === '') return { problem: `It is not money like ${exampleIn(currency)}.` };
   if (decimals !== undefined && decimals.length !== exponent)
     return { problem: `${currency} has ${exponent === 0 ? 'no' : exponent} decimals.` };
   const amount = Number(whole + (decimals ?? '').padEnd(exponent, '0'));
   if (amount < amountBounds.min || amount > amountBounds.max)
     return { problem: `It must be from 1 to ${amountBounds.max} minor units.` };
-  return { amount, currency };
+  return { amount };
+};
+
+const splitMoney = (text: string): [number: string, currency: string | undefined] => {
+  const spelled = spellMoney(text);
+  const [, number = spelled, currency] = /^(.*) ([A-Z]{3})$/.exec(spelled) ?? [];
+  return [number, currency];
 };
 
 /**
- * Parses money of a known currency, as "12.50" or "12.50 USD".
+ * Parses money by name, as "12.50 USD", "12,50 USD" or "12.50 $".
+ * @returns why it is none
+ */
+export const parseMoney = (
+  text: string,
+): { amount: number; currency: string } | { problem: string } => {
+  const [number, currency] = splitMoney(text);
+  if (currency === undefined) return { problem: `It is not money like ${exampleIn('USD')}.` };
+  const money = parseNumber(number, currency);
+  return 'problem' in money ? money : { ...money, currency };
+};
+
+/**
+ * Parses money of a known currency, as "12.50", "12,50" or "12.50 USD".
  * @returns why it is none, or is of another one
  */
 export const parseMoneyOf = (
   currency: string,
   text: string,
 ): { amount: number } | { problem: string } => {
-  const money = parseMoney(/[A-Z]$/i.test(text) ? text : `${text} ${currency}`);
-  if ('problem' in money) return money;
-  if (money.currency === currency) return { amount: money.amount };
-  return { problem: `It is in ${money.currency}, and not in ${currency}.` };
+  const [number, named = currency] = splitMoney(text);
+  const money = parseNumber(number, named);
+  if ('problem' in money || named === currency) return money;
+  return { problem: `It is in ${named}, and not in ${currency}.` };
 };
 
 /** Formats 123456 of USD as "1234.56", as {@link parseMoneyOf} reads it. */

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { readableFacts } from '../operations/audit-money.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { AuditFacts, ChainEnd } from '../../postgres/audit-log.ts';
 import { type CommandSpec, limitOption, numberArgument, option, textOf } from './commands.ts';
@@ -91,17 +92,20 @@ export const auditCommand: CommandSpec = {
     const records = await list((limit) => operations.auditLog({ ...filter, limit }));
     if (records.length === 0 && subject !== null && part === null)
       await checkSubject(operations, subject);
-    const rows = records.map((record) => ({
-      time: record.at,
-      actor: record.actor,
-      action: record.action,
-      subject: record.subject,
-      before: formatFacts(record.before),
-      after: formatFacts(
-        record.payments === null ? record.after : { ...record.after, payments: record.payments },
-      ),
-      reason: record.reason,
-    }));
+    const rows = records.map((record) => {
+      const { before, after } = readableFacts(record);
+      return {
+        time: record.at,
+        actor: record.actor,
+        action: record.action,
+        subject: record.subject,
+        before: formatFacts(before),
+        after: formatFacts(
+          record.payments === null ? after : { ...after, payments: record.payments },
+        ),
+        reason: record.reason,
+      };
+    });
     const ifEmpty = `The audit log has no entry${subject === null ? '' : ` for ${subject}`}.`;
     return { text: table(rows, ifEmpty), json: records };
   },

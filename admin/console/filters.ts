@@ -2,10 +2,12 @@ import { html } from 'hono/html';
 import { eventIdPattern } from '../../contract/ids.ts';
 import type { ListPosition } from '../../contract/list.ts';
 import type { DeliveryRow } from '../../postgres/admin-events.ts';
+import { Refusal } from '../operations/change.ts';
 import { labelOf, type Vocabulary } from '../operations/labels.ts';
 import type { PaymentFilter } from '../../postgres/admin-payments.ts';
 import type { Html } from './html.ts';
-import { readTimes, type TimeRequest } from './period.ts';
+import { isZone } from './pages/settings.ts';
+import { readExactTimes, readPeriod, readTimes, type TimeRequest } from './period.ts';
 import type { ConsoleRequest } from './request.ts';
 
 /** Lists have this many rows on a page. */
@@ -44,6 +46,35 @@ export const readFilter = (
     test,
     ...readTimes(request, now),
   };
+};
+
+/**
+ * A list shows that it ignores a value that makes no sense. A file would have more than its address asks for.
+ * @param read what was read of each field of the address; null: nothing
+ * @throws Refusal
+ */
+export const refuseUnread = (
+  request: TimeRequest,
+  read: Readonly<Record<string, string | Date | null>>,
+): void => {
+  const { query } = request;
+  const { from, to } = readExactTimes(request);
+  const zone = query.get('zone') ?? '';
+  const hasTimes = from !== null || to !== null;
+  const all = {
+    from,
+    to,
+    period: hasTimes || readPeriod(request) !== null ? '' : null,
+    zone: !hasTimes || isZone(zone) ? zone : null,
+    ...read,
+  };
+  const [wrong] = Object.entries(all).filter(
+    ([name, value]) =>
+      query.getAll(name).length > 1 || (value === null && Boolean(query.get(name))),
+  );
+  if (wrong) throw new Refusal(`No file was made: its address has a wrong value of ${wrong[0]}.`);
+  if (from !== null && to !== null && to <= from)
+    throw new Refusal('No file was made: the end of its time is not after its beginning.');
 };
 
 /** The position in a list of deliveries, which has the id of an event. */

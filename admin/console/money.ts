@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { currencyExponents, parseMoneyOf } from '../../contract/money.ts';
+import { currencyExponents, parseMoneyOf, spellMoney } from '../../contract/money.ts';
 import type { PaymentFilter } from '../../postgres/admin-payments.ts';
 import { notice, type Html } from './html.ts';
 
@@ -30,7 +30,7 @@ const typedIn = (query: URLSearchParams, name: string): string =>
 /** Reads `6.00` with the currency of the filter, or `6.00 EUR`. */
 export const readAmounts = (query: URLSearchParams): AmountRange => {
   const [least, most] = [typedIn(query, 'least'), typedIn(query, 'most')];
-  const named = /[A-Z]{3}$/.exec(least)?.[0] ?? /[A-Z]{3}$/.exec(most)?.[0];
+  const [named] = /[A-Z]{3}$/.exec(spellMoney(least)) ?? /[A-Z]{3}$/.exec(spellMoney(most)) ?? [];
   const currency = typedIn(query, 'currency').toUpperCase() || named;
   const unused = { currency: null, amountFrom: null, amountTo: null };
   if (currency === undefined)

@@ -1,4 +1,4 @@
-import { parseMoneyOf, currencyExponents } from '../../contract/money.ts';
+import { currencyExponents, parseMoneyOf, spellMoney } from '../../contract/money.ts';
 import { holdsCardNumber } from '../operations/change.ts';
 
 /** The meanings of a typed text, beside an order or a reference that is exactly this text. */
@@ -20,14 +20,12 @@ export interface SearchMeaning {
 }
 
 const around = /^[\s"'`“”„‟‘’«»‹›<>()[\]{}]+|[\s"'`“”‘’«»‹›<>()[\]{},;]+$/g;
-const symbols: Readonly<Record<string, string>> = { '€': 'EUR', $: 'USD', '£': 'GBP', '﷼': 'IRR' };
 const idPartMin = 6;
 
 const readMoney = (text: string): Pick<SearchMeaning, 'money' | 'moneyProblem'> => {
   const none = { money: null, moneyProblem: null };
-  const spelled = text.replace(/[€$£﷼]/, (sign) => ` ${symbols[sign] ?? ''} `).trim();
   const [, before, number = '', after] =
-    /^([A-Z]{3})?\s*(\d[\d.,' ]*?)\s*([A-Z]{3})?$/i.exec(spelled) ?? [];
+    /^([A-Z]{3})?\s*(\d[\d.,' ]*?)\s*([A-Z]{3})?$/i.exec(spellMoney(text)) ?? [];
   if (number === '' || (before !== undefined && after !== undefined)) return none;
   const currency = (before ?? after)?.toUpperCase();
   if (currency === undefined)

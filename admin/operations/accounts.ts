@@ -18,7 +18,7 @@ import {
   type ExportFilter,
 } from '../../postgres/movements.ts';
 import { NotFound, Refusal } from './change.ts';
-import { csvLine, decimalOf } from './csv.ts';
+import { type Cell, csvLine, decimalOf } from './csv.ts';
 import type { Deps } from './deps.ts';
 import { findApplication } from './applications.ts';
 import { checkGateway } from './gateways.ts';
@@ -197,6 +197,6 @@ const cells = {
   amount: decimalOf,
   test: ({ test }) => (test ? 'yes' : 'no'),
   recorded_at: ({ recordedAt }) => isoTime(recordedAt),
-} satisfies Record<string, (movement: ExportedMovement) => string | number | null>;
+} satisfies Record<string, (movement: ExportedMovement) => Cell>;
 const columnNames = Object.keys(cells);
 const cellsOf = (movement: ExportedMovement) => Object.values(cells).map((cell) => cell(movement));

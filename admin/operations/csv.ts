@@ -1,4 +1,4 @@
-import { currencyExponents } from '../../contract/money.ts';
+import { typedMoney } from '../../contract/money.ts';
 
 /**
  * Matches the places where a spreadsheet takes a cell for a formula, behind blanks and characters that nobody sees. On machines
@@ -8,18 +8,24 @@ import { currencyExponents } from '../../contract/money.ts';
 const guarded =
   /^(?=[\t\r])|(?<=^|[;\t\r\n])(?='|[\s\p{Cc}\p{Cf}\p{DI}]*[=+\-@＝＋－＠﹦﹢﹣﹫])/gu;
 
-const cell = (value: string | number | null): string => {
-  const text = String(value ?? '');
-  const harmless = typeof value === 'string' ? text.replaceAll(guarded, "'") : text;
+/** A number that is written as it is, so that no apostrophe comes before its minus sign. */
+interface Decimal {
+  decimal: string;
+}
+
+export type Cell = string | number | Decimal | null;
+
+const cell = (value: Cell): string => {
+  if (typeof value !== 'string')
+    return value && typeof value === 'object' ? value.decimal : String(value ?? '');
+  const harmless = value.replaceAll(guarded, "'");
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 };
 
-/** An amount as a number, so that no apostrophe comes before a minus sign. */
-export const decimalOf = ({ amount, currency }: { amount: number; currency: string }): number => {
-  const exponent = currencyExponents.get(currency) ?? 0;
-  return Number((amount / 10 ** exponent).toFixed(exponent));
-};
+/** An amount with all decimals of its currency. */
+export const decimalOf = (money: { amount: number; currency: string }): Decimal => ({
+  decimal: typedMoney(money),
+});
 
 /** One line of a CSV file (RFC 4180). An apostrophe in front keeps a spreadsheet from executing a cell. */
-export const csvLine = (values: readonly (string | number | null)[]): string =>
-  `${values.map(cell).join(',')}\r\n`;
+export const csvLine = (values: readonly Cell[]): string => `${values.map(cell).join(',')}\r\n`;

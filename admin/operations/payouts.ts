@@ -1,4 +1,4 @@
-import { currencyExponents } from '../../contract/money.ts';
+import { currencyExponents, spellNumbers } from '../../contract/money.ts';
 import type { ListPage } from '../../contract/list.ts';
 import { isoTime } from '../../contract/time.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type PayoutRecord,
 } from '../../postgres/admin-payouts.ts';
 import { NotFound } from './change.ts';
-import { csvLine, decimalOf } from './csv.ts';
+import { type Cell, csvLine, decimalOf } from './csv.ts';
 import type { Deps } from './deps.ts';
 import { checkGateway } from './gateways.ts';
 
@@ -95,7 +95,7 @@ const cells = {
   net_minor: ({ net }) => net,
 } satisfies Record<
   string,
-  (line: PaidOutLine, payout: Pick<PayoutRecord, 'gateway' | 'id'>) => string | number | null
+  (line: PaidOutLine, payout: Pick<PayoutRecord, 'gateway' | 'id'>) => Cell
 >;
 
 /**
@@ -109,7 +109,7 @@ export const readBankLine = (text: string): NonNullable<PayoutFilter['find']> =>
   const named = words.filter((word) => currencyExponents.has(word.toUpperCase()));
   const currencies = new Set(named.map((word) => word.toUpperCase()));
   const amounts = [
-    ...text.matchAll(/(?<![\w.,])[+-]?(\d[\d.,']*)(?=\s|$|[;:]|[€$£¥]|[A-Z]{3}\b)/gi),
+    ...spellNumbers(text).matchAll(/(?<![\w.,])[+-]?(\d[\d.,']*)(?=\s|$|[;:]|[€$£¥]|[A-Z]{3}\b)/gi),
   ]
     .slice(0, numbersMax)
     .flatMap(([, number = '']) => readings(number))

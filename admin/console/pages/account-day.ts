@@ -7,7 +7,7 @@ import { isQueryCanceled } from '../../../postgres/driver/error-codes.ts';
 import type { MovementSum } from '../../../contract/movement.ts';
 import { addDays, isDay, lastBegunDay, nameOfMonth } from '../calendar.ts';
 import { applicationChoice, filterBar } from '../filter-bar.ts';
-import { choose, pageOf, pageSize, readFilter } from '../filters.ts';
+import { choose, pageOf, pageSize, readFilter, refuseUnread } from '../filters.ts';
 import { coded, type Html, link, marked, notice } from '../html.ts';
 import { fileName } from '../mode.ts';
 import { visibleApplications } from '../owner.ts';
@@ -186,6 +186,7 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
   const fileOfDay = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { gateway, day } = await findDay(request);
     const { application, test } = readFilter(request, now());
+    refuseUnread(request, { application });
     const filter = { gateway, application, test, from: day, to: day };
     const { lines } = await request.operations.accounts.exportMovements(filter);
     return { kind: 'file', name: fileName(`movements-${gateway}-${day}`, test), lines };

@@ -11,8 +11,9 @@ import {
   nameOfMonth,
   readMonth,
 } from '../calendar.ts';
+import { NotFound } from '../../operations/change.ts';
 import { applicationChoice, filterBar } from '../filter-bar.ts';
-import { pageOf, pageSize, readFilter } from '../filters.ts';
+import { pageOf, pageSize, readFilter, refuseUnread } from '../filters.ts';
 import { type Html, link, notice } from '../html.ts';
 import { fileName } from '../mode.ts';
 import { visibleApplications } from '../owner.ts';
@@ -203,6 +204,10 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
 
   const fileOfMonth = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { application, test } = readFilter(request, now());
+    const { query } = request;
+    if (query.has('month') && readMonth(query.get('month')) === null)
+      throw new NotFound('There is no such month.');
+    refuseUnread(request, { application });
     const wanted = month(request);
     const filter = {
       gateway: null,

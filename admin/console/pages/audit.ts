@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { readableFacts } from '../../operations/audit-money.ts';
 import { labelOf, labels } from '../../operations/labels.ts';
 import type {
   AuditAction,
@@ -28,7 +29,8 @@ const show = (value: AuditFacts[string] | undefined): string => {
 };
 
 /** The differences that a change made: `requests per minute: 120 → 1000`. */
-const changesOf = ({ before, after }: AuditRecord): string[] => {
+const changesOf = (record: AuditRecord): string[] => {
+  const { before, after } = readableFacts(record);
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   return names
     .map((name) => ({ name: plain(name), old: before?.[name], now: after?.[name] }))

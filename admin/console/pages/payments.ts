@@ -6,7 +6,7 @@ import type { PaymentFilter, PaymentPage, PaymentRow } from '../../../postgres/a
 import { Refusal } from '../../operations/change.ts';
 import { csvLine } from '../../operations/csv.ts';
 import { applicationChoice, filterBar, leadToList } from '../filter-bar.ts';
-import { pageLinks, pageOf, pageSize, positionOf, readPosition } from '../filters.ts';
+import { pageLinks, pageOf, pageSize, positionOf, readPosition, refuseUnread } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
 import { coded, codedState, cut, deliveryState, link, shortId } from '../html.ts';
 import { paymentChoices, readPaymentFilter, textChips, textFilters } from '../payment-filter.ts';
@@ -135,6 +135,10 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
     const { problem } = readAmounts(request.query);
     if (problem !== null) throw new Refusal(problem);
     const wanted = readPaymentFilter(request, deps.now());
+    const { application, gateway, status, failureCode: failure } = wanted;
+    refuseUnread(request, { application, gateway, status, failure });
+    if (application !== null) await operations.applications.get(application);
+    if (gateway !== null) await operations.gateways.check(gateway);
     const lines = async function* () {
       yield csvLine(fileColumns.map(([heading]) => heading));
       let after: ListPosition | null = null;

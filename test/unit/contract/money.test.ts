@@ -100,7 +100,10 @@ describe('parseMoney', () => {
   it.each([
     '6.5 USD',
     '6.500 USD',
-    '6,50 USD',
+    '6,500 USD',
+    '6,500 KWD',
+    '1,250 JPY',
+    '1,250.00 USD',
     '06.50 USD',
     '6.50',
     '6.50 usd',
@@ -108,6 +111,41 @@ describe('parseMoney', () => {
     '0 USD',
   ])('refuses %j', (text) => {
     expect(parseMoney(text)).toHaveProperty('problem');
+  });
+});
+
+describe('parseMoney of other spellings', () => {
+  it.each([
+    ['12,50 EUR', 1_250, 'EUR'],
+    ['12,50 €', 1_250, 'EUR'],
+    ['€12.50', 1_250, 'EUR'],
+    ['1250,00 EUR', 125_000, 'EUR'],
+    ['1234,500 KWD', 1_234_500, 'KWD'],
+    ['0,500 KWD', 500, 'KWD'],
+    ['1.250 KWD', 1_250, 'KWD'],
+    ['1,2500 CLF', 12_500, 'CLF'],
+    ['¥79000', 79_000, 'JPY'],
+    ['￥79000', 79_000, 'JPY'],
+    ['۴۰ EUR', 4_000, 'EUR'],
+    ['۴۰٫۵۰ EUR', 4_050, 'EUR'],
+    ['٤٠ EUR', 4_000, 'EUR'],
+  ])('reads %j as %i of %s', (text, amount, currency) => {
+    expect(parseMoney(text)).toEqual({ amount, currency });
+  });
+
+  it.each([
+    ['EUR', '1,250', 'Write it without them, like "12.50 EUR".'],
+    ['EUR', '1.250', 'Write it without them, like "12.50 EUR".'],
+    ['EUR', '1.250,00', 'Write it without them, like "12.50 EUR".'],
+    ['EUR', '۱٬۲۵۰', 'Write it without them, like "12.50 EUR".'],
+    ['KWD', '1,250', 'Write it without them, like "12.500 KWD".'],
+    ['JPY', '1,250', 'Write it without them, like "1250 JPY".'],
+    ['JPY', 'x', 'It is not money like "1250 JPY".'],
+    ['EUR', '12.5', 'EUR has 2 decimals.'],
+    ['JPY', '12,50', 'JPY has no decimals.'],
+    ['EUR', '12,50 $', 'It is in USD, and not in EUR.'],
+  ])('says of %s %j, in its currency: %s', (currency, text, words) => {
+    expect(parseMoneyOf(currency, text)).toEqual({ problem: expect.stringContaining(words) });
   });
 });
 
@@ -126,7 +164,7 @@ describe('parseMoneyOf', () => {
     );
   });
 
-  it.each(['6.00 USD', '6.0', '6.000', '6,00', '', ' ', 'EUR', '-6.00', '6.00 eur', '٦'])(
+  it.each(['6.00 USD', '6.0', '6.000', '6,000', '', ' ', 'EUR', '-6.00', '6.00 eur', '٦٫'])(
     'refuses %j of EUR',
     (text) => {
       expect(parseMoneyOf('EUR', text)).toHaveProperty('problem');

@@ -44,3 +44,14 @@ it('audit --verify exits with 1 if the noted record is gone, or the chain is bro
     out: expect.stringContaining('broken at record 2'),
   });
 });
+
+it('audit says amounts in their currency, and in minor units as JSON', async () => {
+  await createAuditLog(sql).insert({
+    ...{ actor: 'sums', action: 'refund.approve_above', subject: 'currency:EUR', via: 'cli' },
+    ...{ before: { above: null }, after: { above: 10_000 }, reason: null },
+  });
+  expect((await run('audit --actor sums')).out).toContain('{"above":"100.00 EUR"}');
+  expect(JSON.parse((await run('audit --actor sums --json')).out)).toMatchObject([
+    { after: { above: 10_000 } },
+  ]);
+});

@@ -151,6 +151,11 @@ describe('the page of a day', () => {
     '/accounts/none/2026-11-20',
     '/accounts/zarinpal/2026-02-30',
     '/accounts/zarinpal/none/file',
+    '/accounts/file?month=2026-13',
+    '/accounts/file?month=2026-1',
+    '/accounts/file?month=1405-08',
+    '/accounts/file?month=',
+    '/accounts/file?month=2026-11&application=nobody',
     '/accounts/differences/99999/explain',
     '/accounts/differences/none/explain',
   ])('%s is not there', async (path) => {

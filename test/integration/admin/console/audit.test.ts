@@ -74,6 +74,30 @@ it('the audit of a payment has the records of its refunds, and leads to each id 
   );
 });
 
+it('says every amount in its currency', async () => {
+  const limit = (per_day: number | null) => ({ currency: 'KWD', per_day });
+  const changes: [Partial<NewAuditRecord>, string][] = [
+    [{ action: 'refund.create', after: { amount: 31_000, currency: 'EUR' } }, 'amount: 310.00 EUR'],
+    [{ after: { amount: 31_000, currency: 'JPY' } }, 'amount: 31,000 JPY'],
+    [
+      { subject: 'currency:EUR', before: { above: null }, after: { above: 10_000 } },
+      'above: none → 100.00 EUR',
+    ],
+    [{ before: limit(12_500), after: limit(null) }, 'per day: 12.500 KWD → none'],
+    [
+      { after: { taken_amount: 5, taken_currency: 'USD', amount: 4, currency: 'EUR' } },
+      'taken amount: 0.05 USD',
+    ],
+  ];
+  for (const [change, words] of changes) {
+    await record({ actor: 'sums', ...change });
+    const [row = ''] = /<tbody>[^]*?<\/tr>/.exec(await read('/audit?actor=sums')) ?? [];
+    const text = row.replaceAll(/<[^>]+>/g, '');
+    expect(text).toContain(words);
+    expect(text).not.toMatch(/31000|10000|12500|currency:/);
+  }
+});
+
 it('filters by person, by words, by reason and by time, and hides logins unless asked for', async () => {
   await record({
     actor: 'eve',

@@ -71,6 +71,29 @@ it.each([
   expect((await console.call(`/payments/file?${query}`, { cookie: operator })).status).toBe(409);
 });
 
+it.each([
+  ['status=nope', 409],
+  ['failure=nope', 409],
+  ['from=nonsense', 409],
+  ['to=2026-11-29', 409],
+  ['period=nope', 409],
+  ['from=2026-11-29T10:00&zone=Mars/Base', 409],
+  ['from=2026-11-29T10:00&to=2026-11-28T10:00', 409],
+  ['status=paid&status=failed', 409],
+  ['application=No!', 409],
+  ['application=nobody', 404],
+  ['gateway=nobody', 404],
+  ['status=&from=&period=', 200],
+  ['status=paid&period=today', 200],
+])('the file of %s is %i', async (query, status) => {
+  const { cookie: operator } = await console.logIn('operator');
+  const file = await console.call(`/payments/file?${query}`, { cookie: operator });
+  expect([file.status, file.headers['content-disposition'] !== undefined]).toEqual([
+    status,
+    status === 200,
+  ]);
+});
+
 it('a gateway with one old payment is found over several pages, each of which says how far it looked', async () => {
   const id = newPaymentId();
   const { sql } = console;

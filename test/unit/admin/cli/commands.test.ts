@@ -80,6 +80,7 @@ describe('an amount', () => {
     ['--amount', '6.00 EUR', 600],
     ['--amount', '6 EUR', 600],
     ['--amount', '0.06 EUR', 6],
+    ['--amount', '6,00 EUR', 600],
   ])(
     '%s %s is refunded as it is meant, and the question names it',
     async (flag, text, minorUnits) => {
@@ -94,7 +95,7 @@ describe('an amount', () => {
 
   it.each([
     ...['600', '6.00', '6,00', '1e2', '0x10', ' 5', '+5', '-5', '05', '0', '', '1000000000000'],
-    ...['6.0 EUR', '6.000 EUR', '6.00 USD', '6.00 EURO', '6.00 eur', '6,00 EUR', '1,000.00 EUR'],
+    ...['6.0 EUR', '6.000 EUR', '6.00 USD', '6.00 EURO', '6.00 eur', '6,000 EUR', '1,000.00 EUR'],
     ...['06.00 EUR', '-6.00 EUR', '+6.00 EUR', '6.00EUR', '6.00  EUR', 'EUR 6.00', '6.00 XXX'],
     ...['.50 EUR', '6. EUR', '6.00 EUR ', '0.00 EUR', '600.00 JPY'],
   ])('%j is wrong usage, and nothing goes back', async (amount) => {

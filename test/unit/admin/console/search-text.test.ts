@@ -11,6 +11,12 @@ it.each([
   ['USD 1 504.62', 150462, 'USD'],
   ['150,000 IRR', 150000, 'IRR'],
   ['“84.00 EUR”', 8400, 'EUR'],
+  ['84,00 €', 8400, 'EUR'],
+  ['¥79,000', 79000, 'JPY'],
+  ['79,000￥', 79000, 'JPY'],
+  ['۴۰ EUR', 4000, 'EUR'],
+  ['۷۹٬۰۰۰ IRR', 79000, 'IRR'],
+  ['€ ۴۰٫۵۰', 4050, 'EUR'],
 ])('%s is an amount', (text, amount, currency) => {
   expect(readSearch(text).money).toEqual({ amount, currency });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { csvLine } from '../../../../admin/operations/csv.ts';
+import { csvLine, decimalOf } from '../../../../admin/operations/csv.ts';
 
 it.each([
   ['=1+1', "'=1+1"],
@@ -25,6 +25,17 @@ it.each([
   [null, ''],
 ])('writes %j so that no spreadsheet executes it', (value, cell) => {
   expect(csvLine([value, 'b'])).toBe(`${cell},b\r\n`);
+});
+
+it.each([
+  [4000, 'EUR', '40.00'],
+  [-5, 'EUR', '-0.05'],
+  [123_456_789, 'EUR', '1234567.89'],
+  [79_000, 'JPY', '79000'],
+  [-12_500, 'KWD', '-12.500'],
+  [0, 'EUR', '0.00'],
+])('writes %i of %s with all decimals, as a number: %s', (amount, currency, cell) => {
+  expect(csvLine([decimalOf({ amount, currency }), 'b'])).toBe(`${cell},b\r\n`);
 });
 
 /** As docs/accounts.md says. */
