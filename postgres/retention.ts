@@ -3,6 +3,13 @@ import type { Queries } from './driver/sql.ts';
 
 /** Deletes old records in bounded batches. */
 export const createRetention = (sql: Queries) => ({
+  /** @returns a login that may delete nothing; undefined if this one may */
+  async findRefusedLogin(): Promise<string | undefined> {
+    const [row] = await sql<{ login: string }[]>`
+      select session_user as login where not has_table_privilege('payments', 'delete')`;
+    return row?.login;
+  },
+
   /**
    * Deletes webhook tests, refused requests, console logins and response bodies of receivers from before that time.
    * @returns how many bodies, at most `limit`

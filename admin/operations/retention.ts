@@ -1,5 +1,6 @@
 import { dayMs, isoTime } from '../../contract/time.ts';
 import { createRetention } from '../../postgres/retention.ts';
+import { Refusal } from './change.ts';
 import type { Deps } from './deps.ts';
 
 export interface Purged {
@@ -12,11 +13,18 @@ const batchSize = 1_000;
 /**
  * Deletes data that is older than the policy allows, at most `limit` of each kind, and empties reasons that are as old as
  * deleted payments. Safe to interrupt.
+ * @throws Refusal with a login that may delete nothing
  */
 export const createPurge =
   ({ sql, change, retention, now }: Pick<Deps, 'sql' | 'change' | 'retention' | 'now'>) =>
   async (limit: number, reason: string | null): Promise<Purged> => {
     const queries = createRetention(sql);
+    // Before the record of it.
+    const refused = await queries.findRefusedLogin();
+    if (refused !== undefined)
+      throw new Refusal(
+        `The login ${refused} may delete nothing: run the purge with the DATABASE_URL of a login in payments_retention.`,
+      );
     const ago = (days: number) => new Date(now().getTime() - days * dayMs);
     const bodiesBefore = ago(retention.attemptBodyDays);
     const paymentsBefore = retention.paymentDays === null ? null : ago(retention.paymentDays);
