@@ -96,7 +96,7 @@ const shared = {
 /** The port for health and metrics is not for the public. */
 const METRICS_HOST = z.string().default('127.0.0.1');
 
-/** The server that takes mail, by name or address. Without it the service writes to nobody. */
+/** The server that takes mail, by name or address. Without it the service sends mail to nobody. */
 const SMTP_HOST = z
   .string()
   .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'must be a name or an address without a port, see SMTP_PORT')
@@ -193,7 +193,7 @@ const operationsShape = {
   /** Needed for the notification secrets of gateways only. */
   NOTIFICATIONS_KEY: keyRing.optional(),
   ALLOW_LOOPBACK_TARGETS: flag.default(false),
-  /** Its presence says that the service sends mail. */
+  /** Its presence says that the workers for webhooks send mail. */
   SMTP_HOST,
   /** For links to the workflows of payments. */
   TEMPORAL_UI_URL: httpUrl.optional(),
@@ -268,11 +268,26 @@ const readWithTemporal = <S extends z.ZodRawShape>(
 export const readApiConfig = (variables: Environment = process.env) =>
   readWithTemporal(apiShape, withoutBlank(variables));
 
-/** @throws SetupError */
+/** The settings of the workers of one queue alone. */
+export const settingsOfQueue: Readonly<Record<'payments' | 'webhooks', readonly string[]>> = {
+  payments: ['PAYERS_KEY', 'SECRETS_KEY'],
+  webhooks: [
+    ...['CONSOLE_BASE_URL', 'WEBHOOKS_KEY'],
+    ...['SMTP_FROM', 'SMTP_HOST', 'SMTP_PASSWORD', 'SMTP_PORT', 'SMTP_USER'],
+  ],
+};
+
+/** A worker does not see the settings of a queue that it does not serve. @throws SetupError */
 export const readWorkerConfig = (variables: Environment = process.env) => {
-  const env = withoutBlank(variables);
-  const { texts: chosen } = parseVariables({ TASK_QUEUES: taskQueues }, env);
+  const given = withoutBlank(variables);
+  const { texts: chosen } = parseVariables({ TASK_QUEUES: taskQueues }, given);
   const queues = chosen['TASK_QUEUES'] ?? defaultQueues;
+  const foreign = Object.entries(settingsOfQueue).flatMap(([queue, names]) =>
+    queues.includes(queue) ? [] : names,
+  );
+  const env = Object.fromEntries(
+    Object.entries(given).filter(([name]) => !foreign.includes(name.replace(/_FILE$/, ''))),
+  );
   const keyFor = (queue: string) => (queues.includes(queue) ? keyRing : keyRing.optional());
   return readWithTemporal(
     {
@@ -286,7 +301,7 @@ export const readWorkerConfig = (variables: Environment = process.env) => {
       if (texts['ALLOW_LOOPBACK_TARGETS'] === 'true' && isPublic(texts['PUBLIC_BASE_URL']))
         return 'ALLOW_LOOPBACK_TARGETS: must not be true with a public PUBLIC_BASE_URL';
       const { SMTP_HOST: host, SMTP_FROM, SMTP_USER, SMTP_PASSWORD } = texts;
-      if (host === undefined || !queues.includes('webhooks')) return undefined;
+      if (host === undefined) return undefined;
       if (SMTP_FROM === undefined) return 'SMTP_FROM: is missing: SMTP_HOST needs it';
       return SMTP_USER !== undefined && SMTP_PASSWORD === undefined
         ? 'SMTP_PASSWORD: is missing: SMTP_USER needs it'

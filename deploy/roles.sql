@@ -116,7 +116,7 @@ grant update (day, payment_id, refund_id, application, our_amount, our_currency,
 grant update (silent_until, silences) on gateways to payments_worker;
 -- It finds out how receivers are, and which notices of that are due. The worker of the other queue sends them.
 grant select, insert, update (state, since), delete on receivers to payments_worker;
-grant select (application, kind, state_since, address, created_at, result),
+grant select (application, kind, state_since, address, created_at, next_try_at, result),
   insert (application, kind, state_since, address, created_at, next_try_at), delete on notices to payments_worker;
 grant select on notice_addresses to payments_worker;
 -- Only the last gateway exchanges of a payment are kept.

@@ -53,6 +53,12 @@ const createGauges = (sql: Queries) => {
         where status = 'pending' and postponed_at is null and not test
         order by next_attempt_at limit 1`),
     },
+    noticeOverdueSeconds: {
+      name: 'payments_notices_overdue_seconds',
+      help: 'Time since the earliest mail to the people of an application was due. 0 if none is overdue.',
+      sql: secondsSince(sql`
+        select next_try_at from notices where next_try_at is not null order by next_try_at limit 1`),
+    },
     gatewaysSilent: {
       name: 'payments_gateways_silent',
       help: 'Live gateways whose last openings failed in a row. Each counts until it opens a payment.',

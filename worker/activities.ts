@@ -66,7 +66,7 @@ export interface Deps {
     /** Undefined in a worker that calls no gateway. */
     PAYERS_KEY?: KeyRing | undefined;
     ALLOW_LOOPBACK_TARGETS: boolean;
-    /** Undefined: the service sends no mail. */
+    /** Undefined in a worker that sends no mail. */
     SMTP_HOST?: string | undefined;
     SMTP_PORT?: number;
     SMTP_USER?: string | undefined;
@@ -118,7 +118,6 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     payers: createPayers(sql),
     disputes: createDisputes(sql),
     notices: createNotices(sql),
-    sendsMail: config.SMTP_HOST !== undefined,
   });
   const activities = createActivities({
     ...collaborators,

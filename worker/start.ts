@@ -50,7 +50,7 @@ await runProcess(async () => {
     );
   });
   const client = createClient(connection, namespace);
-  const sendsMail = config.SMTP_HOST !== undefined && config.TASK_QUEUES.includes('webhooks');
+  const sendsMail = config.SMTP_HOST !== undefined;
   const kept = keepRunning({ client, sendsMail, logger });
   try {
     await untilTemporalAnswers(async () => {

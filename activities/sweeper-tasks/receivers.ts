@@ -5,14 +5,12 @@ import type { Log } from '../log.ts';
 export interface Deps {
   receivers: Pick<Receivers, 'sweep'>;
   notices: Notices;
-  /** False without a mail server: then nothing is written that nobody would send. */
-  sendsMail: boolean;
   now: () => Date;
   logger: Pick<Log, 'info'>;
 }
 
 /** Finds out which receivers accept their events, and tells their people. A task, so that no delivery does more for it. */
-export const createReceiverTask = ({ receivers, notices, sendsMail, now, logger }: Deps) => ({
+export const createReceiverTask = ({ receivers, notices, now, logger }: Deps) => ({
   /** @returns how many receivers have become better or worse, and how many notices are due */
   async watchReceivers(): Promise<number> {
     const at = now();
@@ -22,7 +20,8 @@ export const createReceiverTask = ({ receivers, notices, sendsMail, now, logger 
         { application, test, state: state ?? 'unknown' },
         'The health of a receiver has changed',
       );
-    const due = sendsMail ? await notices.write(at) : 0;
+    // For each confirmed address, whatever this worker can send. A notice that no worker sends becomes an alert.
+    const due = await notices.write(at);
     await notices.deleteOld(at);
     return changes.length + due;
   },

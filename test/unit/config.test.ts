@@ -67,6 +67,22 @@ describe('the configuration', () => {
     expect(Object.isFrozen(workerConfig)).toBe(true);
   });
 
+  it('shows a worker no setting of a queue that it does not serve', () => {
+    const { SECRETS_KEY, WEBHOOKS_KEY, ...both } = worker;
+    const mail = { SMTP_HOST: 'smtp.shop.example', SMTP_FROM: 'payments@shop.example' };
+    const keys = { SECRETS_KEY, WEBHOOKS_KEY };
+    const read = (settings: Record<string, string>) => readWorkerConfig({ ...both, ...settings });
+    const payments = read({ ...keys, ...mail, TASK_QUEUES: 'payments' });
+    expect(payments.SECRETS_KEY).toBeDefined();
+    expect([payments.WEBHOOKS_KEY, payments.SMTP_HOST]).toEqual([undefined, undefined]);
+    const webhooks = read({
+      ...{ WEBHOOKS_KEY, ...mail, TASK_QUEUES: 'webhooks', SECRETS_KEY_FILE: '/nowhere' },
+    });
+    expect([webhooks.SECRETS_KEY, webhooks.PAYERS_KEY, webhooks.SMTP_HOST]).toEqual([
+      ...[undefined, undefined, 'smtp.shop.example'],
+    ]);
+  });
+
   it('rejects an unknown task queue', () => {
     expect(readWorkerConfig({ ...worker, TASK_QUEUES: 'webhooks' }).TASK_QUEUES).toEqual([
       'webhooks',

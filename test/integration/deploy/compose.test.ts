@@ -19,6 +19,8 @@ import {
   readDatabaseConfig,
   readTemporalConfig,
   readWorkerConfig,
+  settingsOfQueue,
+  shapes,
 } from '../../../config.ts';
 import { aFolder, writeProgram } from '../../support/stack/support.ts';
 import { readCompose } from '../../support/checks/compose.ts';
@@ -99,6 +101,31 @@ describe('docker-compose.yml', () => {
       });
       expect(unread, name).toEqual([]);
     }
+  });
+
+  // The units of systemd and the manifests of Kubernetes are compared with it.
+  it('gives a setting that several kinds of processes read to each of them, with one value', () => {
+    const queues = Object.entries(settingsOfQueue);
+    const settingsOfWorker = (queue: string) =>
+      Object.keys(shapes.worker).filter((name) =>
+        queues.every(([each, names]) => each === queue || !names.includes(name)),
+      );
+    const readers: Record<string, string[]> = {
+      api: Object.keys(shapes.api),
+      'worker-payments': settingsOfWorker('payments'),
+      'worker-webhooks': settingsOfWorker('webhooks'),
+      admin: Object.keys(shapes.admin),
+      console: Object.keys(shapes.console),
+    };
+    const own = new Set(['DATABASE_URL', 'METRICS_PORT', 'TASK_QUEUES']);
+    const names = new Set(Object.values(readers).flat());
+    const valuesOf = (name: string) =>
+      Object.entries(readers).flatMap(([process, read]) => {
+        const { [name]: value, [`${name}_FILE`]: file } = services[process]?.environment ?? {};
+        return read.includes(name) ? [value ?? file] : [];
+      });
+    const differing = [...names].filter((name) => new Set(valuesOf(name)).size > 1);
+    expect(new Set(differing)).toEqual(own);
   });
 
   it('gives each process that faces the world its own key and login alone', () => {

@@ -98,8 +98,10 @@ describe('deploy/kubernetes', () => {
     expect(container?.image).toBe(service.image);
 
     const own = Object.fromEntries((container?.env ?? []).map((each) => [each.name, each.value]));
-    const optional = /^(OIDC_|SMTP_|KEEP_|SECURITY_CONTACT|TEMPORAL_UI_URL)/;
-    const elsewhere = new Set(['PUBLIC_BASE_URL', 'TRUSTED_PROXIES', 'TEMPORAL_ADDRESS']);
+    const optional = /^(OIDC_|KEEP_|SECURITY_CONTACT)/;
+    const elsewhere = new Set([
+      ...['PUBLIC_BASE_URL', 'TRUSTED_PROXIES', 'TEMPORAL_ADDRESS', 'TEMPORAL_UI_URL'],
+    ]);
     for (const [key, value] of Object.entries(service.environment ?? {})) {
       if (optional.test(key)) continue;
       const given = { ...settings, ...own }[key];
@@ -112,9 +114,7 @@ describe('deploy/kubernetes', () => {
 
     const secrets = pod?.volumes.flatMap(({ secret }) => secret?.items ?? []) ?? [];
     expect(secrets.map(({ key }) => key).toSorted()).toEqual(
-      (service.secrets ?? [])
-        .filter((secret) => !['oidc-client-secret', 'smtp-password'].includes(secret))
-        .toSorted(),
+      (service.secrets ?? []).filter((secret) => secret !== 'oidc-client-secret').toSorted(),
     );
     for (const { key, path } of secrets) expect(path).toBe(key);
 

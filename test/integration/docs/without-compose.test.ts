@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
-import { parseKeyRing } from '../../../config.ts';
+import { parseKeyRing, readAdminConfig } from '../../../config.ts';
 import { choosePorts } from '../../../stack/ports.ts';
 import { thisMachine } from '../../../stack/programs/machine.ts';
 import { findTemporalServer } from '../../../stack/temporal/program.ts';
@@ -190,16 +190,14 @@ it.each([
   const { text, environment: own, credentials } = readUnit(file);
   expect(valuesOf(text, 'ExecStart')).toEqual([`/usr/local/bin/${command.join(' ')}`]);
   expect(credentials.map((each) => each.replace(/:.*/, '')).toSorted()).toEqual(
-    // An identity provider and a mail server come later.
-    secrets
-      .filter((secret) => !['oidc-client-secret', 'smtp-password'].includes(secret))
-      .toSorted(),
+    // An identity provider comes later.
+    secrets.filter((secret) => secret !== 'oidc-client-secret').toSorted(),
   );
   const set = new Set([
     ...Object.keys(own),
     ...[...common.matchAll(/^(\w+)=/gm)].map(([, key]) => key),
   ]);
-  const optional = /^(OIDC_|SMTP_|KEEP_|SECURITY_CONTACT|TEMPORAL_UI_URL)/;
+  const optional = /^(OIDC_|KEEP_|SECURITY_CONTACT)/;
   for (const key of Object.keys(environment))
     if (!optional.test(key)) expect(set, key).toContain(key);
   for (const [key, value] of Object.entries(own))
@@ -208,6 +206,25 @@ it.each([
   expect(valuesOf(text, 'TimeoutStopSec').map((seconds) => `${seconds}s`)).toEqual(
     stop_grace_period ? [stop_grace_period] : [],
   );
+});
+
+it('payments-admin has the settings of the admin in docker-compose.yml, and the keys of the page', async () => {
+  const folder = aFolder();
+  await promisify(execFile)('sh', ['-euc', blockOf('Keys and settings', folder)], { cwd: root });
+  writeFileSync(join(folder, 'etc/admin-database-url'), 'postgres://admin@localhost/payments\n');
+  const script = readProjectFile('deploy/systemd/payments-admin')
+    .replaceAll('/etc/payments', join(folder, 'etc'))
+    .replace('/opt/payments', root)
+    .replace('/usr/local/bin/node admin/cli/main.ts', 'env #');
+  const { stdout } = await promisify(execFile)('sh', ['-euc', script], { env: { PATH: '/bin' } });
+  const lines = stdout.split('\n').map((line) => line.split(/=(.*)/s).slice(0, 2));
+  const env = Object.fromEntries(lines) as Record<string, string>;
+  expect(Object.keys(env)).toEqual(
+    expect.arrayContaining(Object.keys(services['admin']?.environment ?? {})),
+  );
+  const config = readAdminConfig(env);
+  for (const key of ['SECRETS_KEY', 'WEBHOOKS_KEY', 'NOTIFICATIONS_KEY'] as const)
+    expect(config[key], key).toBeDefined();
 });
 
 it('systemd accepts the units, and finds them closed', async ({ skip }) => {

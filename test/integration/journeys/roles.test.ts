@@ -47,24 +47,23 @@ beforeAll(async () => {
   mailServer = await startMailServer({ user: 'payments', password: 'hunter2', tls: false });
   // Each with the login and the key of its own queue alone.
   const { SECRETS_KEY, WEBHOOKS_KEY, ...env } = service.env;
-  const aWorker = (queue: string, url: string, key: Record<string, string>) =>
+  const aWorker = (queue: string, url: string, itsOwn: Record<string, string>) =>
     createProcess('worker', 'worker/main.ts', {
       ...env,
-      ...key,
+      ...itsOwn,
       TASK_QUEUES: queue,
       DATABASE_URL: url,
       ALLOW_LOOPBACK_TARGETS: 'true',
-      SMTP_HOST: '127.0.0.1',
-      SMTP_PORT: String(mailServer.port),
-      SMTP_USER: 'payments',
-      SMTP_PASSWORD: 'hunter2',
-      SMTP_FROM: 'payments@pay.example',
       WORKFLOW_BUNDLE: inject('workflowBundle'),
       METRICS_PORT: '0',
     });
   workers = [
     aWorker('payments', urls.worker, { SECRETS_KEY }),
-    aWorker('webhooks', urls.webhooks, { WEBHOOKS_KEY }),
+    // It alone knows the mail server.
+    aWorker('webhooks', urls.webhooks, {
+      ...{ WEBHOOKS_KEY, SMTP_HOST: '127.0.0.1', SMTP_PORT: String(mailServer.port) },
+      ...{ SMTP_USER: 'payments', SMTP_PASSWORD: 'hunter2', SMTP_FROM: 'payments@pay.example' },
+    }),
   ];
   for (const worker of workers) await worker.start();
   const { client, keyRing, webhookKeyRing, notificationKeyRing } = service;
@@ -235,8 +234,7 @@ describe('each process under its own database role', () => {
     await admin.notices.add(application, 'ops@shop.example', null);
     const mailWith = (part: string) =>
       until(`a mail with ${part}`, () => mailServer.mails.find(({ text }) => text.includes(part)));
-    const { text } = await mailWith('/confirm');
-    const link = /https?:\/\/\S+\/confirm/.exec(text)?.[0] ?? '';
+    const link = /https?:\/\/\S+\/confirm/.exec((await mailWith('/confirm')).text)?.[0] ?? '';
     expect((await fetch(link, { method: 'POST' })).status).toBe(200);
     // As the sweeper writes it.
     await as.worker`
@@ -291,6 +289,8 @@ describe('each process under its own database role', () => {
       select * from ${service.sql(table)} where ${belongsTo(service.sql, table, id)}`;
     expect(await left('gateway_exchanges')).not.toEqual([]);
 
+    await expect(admin.purge(1_000, null)).rejects.toThrow(/admin\S* .*payments_retention/);
+    expect(await admin.auditLog({ subject: 'retention', limit: 1 })).toEqual([]);
     expect(await purge(null)).toEqual({ attemptBodies: 1, payments: 0 });
     expect(await left('attempts')).toMatchObject([{ response_body: null }]);
     expect((await purge(400)).payments).toBeGreaterThan(0);

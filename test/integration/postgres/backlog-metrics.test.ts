@@ -117,6 +117,21 @@ describe('backlogMetrics', () => {
     expect(await measure()).toEqual(empty);
   });
 
+  it('measures how long the first mail waits for somebody who sends it', async () => {
+    const { sql } = records;
+    await sql`insert into notice_addresses (application, address) values ('shop', 'ops@shop.example')`;
+    const noticeOf = (kind: string, seconds: number) => sql`
+      insert into notices (application, kind, state_since, address, created_at, next_try_at)
+      values ('shop', ${kind}, now(), 'ops@shop.example', now(), now() - make_interval(secs => ${seconds}))`;
+    await noticeOf('failing', -300);
+    expect(await measure()).toEqual(empty);
+    await noticeOf('confirmation', 250);
+    await noticeOf('exhausted', 350);
+    expect(await measure()).toEqual({ ...empty, noticeOverdueSeconds: 300 });
+    await sql`update notices set result = 'sent', next_try_at = null`;
+    expect(await measure()).toEqual(empty);
+  });
+
   it('counts live gateways that opened nothing, until they open a payment', async () => {
     const { sql } = records;
     await sql`update gateways set silent_until = now() - interval '1 minute'`;

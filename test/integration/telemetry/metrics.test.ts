@@ -320,6 +320,7 @@ const checkedElsewhere = [
   'payments_postgres_archive_failing',
   'payments_backup_age_seconds',
   'payments_purge_age_seconds',
+  'payments_notices_overdue_seconds',
   'payments_notices_total',
 ];
 

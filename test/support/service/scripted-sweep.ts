@@ -29,12 +29,10 @@ export const sweeperTasksOn = (
     workflows = {},
     gatewayExchanges = createGatewayExchanges(records.sql),
     now = () => new Date(),
-    sendsMail = true,
   }: {
     workflows?: Partial<WorkflowCalls>;
     gatewayExchanges?: Pick<GatewayExchanges, 'replaceRepeated'>;
     now?: () => Date;
-    sendsMail?: boolean;
   } = {},
 ) => {
   const { gatewayOf, asked, lists } = aGateway(script);
@@ -53,7 +51,6 @@ export const sweeperTasksOn = (
     payers: createPayers(records.sql),
     receivers: createReceivers(records.sql),
     notices: createNotices(records.sql),
-    sendsMail,
     now,
     paymentOutcomes: records.paymentOutcomes,
     gatewayExchanges,
