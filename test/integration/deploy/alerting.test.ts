@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { isDeepStrictEqual, promisify } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parse } from 'yaml';
 import { launch } from '../../../stack/processes.ts';
@@ -313,6 +313,10 @@ const startAlertmanager = async (
   return { url, lines, get, send };
 };
 
+/** The alerts of a message to a webhook. */
+const alertsOf = (body: string) =>
+  (JSON.parse(body) as { alerts: { status: string; labels: Record<string, string> }[] }).alerts;
+
 const watchdog = { alertname: 'PaymentsWatchdog', severity: 'none' };
 
 describe('a real Alertmanager', () => {
@@ -371,6 +375,23 @@ describe('a real Alertmanager', () => {
     const [success = ''] = arrived('/webhook', 'PaymentsLowSuccessRate');
     expect(success).toContain('"gateway":"payping"');
     expect(success).not.toContain('"gateway":"zarinpal"');
+
+    // A second one of a kind, and the end of both, while the first one goes on. By default each waits for 5 minutes.
+    const further = [
+      page('PaymentsDependencyDown', { dependency: 'temporal', job: 'payments-worker' }),
+      page('PaymentsProcessDown', { instance: 'further', job: 'payments-worker' }),
+      ticket('PaymentsRefund', { alert: 'refund_by_hand' }),
+    ];
+    const isTold = (status: string) => () => {
+      const told = outside.at('/webhook').flatMap(alertsOf);
+      return further.every((labels) =>
+        told.some((alert) => alert.status === status && isDeepStrictEqual(alert.labels, labels)),
+      );
+    };
+    await send(further);
+    await until('the further alerts arrive', isTold('firing'), 100_000);
+    await send(further, { endsAt: new Date().toISOString() });
+    await until('their end arrives', isTold('resolved'), 100_000);
 
     const mails = mailsOf('PaymentsOutcomeUnknown');
     expect(mails.flatMap(({ to }) => to).toSorted()).toEqual([

@@ -16,6 +16,12 @@ const rules = readProjectFile('deploy/alerts.yml');
 const ruleCount = [...rules.matchAll(/- (?:alert|record): /g)].length;
 const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
 
+interface Rule {
+  alert?: string;
+  expr: string;
+  for?: string;
+}
+
 /** Prometheus's checker of rules, without service discovery, whose clients are most of the program. */
 const program = {
   name: 'promtool',
@@ -57,6 +63,39 @@ describe('promtool', () => {
 });
 
 describe('deploy/alerts.yml', () => {
+  const { groups } = parse(rules) as { groups: { rules: Rule[] }[] };
+  const all = groups.flatMap((group) => group.rules);
+  const minutesOf = (duration = '') =>
+    Number(/^\d+/.exec(duration)?.[0]) * (duration.endsWith('h') ? 60 : 1);
+
+  it('fires for nothing that is over: the shortest window of a rate is shorter than `for`', () => {
+    // Temporal tries a stuck workflow up to 10 minutes apart.
+    const rates = all.filter(({ alert = '', expr, for: wait }) =>
+      wait && alert !== 'PaymentsWorkflowsStuck' ? /(?:rate|increase)\(/.test(expr) : false,
+    );
+    expect(rates.length).toBeGreaterThan(5);
+    for (const { alert, expr, for: wait } of rates) {
+      const windows = [...expr.matchAll(/\[(\d+[mh])\]/g)].map(([, window]) => minutesOf(window));
+      expect(Math.min(...windows), alert).toBeLessThan(minutesOf(wait));
+    }
+  });
+
+  it('reads what workers for payments alone measure as it was last seen', () => {
+    const gauges = ['postgres/backlog-metrics.ts', 'postgres/upkeep-metrics.ts'].flatMap((file) =>
+      [...readProjectFile(file).matchAll(/name: '(payments_\w+)'/g)].map(([, name = '']) => name),
+    );
+    const used = gauges.filter((name) => all.some(({ expr }) => expr.includes(name)));
+    expect(used.length).toBeGreaterThan(12);
+    const exprs = all.map(({ expr }) => expr).join('\n');
+    for (const name of used) {
+      const without = exprs.replaceAll(
+        new RegExp(`\\w+_over_time\\(max\\(${name}\\)\\[1h:`, 'g'),
+        '',
+      );
+      expect(without, name).not.toContain(name);
+    }
+  });
+
   it('has a quiet and a firing test for every alert', () => {
     const tests = readProjectFile('deploy/alerts.test.yml');
     const quiet = [...tests.matchAll(/- \{ alertname: (\w+), eval_time: \w+ \}/g)];
