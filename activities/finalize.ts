@@ -135,11 +135,11 @@ export const createFinalizer = (deps: Deps) => {
    */
   const yieldOrder = (
     payment: PaymentWithAccount,
-    failureCode: Outcome['failureCode'],
+    { failureCode, trackingCode }: Pick<Outcome, 'failureCode' | 'trackingCode'>,
   ): Promise<VerificationResult> =>
     failureCode === 'order_already_paid'
       ? recordWaiting(payment, 'processing', { becomesProcessing: true, exchanges: [] })
-      : finalize(payment, failedWith('order_already_paid'));
+      : finalize(payment, { ...failedWith('order_already_paid'), trackingCode });
 
   /** Ends the payment unless it has ended already, and returns its state then. */
   const finalize = async (
@@ -161,7 +161,7 @@ export const createFinalizer = (deps: Deps) => {
 
     const current = await findPayment(paymentOutcomes, payment.id);
     if (!isTerminal(current.status))
-      return onlyIfUnsent ? { kind: 'waiting' } : yieldOrder(current, outcome.failureCode);
+      return onlyIfUnsent ? { kind: 'waiting' } : yieldOrder(current, outcome);
     try {
       return await afterFinalized(current);
     } catch (error) {

@@ -72,8 +72,14 @@ export const createLatePaymentActivities = (deps: Deps) => {
     return called.result;
   };
 
-  const inquire = (payment: PaymentWithAccount, opened: OpenedPayment) =>
-    callGateway(payment, (gateway) => gateway.inquire(opened));
+  /** It keeps the gateway's number of captured money, by which disputes and refunds lead here. */
+  const inquire = async (payment: PaymentWithAccount, opened: OpenedPayment) => {
+    const answer = await callGateway(payment, (gateway) => gateway.inquire(opened));
+    const code = 'trackingCode' in answer ? answer.trackingCode : null;
+    if (code && payment.trackingCode === null)
+      await latePayments.keepTrackingCode(payment.id, code);
+    return answer;
+  };
 
   /** Alerts admins and writes the audit log. */
   const record = async (

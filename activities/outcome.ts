@@ -10,6 +10,7 @@ import type { Unanswered } from './gateway-calls.ts';
 /** The end of a payment. */
 export interface Outcome {
   status: TerminalStatus;
+  /** Also of captured money that is not paid here. */
   trackingCode: string | null;
   cardPanMasked: string | null;
   failureCode: FailureCode | null;
@@ -53,14 +54,20 @@ export const outcomeOf = (
       const { amount, currency, trackingCode, cardPanMasked, fee } = answer;
       // Compared with our own record: the receipt of a cheap payment must not pay for an expensive order.
       if (amount !== payment.amount || currency !== payment.currency)
-        return failedWith('amount_mismatch', {
-          code: null,
-          message: formatMoney({ amount, currency }),
-        });
+        return {
+          ...failedWith('amount_mismatch', {
+            code: null,
+            message: formatMoney({ amount, currency }),
+          }),
+          trackingCode,
+        };
       return { ...noDetails, status: 'paid', trackingCode, cardPanMasked, toldFee: fee ?? null };
     }
     case 'failed':
-      return failedWith(answer.failureCode, { code: answer.code, message: answer.message });
+      return {
+        ...failedWith(answer.failureCode, { code: answer.code, message: answer.message }),
+        trackingCode: answer.trackingCode ?? null,
+      };
     case 'cancelled':
       return cancelledBy('payer');
     case 'expired':

@@ -1,4 +1,5 @@
 import type { RefundStage, RefundStatus } from '../contract/refund.ts';
+import { isTerminal } from '../contract/status.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
 import type { GatewayAdapter, KnownRefund } from '../gateways/gateway.ts';
 import { canReverse } from '../gateways/refundable.ts';
@@ -16,6 +17,7 @@ import {
   type Unanswered,
   withGatewaySlot,
 } from './gateway-calls.ts';
+import { type Deps as LateDeps, followLateMoney } from './late-refunds.ts';
 import { sortRefunds } from './sort-refunds.ts';
 import {
   createRefundRecords,
@@ -25,7 +27,7 @@ import {
 } from './refund-records.ts';
 import { dayMs, minuteMs } from '../contract/time.ts';
 
-export interface Deps extends RecordDeps {
+export interface Deps extends RecordDeps, LateDeps {
   paymentOutcomes: Pick<PaymentOutcomes, 'get'>;
   gatewayOf: AdapterOf;
   gatewayBulkhead: Bulkhead;
@@ -167,15 +169,19 @@ export const createRefundActivities = (deps: Deps) => {
       if (payment.reference === null) throw refundNotFound(id);
       const opened = toOpenedPayment(payment, payment.reference, publicBaseUrl);
       const current: PaymentTry = { payment, opened, exchanges: [] };
-      const refund = await refundOutcomes.get(id);
-      // A gateway reported an id of ours with another payment.
-      if (refund && refund.paymentId !== paymentId) throw refundNotFound(id);
+      const recorded = await refundOutcomes.get(id);
+      // A gateway may report an id of ours with another payment: what it knows of this one is recorded.
+      const refund = recorded?.paymentId === paymentId ? recorded : undefined;
       if (refund?.requestedBy === 'admin' && refund.status === 'pending' && !refund.toConfirm)
         await refundOutcomes.announce(refund, now());
       const end = refund && endUnasked(refund);
       const getStanding = () => refundOutcomes.getStanding({ id, paymentId });
       try {
-        if (refund && end) await records.finish({ ...current, refund }, end);
+        if (isTerminal(payment.status) && payment.status !== 'paid')
+          await withGatewaySlot(gatewayBulkhead, payment, () =>
+            followLateMoney(deps, payment, () => callGateway(current, (at) => at.inquire(opened))),
+          );
+        else if (refund && end) await records.finish({ ...current, refund }, end);
         else if (refund?.isHeld && refund.timesTold === 0)
           await records.wait({ ...current, refund }, 'The application of the refund is disabled');
         else if (!refund || mayChange(refund))

@@ -5,6 +5,7 @@
 export const alerts = [
   'amount_mismatch',
   'deliveries_overdue',
+  'dispute_unknown',
   'duplicate_payment',
   'duplicate_tracking_code',
   'late_payment',

@@ -39,6 +39,8 @@ export interface KnownDispute extends Omit<
 > {
   /** By the plan of a test it changes then. */
   changesAt?: Date | null;
+  /** The gateway's word for a status that is not known here. It counts as a chargeback, so that it holds its amount. */
+  unknownStatus?: string;
 }
 
 /** The part of the payment that the dispute holds, in minor units of its own currency: the bank has it until the chargeback is won. */

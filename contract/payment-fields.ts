@@ -21,6 +21,10 @@ const outcome = stored('outcome');
 /** Written while money goes back, or a bank takes it back; 0 before that. */
 const refunds = stored('refunds');
 
+interface TrackedMoney {
+  trackingCode: string | null;
+}
+
 interface CheckoutFields {
   id: string;
   status: Status;
@@ -87,7 +91,12 @@ export const paymentFields = {
       JSON.stringify(checkoutUrl(payment, publicBaseUrl)),
   },
   callback_url: writtenAtCreate('callbackUrl', text),
-  tracking_code: outcome('trackingCode', nullable(text)),
+  tracking_code: {
+    ...outcome('trackingCode', nullable(text)),
+    // Money that is not paid here has one, too: its disputes and its refunds at the gateway are found by it.
+    toJson: ({ status, trackingCode }: Pick<CheckoutFields, 'status'> & TrackedMoney) =>
+      nullable(text).toJson(status === 'paid' ? trackingCode : null),
+  },
   card_pan_masked: outcome('cardPanMasked', nullable(text)),
   paid_at: outcome('paidAt', nullable(time)),
   failure_code: outcome('failureCode', nullable(codecOf<FailureCode>('text'))),

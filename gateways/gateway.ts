@@ -30,7 +30,7 @@ export interface GatewayPayment {
 /** A payment that exists at the gateway. The reference comes from our record, never from a browser. */
 export interface OpenedPayment extends GatewayPayment {
   reference: string;
-  /** The provider's number of a payment that is paid. */
+  /** The provider's number of money that it has captured, also where the payment is not paid here. */
   trackingCode?: string | null;
 }
 
@@ -73,7 +73,14 @@ export type GatewayStatus =
       /** Undefined where the gateway tells none, as one whose book has it. */
       fee?: ToldFee | undefined;
     }
-  | { state: 'failed'; failureCode: FailureCode; code: string | null; message: string | null }
+  | {
+      state: 'failed';
+      failureCode: FailureCode;
+      code: string | null;
+      message: string | null;
+      /** Of money that was captured, and has gone back since. */
+      trackingCode?: string | null;
+    }
   | { state: 'cancelled' | 'expired' | 'waiting' | 'processing' | 'unconfirmed' };
 
 /**
@@ -188,7 +195,7 @@ export interface GatewayAdapter {
    * @param references the references of our refunds: a gateway may carry out one refund as several
    */
   refunds?(payment: OpenedPayment, references: readonly string[]): Promise<KnownRefund[]>;
-  /** Every dispute of a paid payment. A gateway without it has none that it reports. */
+  /** Every dispute of money that was captured. A gateway without it has none that it reports. */
   disputes?(payment: OpenedPayment): Promise<KnownDispute[]>;
   /** References of payments that are paid and not verified. `complete: false`: there may be more. */
   listUnverified?(): Promise<{ references: string[]; complete: boolean }>;

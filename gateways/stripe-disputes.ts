@@ -9,7 +9,7 @@ import { providerMessage } from './redact.ts';
 import { stripeCurrencies } from './stripe-currencies.ts';
 import { IntentId } from './stripe-responses.ts';
 
-/** Source: `Dispute.Status` of stripe-node. A status that is not known here is no answer. */
+/** Source: `Dispute.Status` of stripe-node. */
 const states: Readonly<Record<string, readonly [DisputeStage, DisputeStatus]>> = {
   warning_needs_response: ['inquiry', 'needs_response'],
   warning_under_review: ['inquiry', 'under_review'],
@@ -66,9 +66,9 @@ export const parseDisputeEvent = (object: unknown): Notification => {
 };
 
 const toKnown = (dispute: z.output<typeof Dispute>): KnownDispute => {
-  const state = states[dispute.status];
-  if (!state) throw new GatewayUnavailable('stripe, disputes: a status that is not known');
-  const [stage, status] = state;
+  const known = states[dispute.status];
+  // Stripe may ask for an answer by then, whatever the status means.
+  const [stage, status] = known ?? (['chargeback', 'needs_response'] as const);
   const currency = dispute.currency.toUpperCase();
   const { due_by: dueBy, past_due: isPastDue } = dispute.evidence_details ?? {};
   const text = (of: string | null | undefined) => providerMessage(of ?? null, null).code;
@@ -83,5 +83,6 @@ const toKnown = (dispute: z.output<typeof Dispute>): KnownDispute => {
     // 0: no answer is possible.
     respondBy: status === 'needs_response' && dueBy && !isPastDue ? new Date(dueBy * 1000) : null,
     openedAt: new Date(dispute.created * 1000),
+    ...(!known && { unknownStatus: text(dispute.status) ?? 'unknown' }),
   };
 };

@@ -85,7 +85,8 @@ export const toStatus = (session: z.output<typeof Session>): GatewayStatus => {
     (intent.latest_charge?.refunds.data ?? [])
       .filter((refund) => of.includes(refund.status))
       .reduce((sum, { amount }) => sum + amount, 0);
-  if (refunded('succeeded') >= session.amount_total) return failed('payment_reversed', 'refunded');
+  if (refunded('succeeded') >= session.amount_total)
+    return { ...failed('payment_reversed', 'refunded'), trackingCode: intent.id };
   if (refunded('succeeded', 'pending', 'requires_action') >= session.amount_total)
     return { state: 'processing' };
   const currency = session.currency.toUpperCase();

@@ -225,7 +225,8 @@ export const stripe = defineDriver({
         throw new GatewayUnavailable('stripe, refunds: the list is too long');
       },
 
-      async disputes({ trackingCode: intent }) {
+      async disputes(payment) {
+        const intent = payment.trackingCode ?? (await retrieve(payment)).payment_intent?.id;
         if (!intent) return [];
         const response = await send('list_disputes', { method: 'GET', path: disputesPath(intent) });
         return parseDisputes(response, intent);

@@ -18,6 +18,8 @@ export interface LatePayment {
 export interface LatePaymentChange {
   /** Null when the money was found and is not resolved yet. */
   result: LatePaymentResult | null;
+  /** The result that this one follows, where money that was resolved has moved once more. */
+  was?: LatePaymentResult | null;
   /** The amount that the gateway says it captured, in minor units. */
   captured?: { amount: number; currency: string } | undefined;
   /** For the audit log. */
@@ -39,7 +41,7 @@ export const createLatePayments = (sql: Sql) => ({
    */
   async record(
     paymentId: string,
-    { result, captured, facts, now, isAudited = true }: LatePaymentChange,
+    { result, was = null, captured, facts, now, isAudited = true }: LatePaymentChange,
   ): Promise<boolean> {
     let recorded = false;
     await sql.begin(async (tx) => {
@@ -51,7 +53,8 @@ export const createLatePayments = (sql: Sql) => ({
           set result = excluded.result, resolved_at = excluded.resolved_at,
             amount = coalesce(excluded.amount, l.amount), currency = coalesce(excluded.currency, l.currency)
           where (l.result is null and excluded.result is not null)
-            or (l.result = 'returns' and excluded.result is distinct from 'returns')`;
+            or (l.result = 'returns' and excluded.result is distinct from 'returns')
+            or l.result = ${was}`;
       recorded = count === 1;
       if (recorded && isAudited)
         await createAuditLog(tx).insert({
@@ -65,6 +68,13 @@ export const createLatePayments = (sql: Sql) => ({
         });
     });
     return recorded;
+  },
+
+  /** Keeps the gateway's number of money that is not paid here. */
+  async keepTrackingCode(paymentId: string, trackingCode: string): Promise<void> {
+    await sql`
+      update payments set tracking_code = ${trackingCode}
+      where id = ${paymentId} and tracking_code is null and status in ('failed', 'cancelled', 'expired')`;
   },
 
   /**

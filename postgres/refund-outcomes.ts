@@ -135,7 +135,7 @@ const readStanding = async (
       select e.id, d.status = 'pending' as "isPending", d.recorded_at
       from events e join deliveries d on d.event_id = e.id
       where e.payment_id = ${paymentId} and e.subject = r.id and d.status in ('pending', 'exhausted')) e on true
-    where r.id = ${id}
+    where r.id = ${id} and r.payment_id = ${paymentId}
     order by e.recorded_at`;
   const [{ status, stage } = { status: undefined, stage: null }] = rows;
   return { status, stage, events: rows.filter((row) => row.id !== null) };

@@ -80,6 +80,13 @@ export const createDisputeTask = (deps: Deps) => {
     }
     // Before the record: a look that breaks off alerts again.
     await alertIfPaidTwice(payment, called.result);
+    for (const { gatewayReference, unknownStatus } of called.result)
+      if (unknownStatus !== undefined)
+        alertAbout(logger, payment, {
+          alert: 'dispute_unknown',
+          message: 'A dispute has a status that is not known here; it holds its amount',
+          facts: { reference: gatewayReference, status: unknownStatus },
+        });
     const events = (await disputes.recordLook(look, called.result, now())) ?? [];
     const { id, application, orderId } = payment;
     for (const disputeEventId of events)

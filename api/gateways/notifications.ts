@@ -70,7 +70,8 @@ export interface Deps {
   logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
-const lostReference: Alert = 'unknown_reference';
+const lostReference = 'unknown_reference' satisfies Alert;
+const unknownDispute = 'dispute_unknown' satisfies Alert;
 
 /** Checks a notification and passes it to the payment's workflow before it responds. */
 export const notifyOfPaymentHandler = (
@@ -79,7 +80,7 @@ export const notifyOfPaymentHandler = (
   const { payments, disputes, unverified, metrics, logger } = deps;
   const bulkhead = createAddressBulkhead(unverified);
   // From 0 on: if the counter started at its first alert, Prometheus would not see it increase.
-  metrics.alerts.inc({ alert: lostReference }, 0);
+  for (const alert of [lostReference, unknownDispute]) metrics.alerts.inc({ alert }, 0);
   return async (request) => {
     const gateway = request.params['gateway'] ?? '';
     const { notification, kind } = await bulkhead(request.address, {
@@ -98,6 +99,12 @@ export const notifyOfPaymentHandler = (
     if (notification.result === 'dispute_changed') {
       const payment = await payments.getByTrackingCode(gateway, notification.trackingCode);
       if (payment) await disputes.requestLook(payment.id);
+      else
+        raise(deps, kind, {
+          alert: unknownDispute,
+          message: 'A gateway reported a dispute of money that no payment here has',
+          facts: { gateway, tracking_code: notification.trackingCode },
+        });
       metrics.notifications.inc({ gateway, payment: payment ? 'known' : 'unknown' });
       logger.info(
         { gateway, payment_id: payment?.id },
@@ -204,19 +211,30 @@ const passOnRefund = async (
  * its payer pays the first opening.
  */
 const reportLostReference = (
-  { metrics, logger }: Deps,
+  deps: Deps,
   notification: Extract<Notification, { paymentId: string | null }>,
   { gateway, kind }: { gateway: string; kind: GatewayKind },
 ): void => {
   const { result, paymentId: id, reference } = notification;
   // A repeated opening leaves a session that nobody pays, and that closes by itself.
   if (result === 'closed' || id === null || !paymentIdPattern.test(id)) return;
-  const facts = { payment_id: id, gateway, reference };
-  const message = 'A gateway reported a payment under a reference that no payment has';
+  raise(deps, kind, {
+    alert: lostReference,
+    message: 'A gateway reported a payment under a reference that no payment has',
+    facts: { payment_id: id, gateway, reference },
+  });
+};
+
+/** Alerts admins, unless the account's money is not real. */
+const raise = (
+  { metrics, logger }: Deps,
+  kind: GatewayKind,
+  { alert, message, facts }: { alert: Alert; message: string; facts: object },
+): void => {
   if (kind === 'sandbox') {
     logger.warn(facts, message);
     return;
   }
-  metrics.alerts.inc({ alert: lostReference });
-  logger.error({ ...facts, alert: lostReference }, message);
+  metrics.alerts.inc({ alert });
+  logger.error({ ...facts, alert }, message);
 };

@@ -134,6 +134,7 @@ create table payments (
   -- True when that inquiry got no usable answer, or a two-step gateway was verifying: the gateway's list of unverified
   -- payments does not show a payment whose verification succeeded and whose answer was lost.
   uncertain boolean not null default false,
+  -- The gateway's number of money that it has captured, also where the payment is not paid here.
   tracking_code text,
   card_pan_masked text,
   paid_at timestamptz,
@@ -1167,7 +1168,8 @@ create table gateway_entries (
   refund_id text,
   -- The id of ours that the gateway carries, whether or not it is here.
   claimed_payment_id text,
-  -- The gateway's number of the payment. One that is not paid here has none: other entries with this number lead to it.
+  -- The gateway's number of the payment. One whose money nobody has found here has none: other entries with this number
+  -- lead to it.
   tracking_code text,
   -- When the gateway's list had it last.
   read_at timestamptz not null default now(),

@@ -215,6 +215,13 @@ describe('resolveLatePayment', () => {
     expect(await audited()).toEqual(['found', 'by_hand']);
   });
 
+  it('keeps the number by which disputes of the money are found, also once it has gone back', async () => {
+    const { resolve, payment } = await aLateCase({ inquire: [{ ...gone, trackingCode: 'pi_9' }] });
+    await resolve();
+    const found = await records.paymentOutcomes.get(payment.id);
+    expect(found?.trackingCode).toBe('pi_9');
+  });
+
   it('holds one slot of the gateway from the first inquiry to the last', async () => {
     const { promise, resolve: answer } = Promise.withResolvers<Reversal>();
     const { resolve, acquireSlot, calls, audited } = await aLateCase({

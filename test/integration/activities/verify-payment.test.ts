@@ -71,9 +71,13 @@ describe('verifyPayment', () => {
       status: 'failed',
       failureCode: 'amount_mismatch',
       paidAt: null,
-      trackingCode: null,
+      // Its disputes are found by it.
+      trackingCode: 'TRACK-1',
     });
-    expect(await eventOfPayment(payment)).toMatchObject({ failure_code: 'amount_mismatch' });
+    expect(await eventOfPayment(payment)).toMatchObject({
+      failure_code: 'amount_mismatch',
+      tracking_code: null,
+    });
     expect(alerts()).toEqual(['amount_mismatch']);
     // The late-payment workflow reverses the money.
     expect(late).toEqual([payment.id]);

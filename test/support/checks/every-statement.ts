@@ -284,6 +284,7 @@ export const everyStatement = (
     }),
     'late-payments.ts': of(latePayments, {
       get: () => latePayments.get(idOf(count)),
+      keepTrackingCode: () => latePayments.keepTrackingCode(idOf(count - 3), 'T-1'),
       record: () => latePayments.record(idOf(count - 3), { result: 'returns', facts: {}, now }),
       beginReversal: () =>
         latePayments.beginReversal(idOf(count), { maxReversals: 3, lastBefore: now, now }),

@@ -4,6 +4,7 @@ import { refundId } from '../../../contract/ids.ts';
 import type { Refund } from '../../../contract/refund.ts';
 import type { KnownRefund, RefundAnswer } from '../../../gateways/gateway.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
+import { createLatePayments } from '../../../postgres/late-payments.ts';
 import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
 import { createRefunds, type NewRefund } from '../../../postgres/refunds.ts';
 import { startRecords, type Records } from './records.ts';
@@ -84,6 +85,7 @@ export const activitiesOf = (records: Records, script: Parameters<typeof aGatewa
   createRefundActivities({
     paymentOutcomes: records.paymentOutcomes,
     refundOutcomes: createRefundOutcomes(records.sql),
+    latePayments: createLatePayments(records.sql),
     gatewayOf: aGateway(script).gatewayOf,
     gatewayBulkhead: createBulkhead({ perOwner: 5 }),
     workflows: { restart: async () => {} },
@@ -128,6 +130,7 @@ export const refundCase = async (records: Records, given: RefundCase) => {
   const { refundPayment } = createRefundActivities({
     paymentOutcomes: records.paymentOutcomes,
     refundOutcomes: createRefundOutcomes(sql),
+    latePayments: createLatePayments(sql),
     gatewayOf,
     gatewayBulkhead: createBulkhead({ perOwner: 5 }),
     workflows: { restart: async (start) => void started.push(start.refundId ?? start.id) },

@@ -4,6 +4,7 @@ import { createRefundActivities } from '../../../activities/refund-payment.ts';
 import { refundId } from '../../../contract/ids.ts';
 import type { KnownRefund } from '../../../gateways/gateway.ts';
 import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
+import { createLatePayments } from '../../../postgres/late-payments.ts';
 import { createRefundOutcomes, type RefundOutcomes } from '../../../postgres/refund-outcomes.ts';
 import { createRefunds } from '../../../postgres/refunds.ts';
 import type { Refund } from '../../../protocol/refund.ts';
@@ -111,6 +112,7 @@ export const createRefundDriver = async (
           throw ApplicationFailure.create({ message: 'The try is over' });
         },
       },
+      latePayments: createLatePayments(sql),
       gatewayOf,
       gatewayBulkhead: createBulkhead({ perOwner: 25 }),
       workflows: { restart: async () => {} },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { amountHeld, isDisputeOpen } from '../../../contract/dispute.ts';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
 import { stripe } from '../../support/gateways/stripe.ts';
@@ -44,16 +45,29 @@ describe('stripe, disputes', () => {
     expect((await adapter().disputes!(payment))[0]?.respondBy).toBeNull();
   });
 
-  it.each([
-    ['has a status that is not documented', { status: 'pre_arbitration' }],
-    ['has no amount', { amount: 0 }],
-  ])('is no answer when a dispute %s', async (_, changes) => {
+  it('takes a status that is not documented for a chargeback that holds its amount, beside the others', async () => {
     const payment = await paid();
-    provider().dispute(payment.reference, 'lost', changes);
+    provider().dispute(payment.reference, 'needs_response', { amount: 700 });
+    provider().dispute(payment.reference, 'pre_arbitration', { amount: 300 });
+    const known = await adapter().disputes!(payment);
+    expect(known.map((dispute) => [amountHeld(dispute), dispute.unknownStatus])).toEqual([
+      [300, 'pre_arbitration'],
+      [700, undefined],
+    ]);
+    expect(known.every(isDisputeOpen)).toBe(true);
+  });
+
+  it('is no answer when a dispute has no amount', async () => {
+    const payment = await paid();
+    provider().dispute(payment.reference, 'lost', { amount: 0 });
     await expect(adapter().disputes!(payment)).rejects.toThrow(GatewayUnavailable);
   });
 
-  it('asks nothing about a payment without a number of Stripe', async () => {
-    expect(await adapter().disputes!({ ...(await opened()), trackingCode: null })).toEqual([]);
+  it('finds those of captured money whose number is not known here, and none of money that never came', async () => {
+    const payment = { ...(await opened()), trackingCode: null };
+    expect(await adapter().disputes!(payment)).toEqual([]);
+    provider().pay(payment.reference);
+    provider().dispute(payment.reference, 'needs_response');
+    expect(await adapter().disputes!(payment)).toHaveLength(1);
   });
 });

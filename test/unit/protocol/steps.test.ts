@@ -66,6 +66,7 @@ const notBuilt = new Set(['signalWithStart']);
 /** Writes whose order does not matter. */
 const unordered = new Set([
   'flagDuplicates', // It only alerts.
+  'keepTrackingCode', // The payment has ended, and no other step reads it.
   'postpone', // It delays an attempt, and every step may come late.
   'count',
   'exists',

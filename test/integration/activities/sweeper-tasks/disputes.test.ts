@@ -73,3 +73,32 @@ it.each([
     expect(log.alerts()).toEqual(alerts);
   },
 );
+
+it('a dispute of an unknown status is recorded beside the others, and alerts', async () => {
+  const { logger, alerts } = readableLogger();
+  const openedAt = new Date();
+  const known = { stage: 'chargeback', status: 'needs_response', currency: 'EUR' } as const;
+  const none = { reason: null, networkReason: null, respondBy: null, openedAt };
+  const { gatewayOf } = aGateway({
+    disputes: async () => [
+      {
+        ...known,
+        ...none,
+        amount: 300,
+        gatewayReference: 'dp_2',
+        unknownStatus: 'pre_arbitration',
+      },
+      { ...known, ...none, amount: 700, gatewayReference: 'dp_1' },
+    ],
+  });
+  await sql`update gateways set kind = 'live'`;
+  const { lookAtDisputes } = createDisputeTask({
+    ...{ disputes, paymentOutcomes, gatewayExchanges: createGatewayExchanges(sql), gatewayOf },
+    ...{ publicBaseUrl, workflows: { restart: async () => {} }, now: () => new Date(), logger },
+  });
+  const { id } = await records.ended('paid');
+  await disputes.requestLook(id);
+  await lookAtDisputes();
+  expect(await paymentOutcomes.get(id)).toMatchObject({ amountDisputed: 1000 });
+  expect(alerts()).toEqual(['dispute_unknown']);
+});

@@ -60,7 +60,10 @@ const notified = async (notification: Notification, { kind = 'live', known }: Op
   const { status } = await notifyOfPaymentHandler(deps)(request as AnyRequest);
   expect(status).toBe(200);
   const { values } = await registry.getSingleMetric('payments_alerts_total')!.get();
-  return { calls, alerts: values.map(({ value }) => value) };
+  return {
+    calls,
+    alerts: values.filter(({ value }) => value > 0).map(({ labels }) => labels.alert),
+  };
 };
 
 const about = (result: 'changed' | 'closed', paymentId: string | null = null): Notification => ({
@@ -112,13 +115,19 @@ describe('a notification', () => {
     const notification = { result: 'dispute_changed', trackingCode: 'pi_1' } as const;
     const known = { id: newPaymentId(), status: 'paid' } as const;
     expect((await notified(notification, { known })).calls).toEqual([`look at ${known.id}`]);
-    expect((await notified(notification)).calls).toEqual([]);
+  });
+
+  it('alerts when a dispute is of money that no payment has', async () => {
+    const notification = { result: 'dispute_changed', trackingCode: 'pi_1' } as const;
+    const alerted = { calls: ['dispute_unknown'], alerts: ['dispute_unknown'] };
+    expect(await notified(notification)).toEqual(alerted);
+    expect((await notified(notification, { kind: 'sandbox' })).calls).toEqual(['warn']);
   });
 
   it('alerts when a notification names one of our payments under an unknown reference', async () => {
     const { calls, alerts } = await notified(about('changed', newPaymentId()));
     expect(calls).toEqual(['unknown_reference']);
-    expect(alerts).toEqual([1]);
+    expect(alerts).toEqual(['unknown_reference']);
   });
 
   it.each<[string, Notification]>([
@@ -126,11 +135,11 @@ describe('a notification', () => {
     ['names nothing', about('changed')],
     ['says that a repeated opening is closed', about('closed', newPaymentId())],
   ])('does not alert when a notification %s', async (_, notification) => {
-    expect(await notified(notification)).toEqual({ calls: [], alerts: [0] });
+    expect(await notified(notification)).toEqual({ calls: [], alerts: [] });
   });
 
   it('a notification of a sandbox account under an unknown reference is a warning', async () => {
     const { calls, alerts } = await notified(about('changed', newPaymentId()), { kind: 'sandbox' });
-    expect([calls, alerts]).toEqual([['warn'], [0]]);
+    expect([calls, alerts]).toEqual([['warn'], []]);
   });
 });
