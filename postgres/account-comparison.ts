@@ -268,14 +268,18 @@ const differencesOf = (sql: Queries) => sql`
       exists (
         select from gateway_entries o
         where o.payment_id = e.payment_id and o.kind = e.kind
-          and case when e.kind = 'payment' then not ${wasTakenBack(sql)} else o.refund_id = e.refund_id end
+          and case when e.kind = 'payment' then not ${wasTakenBack(sql)}
+            -- Without a refund it is the reversal of late money.
+            else o.refund_id is not distinct from e.refund_id and (e.refund_id is not null or m.id is not null) end
           and (o.at, o.reference) < (e.at, e.reference)) as is_repeated,
-      -- A refund that has not ended here, or that failed without ever succeeding: its two entries come to nothing.
-      e.refund_status = 'pending' or exists (
-        select from gateway_entries o
-        where o.payment_id = e.payment_id and o.refund_id = e.refund_id
-          and o.kind in ('refund', 'refund_returned') and o.kind <> e.kind
-          and not exists (select from movements m where m.id = 'refund:' || e.refund_id)) as refund_in_progress
+      -- A refund or a reversal that has not ended here, or that failed without ever succeeding: its entries come to nothing.
+      e.refund_status = 'pending' or (e.kind <> 'payment'
+        and not exists (
+          select from movements m where m.id = coalesce('refund:' || e.refund_id, 'late_reversal:' || e.payment_id))
+        and 0 = (
+          select sum(o.amount) from gateway_entries o
+          where o.payment_id = e.payment_id and o.refund_id is not distinct from e.refund_id
+            and o.kind in ('refund', 'refund_returned'))) as refund_in_progress
     from entry e left join movements m on m.id = any(e.movements)
     where e.movements is not null
   )

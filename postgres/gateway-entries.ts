@@ -79,7 +79,10 @@ export const createGatewayEntries = (sql: Queries) => ({
           select r.id from refunds r
           where r.payment_id = e.payment_id
             and (r.id = e.refund_hint or r.gateway_reference in (e.reference, e.refund_reference))
-          union all select m.refund_id from movements m where m.id = 'refund:' || e.refund_hint
+          -- Somebody may have copied it from another payment's refund.
+          union all select m.refund_id from movements m
+          where m.id = 'refund:' || e.refund_hint and (m.payment_id = e.payment_id
+            or (e.payment_id is null and not exists (select from payments p where p.id = m.payment_id)))
           limit 1) as refund_id
         from given e
       ), listed as (

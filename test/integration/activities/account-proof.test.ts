@@ -62,11 +62,15 @@ const compare = async (n: number, later = 2 * hourMs) => {
 let count = 0;
 const labels = (type: string, category = type) => ({ type, reporting_category: category });
 const movements: Record<string, string | number | Date | boolean | null>[] = [];
-const booked = (kind: string, subject: string, amount: number, currency: string, time: Date) =>
+const booked = (
+  kind: string,
+  { subject, paymentId = subject }: { subject: string; paymentId?: string },
+  { amount, currency, time }: { amount: number; currency: string; time: Date },
+) =>
   movements.push({
     ...{ id: `${kind}:${subject}`, kind, gateway, day: time.toISOString().slice(0, 10), amount },
     ...{
-      payment_id: kind === 'payment' ? subject : null,
+      payment_id: paymentId,
       refund_id: kind === 'payment' ? null : subject,
     },
     ...{ application: 'shop', test: false, order_id: 'order-1', occurred_at: time },
@@ -79,7 +83,7 @@ const pay = (n: number, currency: string) => {
   const id = newPaymentId();
   const amount = 100 + ((count * 7_919) % 90_000);
   const time = at(n, count % 1_400);
-  booked('payment', id, amount, currency, time);
+  booked('payment', { subject: id }, { amount, currency, time });
   const source = {
     ...{ id: `ch_${count}`, object: 'charge', amount, currency, status: 'succeeded' },
     ...{ payment_intent: `pi_${count}`, metadata: { payment_id: id } },
@@ -101,10 +105,11 @@ const fill = (n: number): string[] => {
       ...{ id: `re_${count}`, object: 'refund', amount: 50, currency: 'eur', payment_intent },
       metadata: { ...metadata, refund_id: id },
     };
-    booked('refund', id, -50, 'eur', at(n, 1_410));
+    const ids = { subject: id, paymentId: metadata.payment_id };
+    booked('refund', ids, { amount: -50, currency: 'eur', time: at(n, 1_410) });
     const lines = [stripe.moveBalance(labels('refund'), { amount: -50, source, at: at(n, 1_410) })];
     if (!isReturned) return lines;
-    booked('refund_returned', id, 50, 'eur', at(n, 1_415));
+    booked('refund_returned', ids, { amount: 50, currency: 'eur', time: at(n, 1_415) });
     const back = { amount: 50, source, at: at(n, 1_415) };
     return [...lines, stripe.moveBalance(labels('refund_failure'), back)];
   };

@@ -168,15 +168,27 @@ const plantRefund = async ({
   return id;
 };
 
-const plantLate = async ({ ours, theirs }: { ours: boolean; theirs: boolean }) => {
+const plantLate = async ({
+  ours,
+  theirs,
+  returned = false,
+}: {
+  ours: boolean;
+  theirs: boolean;
+  returned?: boolean;
+}) => {
   const { id, reference } = await plant({ kind: 'late_payment', status: 'expired' });
   if (ours) {
     await moved('late_reversal', { paymentId: id }, { amount: -1250, time: at('12:30:00') });
     await records.sql`insert into late_payments (payment_id, found_at) values (${id}, ${at('12:00:00')})`;
   }
-  if (!theirs) return;
+  if (!theirs) return reference;
   const made = stripe.add(reference, { amount: 1250 });
-  Object.assign(made, { createdAt: at('12:30:00'), claimed: id });
+  Object.assign(made, {
+    ...{ createdAt: at('12:30:00'), claimed: id },
+    ...(returned && { state: 'failed' }),
+  });
+  return reference;
 };
 
 const reserve = { type: 'reserve', reporting_category: 'reserve' };
@@ -214,7 +226,19 @@ const plantAll = async () => {
   });
   await plantRefund({ ours: 500, theirs: 400 });
   await plantRefund({ returned: true });
+  // Somebody has copied the id of another payment's refund.
+  const copied = await plantRefund({});
+  Object.assign(stripe.add((await plant()).reference, { amount: 500, refundId: copied }), {
+    createdAt: at('13:00:00'),
+  });
   await plantLate({ ours: false, theirs: true });
+  // Late money went back twice, and once in vain: that comes to nothing.
+  const late = await plantLate({ ours: true, theirs: true });
+  Object.assign(stripe.add(late, { amount: 1250 }), { createdAt: at('12:40:00') });
+  const inVain = await plantLate({ ours: false, theirs: true, returned: true });
+  Object.assign(stripe.add(inVain, { amount: 1250 }), {
+    ...{ createdAt: at('12:50:00'), state: 'failed' },
+  });
   await plantLate({ ours: true, theirs: false });
   await plant({ fee: feeOf(1250) + 2 });
   const unknown = await plant({ theirs: null });
@@ -241,8 +265,9 @@ const planted = [
   ...['amount_differs', 'amount_differs', 'balance_differs'],
   ...['captured_not_paid', 'captured_not_paid', 'captured_twice'],
   ...['captured_unknown', 'captured_unknown', 'currency_differs', 'day_differs', 'fee_differs'],
-  ...['kind_unknown', 'not_answered', 'payment_missing', 'payment_missing'],
-  ...['refund_missing', 'refund_unknown', 'refund_unknown', 'refund_unknown', 'refunded_twice'],
+  ...['kind_unknown', 'not_answered', 'payment_missing', 'payment_missing', 'payout_differs'],
+  ...['refund_missing', 'refund_unknown', 'refund_unknown', 'refund_unknown', 'refund_unknown'],
+  ...['refunded_twice', 'refunded_twice'],
   ...['reversal_missing', 'reversal_unknown'],
 ];
 
