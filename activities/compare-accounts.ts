@@ -112,7 +112,7 @@ export const createCompareAccountsActivities = (deps: Deps) => {
 
   /** A gateway that is silent now tells its payouts after the next day. */
   const askPayouts = async (
-    { gateway }: AccountDay,
+    { gateway, day }: AccountDay,
     { payoutsSince, ...account }: DayOfAccount,
   ): Promise<void> => {
     if (!gatewayOf(account).payouts) return;
@@ -120,7 +120,7 @@ export const createCompareAccountsActivities = (deps: Deps) => {
       readPayouts(
         async (...page) => (await gatewayOf(account).payouts?.(...page)) ?? noPayouts,
         payoutsSince,
-        (listed) => deps.payouts.recordListed(gateway, listed),
+        (listed) => deps.payouts.recordListed({ gateway, day }, listed),
       ),
     );
     if (asked !== undefined)

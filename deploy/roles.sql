@@ -76,7 +76,7 @@ grant insert (reference, refund_id, payment_id, amount, outcome, failure_code, a
 -- event, and reads no webhook secret.
 grant select on applications, gateways, payments, refunds, workflow_outbox, idempotency_keys, events,
   deliveries, attempts, late_payments, sandbox_payments, sandbox_refunds, gateway_exchanges, replays, movements,
-  gateway_entries, statement_lines, account_balances, account_differences, payouts, upkeep to payments_worker;
+  gateway_entries, statement_lines, account_balances, account_differences, payouts, payout_lines, upkeep to payments_worker;
 grant update (status, gateway, gateway_reference, gateway_redirect, checkout_at, payer_returns_at, inquired_at, uncertain, tracking_code,
   card_pan_masked, paid_at, failure_code, cancelled_by, cancellation_reason, gateway_code, gateway_message, told_fee,
   told_fee_paid_by, amount_refunded, amount_refund_pending, amount_disputed, amount_lost, order_claimed_at, healed_at, updated_at) on payments to payments_worker;
@@ -105,6 +105,7 @@ grant select, delete on payers to payments_worker;
 grant insert on movements, gateway_entries, statement_lines, account_balances, account_differences to payments_worker;
 grant update, delete on statement_lines to payments_worker;
 grant insert, update on payouts to payments_worker;
+grant insert, update (payout) on payout_lines to payments_worker;
 grant update (opening, net, told) on account_balances to payments_worker;
 grant select, insert (gateway, day, method, compared_at) on account_days to payments_worker;
 grant update (method, compared_at, closed_at, hash, sums, movements) on account_days to payments_worker;
@@ -156,7 +157,7 @@ grant insert (refund_id, token, actor, via) on confirmations to payments_admin, 
 grant select, insert, update, delete on refund_limits, refund_approvals to payments_admin;
 grant update (enabled, credentials, notification_secrets, refund_credentials, time_zone, fee_basis_points, fee_fixed, fees_told) on gateways
   to payments_admin;
-grant select on movements, disputes, gateway_entries, statement_lines, payouts, account_days, account_balances, account_differences, receivers, notices, notice_addresses to payments_admin, payments_console;
+grant select on movements, disputes, gateway_entries, statement_lines, payouts, payout_lines, account_days, account_balances, account_differences, receivers, notices, notice_addresses to payments_admin, payments_console;
 grant insert (application, address), delete on notice_addresses to payments_admin, payments_console;
 grant insert (application, kind, state_since, address, created_at, next_try_at) on notices to payments_admin, payments_console;
 grant update (state, reason, changed_at) on account_differences to payments_admin, payments_console;

@@ -5,6 +5,7 @@ import { hashDay } from './account-hash.ts';
 import { recordBalances } from './account-statement.ts';
 import { first, type Queries, type Sql } from './driver/sql.ts';
 import { accountColumns } from './gateways.ts';
+import { recordPayoutDifferences } from './payouts.ts';
 
 /** The account, and when its day begins and ends. */
 export interface DayOfAccount extends RecordedAccount {
@@ -74,6 +75,7 @@ export const createAccountComparison = (sql: Sql) => ({
       after = page.last;
     }
     await recordBalances(sql, account);
+    await recordPayoutDifferences(sql, account);
     const { gateway, day } = account;
     await sql`
       update account_differences set state = 'mended', changed_at = now()

@@ -18,7 +18,7 @@ export const createAccountStatement = (sql: Queries) => ({
       on conflict (gateway, id) do update set day = excluded.day, at = excluded.at, kind = excluded.kind,
         type = excluded.type, category = excluded.category, amount = excluded.amount, fee = excluded.fee,
         currency = excluded.currency, available_on = excluded.available_on, entry = excluded.entry,
-        payout = coalesce(excluded.payout, statement_lines.payout), read_at = now()`;
+        payout = excluded.payout, read_at = now()`;
     const payouts = lines.filter(({ payout }) => payout !== null);
     if (payouts.length === 0) return;
     // One that has come back has changed.

@@ -57,6 +57,11 @@ const columns = (sql: Queries) => sql`
   o.gateway, o.id, o.amount, o.currency, o.status, o.created_at as "createdAt", o.arrives_on::text as "arrivesOn",
   o.descriptor, o.bank_reference as "bankReference", o.lines, o.read_at is not null as "isRead"`;
 
+/** The ids of the lines of a payout: its own, and what it has paid out. */
+const idsOf = (sql: Queries, gateway: string, payout: string) => sql`
+  select id from statement_lines where gateway = ${gateway} and payout = ${payout}
+  union select id from payout_lines where gateway = ${gateway} and payout = ${payout}`;
+
 /** The payouts of gateways, for admins. */
 export const createAdminPayouts = (sql: Queries) => ({
   /** The newest first. The id of the position is the gateway's own. */
@@ -88,7 +93,7 @@ export const createAdminPayouts = (sql: Queries) => ({
       select kind, currency, count(*)::int as lines, sum(amount)::bigint as amount, sum(fee)::bigint as fee,
         sum(net)::bigint as net
       from statement_lines
-      where gateway = ${gateway} and payout = ${id} and kind not in ('payout', 'payout_returned')
+      where gateway = ${gateway} and id in (${idsOf(sql, gateway, id)}) and kind not in ('payout', 'payout_returned')
       group by kind, currency order by kind, currency`;
   },
 
@@ -109,7 +114,7 @@ export const createAdminPayouts = (sql: Queries) => ({
         -- Without a list of all money its lines lead to payments by their references.
         select id, order_id, application from payments
         where l.day is null and gateway = l.gateway and gateway_reference = l.entry) p on true
-      where l.gateway = ${gateway} and l.payout = ${id} and l.id > ${after}
+      where l.gateway = ${gateway} and l.id in (${idsOf(sql, gateway, id)}) and l.id > ${after}
       order by l.id limit ${limit}`;
   },
 });

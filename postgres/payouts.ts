@@ -1,5 +1,6 @@
 import type { RecordedAccount } from '../contract/gateway-account.ts';
 import type { KnownPayout, ListedPayout } from '../contract/payout.ts';
+import type { AccountDay } from '../contract/movement.ts';
 import type { Queries } from './driver/sql.ts';
 import { accountColumns } from './gateways.ts';
 
@@ -40,7 +41,9 @@ export const createPayouts = (sql: Queries) => ({
   ): Promise<void> {
     await sql`
       with paid_out as (
-        update statement_lines set payout = ${id} where gateway = ${gateway} and id = any(${[...lines]}::text[])
+        insert into payout_lines (gateway, id, payout)
+        select distinct ${gateway}, line, ${id} from unnest(${[...lines]}::text[]) as line
+        on conflict (gateway, id) do update set payout = excluded.payout
       )
       update payouts set position = ${next}, read_at = case when ${next}::text is null then now() end
       where gateway = ${gateway} and id = ${id}`;
@@ -66,50 +69,126 @@ export const createPayouts = (sql: Queries) => ({
   /**
    * Records payouts of a gateway without a book, with what they have paid out. One that has arrived is a movement of the day on
    * which it left the balance, or of the first open one after it, and so is one that came back since.
+   * @param account the day whose comparison has read them
    */
-  async recordListed(gateway: string, payouts: readonly ListedPayout[]): Promise<void> {
-    if (payouts.length === 0) return;
-    const listed = payouts.map((payout) => ({
-      ...{ id: payout.id, amount: payout.amount, currency: payout.currency, status: payout.status },
-      ...{ created_at: payout.createdAt, arrives_on: payout.arrivesOn, lines: payout.lines },
-      ...{ descriptor: payout.descriptor, bank_reference: payout.bankReference },
-    }));
-    const lines = payouts.flatMap(({ id, amount, currency, createdAt: at, paidOut }) =>
-      [{ id, at, kind: 'payout', type: 'payout', amount: -amount, entry: null }, ...paidOut].map(
-        (line) => ({ ...line, currency, payout: id }),
-      ),
-    );
-    await sql`
-      insert into statement_lines (gateway, id, at, kind, type, amount, fee, currency, entry, payout)
-      select ${gateway}, id, at, kind, type, amount, 0, currency, entry, payout
-      from jsonb_to_recordset(${sql.json(lines)}) as l (id text, at timestamptz, kind text, type text, amount bigint,
-        currency text, entry text, payout text)
-      on conflict (gateway, id) do update set amount = excluded.amount, entry = excluded.entry`;
-    await sql`
-      with listed as (
-        select * from jsonb_to_recordset(${sql.json(listed)}) as p (id text, amount bigint, currency text, status text,
-          created_at timestamptz, arrives_on date, descriptor text, bank_reference text, lines text)
-      ), kept as (
-        insert into payouts (gateway, id, amount, currency, status, created_at, arrives_on, descriptor, bank_reference, lines,
-          read_at)
-        select ${gateway}, id, amount, currency, status, created_at, arrives_on, descriptor, bank_reference, lines,
-          case when lines = 'listed' then now() end
-        from listed
-        on conflict (gateway, id) do update set amount = excluded.amount, status = excluded.status,
-          arrives_on = excluded.arrives_on, bank_reference = excluded.bank_reference, lines = excluded.lines,
-          read_at = excluded.read_at
-      )
-      insert into movements (id, kind, gateway, day, test, amount, currency, reference, occurred_at)
-      select moved.kind || ':' || g.slug || ':' || p.id, moved.kind, g.slug, open_day(g.slug, p.created_at),
-        g.kind = 'sandbox', moved.sign * p.amount, p.currency, p.id, p.created_at
-      from listed p
-      join gateways g on g.slug = ${gateway}
-      cross join lateral (
-        select 'payout' as kind, -1 as sign where p.status = 'paid'
-        union all
-        select 'payout_returned', 1 where p.status = 'failed' and exists (
-          select from movements m where m.id = 'payout:' || g.slug || ':' || p.id)) moved
-      on conflict (id) do nothing`;
+  async recordListed(account: AccountDay, payouts: readonly ListedPayout[]): Promise<void> {
+    for (const round of eachOnce(payouts)) await recordRound(sql, account, round);
   },
 });
 export type Payouts = ReturnType<typeof createPayouts>;
+
+/** Parts the list so that no part has an id twice: one statement writes each row once. */
+const eachOnce = (payouts: readonly ListedPayout[]): ListedPayout[][] => {
+  const rounds: ListedPayout[][] = [];
+  const times = new Map<string, number>();
+  for (const payout of payouts) {
+    const nth = times.get(payout.id) ?? 0;
+    times.set(payout.id, nth + 1);
+    (rounds[nth] ??= []).push(payout);
+  }
+  return rounds;
+};
+
+/** What a part of a payout is. A gateway may name the parts in any order. */
+const partOf = (sql: Queries) => sql`jsonb_build_array(l.amount, l.entry, l.type)`;
+
+const recordRound = async (
+  sql: Queries,
+  { gateway, day }: AccountDay,
+  payouts: readonly ListedPayout[],
+): Promise<void> => {
+  const listed = payouts.map((payout) => ({
+    ...{ id: payout.id, amount: payout.amount, currency: payout.currency, status: payout.status },
+    ...{ created_at: payout.createdAt, arrives_on: payout.arrivesOn, lines: payout.lines },
+    ...{ descriptor: payout.descriptor, bank_reference: payout.bankReference },
+  }));
+  const lines = payouts.flatMap(({ id, amount, currency, createdAt: at, paidOut }) =>
+    [{ id, at, kind: 'payout', type: 'payout', amount: -amount, entry: null }, ...paidOut].map(
+      (line) => ({ ...line, currency, payout: id }),
+    ),
+  );
+  // What was booked stays, so what the gateway tells otherwise since is a difference.
+  await sql`
+    with listed as (
+      select * from jsonb_to_recordset(${sql.json(listed)}) as p (id text, amount bigint, currency text, status text,
+        created_at timestamptz, bank_reference text)
+    ), parts as (
+      select l.payout, jsonb_agg(${partOf(sql)} order by ${partOf(sql)}) as parts
+      from jsonb_to_recordset(${sql.json(lines)}) as l (kind text, type text, amount bigint, entry text, payout text)
+      where l.kind <> 'payout' group by l.payout
+    ), told as (
+      select p.id, array_remove(array[
+        case when (p.amount, p.currency) <> (-m.amount, m.currency) then 'sum ' || p.amount || ' ' || p.currency end,
+        case when p.bank_reference <> was.bank_reference then 'number ' || p.bank_reference end,
+        case when p.created_at <> was.created_at then 'time' end,
+        case when was.lines = 'listed' and parts.parts is distinct from (
+          select jsonb_agg(${partOf(sql)} order by ${partOf(sql)}) from statement_lines l
+          where l.gateway = ${gateway} and l.payout = p.id and l.kind <> 'payout') then 'parts' end,
+        case when p.status = 'paid' and exists (
+          select from movements b where b.id = 'payout_returned:' || ${gateway} || ':' || p.id) then 'paid again' end
+      ], null) as differs
+      from listed p
+      join payouts was on was.gateway = ${gateway} and was.id = p.id
+      join movements m on m.id = 'payout:' || ${gateway} || ':' || p.id
+      left join parts on parts.payout = p.id
+    )
+    update payouts o set differs_on = ${day}, differs = array(
+      select distinct word from unnest(o.differs || t.differs) as word order by word)
+    from told t
+    where o.gateway = ${gateway} and o.id = t.id and not t.differs <@ coalesce(o.differs, '{}')`;
+  await sql`
+    with gone as (
+      delete from statement_lines
+      where gateway = ${gateway} and payout = any(${listed.map(({ id }) => id)}::text[])
+        and id <> all(${lines.map(({ id }) => id)}::text[])
+    )
+    insert into statement_lines (gateway, id, at, kind, type, amount, fee, currency, entry, payout)
+    select ${gateway}, id, at, kind, type, amount, 0, currency, entry, payout
+    from jsonb_to_recordset(${sql.json(lines)}) as l (id text, at timestamptz, kind text, type text, amount bigint,
+      currency text, entry text, payout text)
+    on conflict (gateway, id) do update set kind = excluded.kind, type = excluded.type, amount = excluded.amount,
+      entry = excluded.entry`;
+  await sql`
+    with listed as (
+      select * from jsonb_to_recordset(${sql.json(listed)}) as p (id text, amount bigint, currency text, status text,
+        created_at timestamptz, arrives_on date, descriptor text, bank_reference text, lines text)
+    ), kept as (
+      insert into payouts (gateway, id, amount, currency, status, created_at, arrives_on, descriptor, bank_reference, lines,
+        read_at)
+      select ${gateway}, id, amount, currency, status, created_at, arrives_on, descriptor, bank_reference, lines,
+        case when lines = 'listed' then now() end
+      from listed
+      on conflict (gateway, id) do update set amount = excluded.amount, status = excluded.status,
+        arrives_on = excluded.arrives_on, bank_reference = excluded.bank_reference, lines = excluded.lines,
+        read_at = excluded.read_at
+    )
+    insert into movements (id, kind, gateway, day, test, amount, currency, reference, occurred_at)
+    select moved.kind || ':' || g.slug || ':' || p.id, moved.kind, g.slug, open_day(g.slug, p.created_at),
+      g.kind = 'sandbox', moved.amount, p.currency, p.id, p.created_at
+    from listed p
+    join gateways g on g.slug = ${gateway}
+    cross join lateral (
+      select 'payout' as kind, -p.amount as amount where p.status = 'paid'
+      union all
+      select 'payout_returned', -m.amount from movements m
+      where p.status = 'failed' and m.id = 'payout:' || g.slug || ':' || p.id) moved
+    on conflict (id) do nothing`;
+};
+
+/** Names payouts that a gateway told otherwise after they were booked, on the day that found it. */
+export const recordPayoutDifferences = async (
+  sql: Queries,
+  { gateway, day }: AccountDay,
+): Promise<void> => {
+  await sql`
+    insert into account_differences as d (gateway, day, kind, subject, our_amount, our_currency, our_time, their_amount,
+      their_currency, their_time, their_name)
+    select o.gateway, o.differs_on, 'payout_differs', m.id, m.amount, m.currency, m.occurred_at, -o.amount, o.currency,
+      o.created_at, array_to_string(o.differs, ', ')
+    from payouts o join movements m on m.id = 'payout:' || o.gateway || ':' || o.id
+    where o.gateway = ${gateway} and o.differs_on = ${day}
+    on conflict (gateway, kind, subject) do update set day = excluded.day, their_amount = excluded.their_amount,
+      their_name = excluded.their_name, seen_at = excluded.seen_at,
+      -- What an admin has explained was less.
+      state = case when d.state = 'mended' or d.their_name <> excluded.their_name then 'open' else d.state end`;
+};

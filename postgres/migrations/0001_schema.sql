@@ -1202,7 +1202,7 @@ create table statement_lines (
   available_on timestamptz,
   -- The reference of its entry in gateway_entries, or without a list that of the payment; null for money on its way.
   entry text,
-  -- The gateway's id of the payout that it is, or that has paid it out.
+  -- The gateway's id of the payout that it is, or without a list of all money, that has paid it out.
   payout text,
   -- When the gateway's list had it last.
   read_at timestamptz not null default now(),
@@ -1210,6 +1210,16 @@ create table statement_lines (
 );
 create index statement_lines__day on statement_lines (gateway, day, id);
 create index statement_lines__payout on statement_lines (gateway, payout, id) where payout is not null;
+
+-- The lines that payouts have paid out, as the gateway lists them. The statement has them before or after that.
+create table payout_lines (
+  gateway text not null references gateways,
+  -- Of the line.
+  id text not null,
+  payout text not null,
+  primary key (gateway, id)
+);
+create index payout_lines__payout on payout_lines (gateway, payout, id);
 
 -- Money that went from the balance to the bank account of the owner, as the gateway tells it.
 create table payouts (
@@ -1232,10 +1242,14 @@ create table payouts (
   -- Where its list goes on, and when all of it was read.
   position text,
   read_at timestamptz,
+  -- What the gateway told otherwise after it was booked, and the day whose comparison found the last of it.
+  differs text[],
+  differs_on date,
   -- When the sweeper looks at it again; null: nothing changes any more.
   due_at timestamptz,
   primary key (gateway, id)
 );
+create index payouts__differs on payouts (gateway, differs_on) where differs_on is not null;
 create index payouts__due on payouts (due_at) where due_at is not null;
 create index payouts__created on payouts (created_at desc, gateway, id);
 create index payouts__amount on payouts (amount, currency);

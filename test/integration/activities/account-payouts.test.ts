@@ -48,6 +48,12 @@ const anAccount = async (
       expect(hasList).toBe(false);
       await run(() => finishDay({ ...account, hasList }));
     },
+    differences: async () =>
+      (
+        await sql<{ day: string; ours: number; theirs: number; name: string }[]>`
+          select day::text, our_amount as ours, their_amount as theirs, their_name as name from account_differences
+          where gateway = ${gateway} and kind = 'payout_differs' and state = 'open' order by subject`
+      ).map(({ day, ours, theirs, name }) => [day, ours, theirs, name]),
     movements: async () =>
       (
         await sql<{ kind: string; day: string; amount: number }[]>`
@@ -95,6 +101,34 @@ describe('the payouts of ZarinPal', () => {
     expect(await found(gateway, `Paya 1405,08,12N1000000000000337759 ZARINPAL`)).toEqual([one.id]);
     // One from before the account was here is of money that was not.
     expect(await found(gateway, '1')).toEqual([]);
+  });
+
+  it('are a difference when they contradict what was booked, or come twice with one id', async () => {
+    const provider = await forFile(startZarinpal({ prefix: 'A' }));
+    const { compare, movements, differences } = await anAccount(zarinpalFixture, provider);
+    const one = { ...payout, ...arrived };
+    provider.payouts.push(one, { ...one });
+    await compare(3);
+    await compare(3);
+    expect(await differences()).toEqual([]);
+    Object.assign(one, { amount: 28_000_001, reference_id: '1405,08,12N2' });
+    await compare(4);
+    const name = 'number 1405,08,12N1000000000000337759, number 1405,08,12N2, sum 28000001 IRR';
+    // The last one of the list counts.
+    expect(await differences()).toEqual([[dayOf(4), -28_000_000, -28_000_000, name]]);
+    // What came back is what had left.
+    Object.assign(one, { status: 'REVERSED' });
+    provider.payouts.splice(1);
+    await compare(5);
+    expect(await movements()).toEqual([
+      ['payout', dayOf(3), -28_000_000],
+      ['payout_returned', dayOf(3), 28_000_000],
+    ]);
+    Object.assign(one, { status: 'PAID' });
+    await compare(6);
+    expect(await differences()).toEqual([
+      [dayOf(6), -28_000_000, -28_000_001, expect.stringContaining('paid again') as string],
+    ]);
   });
 
   it('come back, and late ones are movements of the first open day', async () => {
@@ -163,5 +197,39 @@ describe('the payouts of Zibal', () => {
     expect(await found(gateway, '00112234')).toEqual(['00112234']);
     // The lines of a payout are no statement of a day.
     expect(await sql`select from account_balances where gateway = ${gateway}`).toHaveLength(0);
+  });
+
+  it('have the parts that are told last, and a part or a sum that has changed is a difference', async () => {
+    const provider = await forFile(startZibal());
+    const { gateway, compare, movements, differences } = await anAccount(zibalFixture, provider);
+    const detail = { type: 1, transactionId: '3000000009', transactionOrderId: '' };
+    const row = {
+      ...{ amount: 1_000, settlementDate: `${dayOf(3)}T09:00:00.000000`, status: 0 },
+      refNumber: '00112235',
+      details: [
+        { ...detail, amount: 700 },
+        { ...detail, amount: 300 },
+      ],
+    };
+    const twice = { ...row, refNumber: '00112236', amount: 3_000, details: [] };
+    provider.payouts.push(row, twice, { ...twice, amount: 3_333 });
+    await compare(3);
+    row.details.reverse();
+    await compare(3);
+    const ofTwice = [dayOf(3), -3_000, -3_333, 'sum 3333 IRR'];
+    expect(await differences()).toEqual([ofTwice]);
+    row.details.splice(0, 1);
+    await compare(4);
+    expect(await differences()).toEqual([[dayOf(4), -1_000, -1_000, 'parts'], ofTwice]);
+    expect(await sum(await get(gateway, '00112235'))).toMatchObject({ rest: 300 });
+    row.amount = 700;
+    await compare(5);
+    await compare(5);
+    expect(await differences()).toEqual([[dayOf(5), -1_000, -700, 'parts, sum 700 IRR'], ofTwice]);
+    expect(await sum(await get(gateway, '00112235'))).toMatchObject({ rest: 0 });
+    expect(await movements()).toEqual([
+      ['payout', dayOf(3), -1_000],
+      ['payout', dayOf(3), -3_000],
+    ]);
   });
 });

@@ -181,7 +181,7 @@ const restoreTo = (day: string) =>
     await tx`delete from gateway_entries where day >= ${day}`;
     await tx`delete from movements where day >= ${day} and kind not in ('payment', 'refund', 'refund_returned')`;
     await tx`delete from payouts where created_at >= ${day}`;
-    await tx`update statement_lines set payout = null where payout not in (select id from payouts)`;
+    await tx`delete from payout_lines where payout not in (select id from payouts)`;
   });
 
 it('5,000 lines of every kind over ten days add up to the cent, and each planted gap is named', async () => {

@@ -244,6 +244,12 @@ const plantAll = async () => {
   const unknown = await plant({ theirs: null });
   stripe.book.delete(unknown.reference);
   stripe.moveBalance(reserve, { amount: -50, at: at('14:00:00') });
+  await records.sql`
+    insert into movements (id, kind, gateway, day, test, amount, currency, occurred_at)
+    values (${`payout:${gateway}:po_1`}, 'payout', ${gateway}, ${day}, false, -500, 'EUR', ${at('12:00:00')})`;
+  await records.sql`
+    insert into payouts (gateway, id, amount, currency, status, created_at, differs, differs_on)
+    values (${gateway}, 'po_1', 400, 'EUR', 'paid', ${at('12:00:00')}, '{sum}', ${day})`;
   // The evening of the 19th is told, and the gateway has a cent that no line shows.
   const told = 1250 - feeOf(1250);
   await records.sql`

@@ -96,7 +96,7 @@ export const accountStatements = (
         recordLines: () => payouts.recordLines(look, ['txn_1'], null),
         recordLook: () => payouts.recordLook(look, known),
         recordListed: () =>
-          payouts.recordListed('sandbox', [
+          payouts.recordListed(accountDay, [
             { ...known, id: 'po_2', paidOut: [{ ...line, entry: null }] },
           ]),
       },

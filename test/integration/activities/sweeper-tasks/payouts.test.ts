@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createPayoutTask } from '../../../../activities/sweeper-tasks/payouts.ts';
 import type { StatementLine } from '../../../../contract/book-entry.ts';
 import { createAccountStatement } from '../../../../postgres/account-statement.ts';
+import { createAdminPayouts } from '../../../../postgres/admin-payouts.ts';
 import { createGateways } from '../../../../postgres/gateways.ts';
 import { createPayouts } from '../../../../postgres/payouts.ts';
 import { startStripe } from '../../../fakes/stripe.ts';
@@ -40,21 +41,28 @@ const anAccount = async () => {
   return {
     stripe,
     lookAtPayouts,
-    async list() {
+    /** Records the gateway's list, as far as it is there. */
+    async list(isThere: (line: StatementLine) => boolean = () => true) {
       const lines: StatementLine[] = [];
       for (let after: string | null | undefined; after !== null;) {
         const page = await adapter.book?.(period, after ?? null);
         lines.push(...(page?.lines ?? []));
         after = page?.next ?? null;
       }
-      await createAccountStatement(sql).recordLines(gateway, lines);
+      await createAccountStatement(sql).recordLines(gateway, lines.filter(isThere));
     },
     payouts: () => sql`
       select id, amount, currency, status, arrives_on::text, descriptor, bank_reference, lines, read_at is not null as is_read,
         due_at > now() as is_due
       from payouts where gateway = ${gateway} order by id`,
-    linesOf: (payout: string) => sql<{ id: string; net: number }[]>`
-      select id, net from statement_lines where gateway = ${gateway} and payout = ${payout} order by id`,
+    linesOf: (payout: string) =>
+      createAdminPayouts(sql).lines(gateway, payout, { after: '', limit: 2_000 }),
+    /** The list has none of the lines any more. */
+    async forget() {
+      for (const { day } of await sql<{ day: string }[]>`
+        select distinct day::text from statement_lines where gateway = ${gateway}`)
+        await createAccountStatement(sql).forgetUnlisted({ gateway, day }, 'infinity');
+    },
     becomeDue: () =>
       sql`update payouts set due_at = now() where gateway = ${gateway} and due_at is not null`,
   };
@@ -152,6 +160,24 @@ describe('lookAtPayouts', () => {
     await list();
     await lookAtPayouts();
     expect(await payouts()).toMatchObject([{ status: 'failed', amount: 500, is_due: null }]);
+  });
+
+  it('counts lines of a payout that come after it was read, also one that left the list for a while', async () => {
+    const { stripe, list, lookAtPayouts, linesOf, forget } = await anAccount();
+    const [late = '', ...paid] = [6_000, 476].map((amount) =>
+      stripe.moveBalance(charged, { amount, at: created }),
+    );
+    stripe.payOut([late, ...paid], { at: created });
+    await list(({ id }) => id !== late);
+    await lookAtPayouts();
+    const rest = async () => (await linesOf('po_1')).reduce((sum, { net }) => sum + net, 0);
+    expect(await rest()).toBe(-6_000);
+    await list();
+    expect(await rest()).toBe(0);
+    await forget();
+    await list();
+    expect(await rest()).toBe(0);
+    await lookAtPayouts();
   });
 
   it('asks a silent gateway again', async () => {

@@ -92,7 +92,7 @@ describe('a payout of a gateway that has no list of all money', () => {
     ...{ createdAt: new Date('2026-11-20T10:00:00Z'), descriptor: null, bankReference: id },
   };
   const record = (...entries: (string | null)[]) =>
-    createPayouts(sql).recordListed(payment?.gateway ?? '', [
+    createPayouts(sql).recordListed({ gateway: payment?.gateway ?? '', day: '2026-11-20' }, [
       {
         ...known,
         lines: entries.length === 0 ? 'never' : 'listed',

@@ -24,7 +24,7 @@ await sql`
   where id = ${ofTickets.id}`;
 await sql`update payments set amount = 7700, currency = 'EUR' where id = ${ids.open}`;
 
-await createPayouts(sql).recordListed('zarinpal', [
+await createPayouts(sql).recordListed({ gateway: 'zarinpal', day: '2026-11-20' }, [
   {
     ...({ id: '8039236', amount: 28_000_001, currency: 'IRR', status: 'paid' } as const),
     ...({ createdAt: new Date(), arrivesOn: null, descriptor: null, lines: 'never' } as const),
