@@ -31,7 +31,7 @@ revoke all on all tables in schema public from public;
 -- neither insert nor update the columns of an outcome. It reads events and changes no delivery. It
 -- reads the class of an attempt's error and not its text. It cannot read the credentials of gateways, only the
 -- secrets that check their notifications.
-grant select (slug, driver, kind, enabled, notification_secrets, has_refund_credentials, time_zone, silent_until) on gateways to payments_api;
+grant select (slug, driver, kind, enabled, notification_secrets, has_credentials, has_refund_credentials, time_zone, silent_until) on gateways to payments_api;
 grant select on applications, tokens, payments, refunds, workflow_outbox, idempotency_keys,
   request_counts, movements, disputes, sandbox_payments, events, deliveries to payments_api;
 grant select (event_id, number, round, trigger, started_at, completed_at, duration_ms, response_status,

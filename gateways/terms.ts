@@ -1,5 +1,6 @@
 import { amountProblem } from './amount.ts';
 import { findDriver } from './registry.ts';
+import { sandbox } from './sandbox.ts';
 
 /** The payments that a gateway takes and the refunds that it makes, for applications. */
 export interface GatewayTerms {
@@ -7,6 +8,22 @@ export interface GatewayTerms {
   expires_in: { min: number; max: number };
   refunds: { partial: boolean; least: number } | null;
 }
+
+/** Why a gateway takes no new payment, whatever the payment is; undefined: it takes some. */
+export const problemWithGateway = ({
+  driver: name,
+  enabled,
+  hasCredentials,
+}: {
+  driver: string;
+  enabled: boolean;
+  hasCredentials: boolean;
+}): string | undefined => {
+  const driver = findDriver(name);
+  if (!driver) return 'has a driver that this version does not have';
+  if (!enabled) return 'is disabled';
+  return hasCredentials || driver === sandbox ? undefined : 'has no credentials';
+};
 
 /** @returns undefined for a driver that this version does not have */
 export const termsOf = (

@@ -38,6 +38,13 @@ export const createConsolePeopleQueries = (sql: Queries) => {
       first(sql<ConsolePerson[]>`
         select ${columns} from console_people where subject = ${subject} and issuer is null`),
 
+    /** Nobody else takes the role from one of them, or removes one, until the transaction ends. */
+    async lockAdmins(): Promise<string[]> {
+      const rows = await sql<{ name: string }[]>`
+        select name from console_people where role = 'admin' order by name for no key update`;
+      return rows.map(({ name }) => name);
+    },
+
     /** The next account with the address or the subject becomes the person's. */
     async insert({ name, role, applications, email, subject }: ConsolePerson): Promise<void> {
       await sql`

@@ -56,7 +56,8 @@ export interface RankedAccount extends RecordedAccount {
 }
 
 /** A gateway for the applications that may use it. */
-export interface UsableGateway extends Pick<Gateway, 'slug' | 'driver' | 'kind'> {
+export interface UsableGateway extends Gateway {
+  hasCredentials: boolean;
   hasRefundCredentials: boolean;
   answers: boolean;
 }
@@ -108,12 +109,13 @@ export const createGateways = (sql: Queries) => ({
       order by array_position(${[...slugs]}::text[], slug)`;
   },
 
-  /** The gateways that take new payments. */
+  /** The gateways that a token may use. */
   async listUsable({ sandboxOnly }: { sandboxOnly: boolean }): Promise<UsableGateway[]> {
     return sql<UsableGateway[]>`
-      select slug, driver, kind, has_refund_credentials as "hasRefundCredentials",
-        coalesce(silent_until <= now(), true) as answers
-      from gateways where enabled and (kind = 'sandbox' or not ${sandboxOnly}) order by slug limit ${mostUsable}`;
+      select slug, driver, kind, enabled, has_credentials as "hasCredentials",
+        has_refund_credentials as "hasRefundCredentials", coalesce(silent_until <= now(), true) as answers
+      from gateways where kind = 'sandbox' or not ${sandboxOnly}
+      order by enabled desc, slug limit ${mostUsable}`;
   },
 
   /** The accounts of the slugs, in their order. */

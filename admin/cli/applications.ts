@@ -113,6 +113,19 @@ const settingsIn = (options: Options) => {
   };
 };
 
+/** The settings that an update changes, besides the webhook URL, which may come from a prompt. */
+const changedSettings = (options: Options) => {
+  const callbackUrls = toTexts(options['callbackUrl']);
+  const { gateway, displayName } = options;
+  return {
+    ...(callbackUrls && { callbackUrls }),
+    ...(typeof gateway === 'string' && { defaultGateway: gateway }),
+    ...(options['fallbackGateway'] === false && { fallbackGateways: [] }),
+    ...settingsIn(options),
+    ...(displayName === false && { displayName: null }),
+  };
+};
+
 const createCommand: CommandSpec = {
   usage: 'create <application>',
   summary:
@@ -182,18 +195,14 @@ const updateCommand: CommandSpec = {
     option('--no-display-name', 'show payers the slug'),
     reasonOption(),
   ],
+  findConsequences: ({ args: [slug = ''], options, operations }) =>
+    operations.consequences.ofSettings(slug, changedSettings(options)),
   run: async ({ args: [slug = ''], options, reason, operations, io }) => {
-    const callbackUrls = toTexts(options.callbackUrl);
-    const { gateway, displayName } = options;
     const webhookUrl = await readWebhookUrl(options.webhookUrl, io);
     const settings = {
-      ...(callbackUrls && { callbackUrls }),
+      ...changedSettings(options),
       ...(options.webhookUrl === false && { webhookUrl: null }),
       ...(webhookUrl !== null && { webhookUrl }),
-      ...(typeof gateway === 'string' && { defaultGateway: gateway }),
-      ...(options.fallbackGateway === false && { fallbackGateways: [] }),
-      ...settingsIn(options),
-      ...(displayName === false && { displayName: null }),
     };
     if (Object.keys(settings).length === 0)
       throw new Refusal('Nothing to change: see applications update --help.');
@@ -214,6 +223,8 @@ const setStatusCommand = ({
   summary,
   examples: [`applications ${name} shop --reason "requested by its owner"`],
   options: [reasonOption()],
+  findConsequences: ({ args: [slug = ''], operations }) =>
+    operations.consequences.ofSettings(slug, { status }),
   run: async ({ args: [slug = ''], reason, operations }) => {
     const { text, json } = format(await operations.applications.setStatus(slug, status, reason));
     const reserved = await operations.refunds.sumReserved(slug, 'application');

@@ -45,6 +45,10 @@ export interface CommandSpec {
   prepare?: (call: Pick<Call, 'args' | 'options' | 'operations'>) => Promise<Options>;
   /** Returns the sentence that the admin confirms; null if the call changes nothing. */
   describeChange?: (args: readonly string[], options: Options) => string | null;
+  /** Returns what the change does to the payments to come, which the admin confirms; null: nothing to say. @throws Refusal */
+  findConsequences?: (
+    call: Pick<Call, 'args' | 'options' | 'operations'>,
+  ) => Promise<string | null>;
   run: (call: Call) => Promise<Output>;
 }
 
@@ -182,6 +186,7 @@ export const createCommand = (
     findMisuse,
     prepare,
     describeChange,
+    findConsequences,
     run,
   }: CommandSpec,
 ): Command => {
@@ -194,7 +199,7 @@ export const createCommand = (
   made.addOption(
     option('--as <name>', 'your name in the audit log (default: your user name)').argParser(actor),
   );
-  if (describeChange) made.option('--yes', 'do not ask for a confirmation');
+  if (describeChange ?? findConsequences) made.option('--yes', 'do not ask for a confirmation');
   made.addHelpText('after', () => formatExamples(examples));
   return made.action(async (...given: unknown[]) => {
     // Commander passes the arguments, then the options, then the command.
@@ -209,8 +214,17 @@ export const createCommand = (
       ? await prepare({ args: texts, options: parsed, operations: await operations() })
       : {};
     const completed = { ...parsed, ...prepared };
-    const change = describeChange?.(texts, completed) ?? null;
-    if (change !== null && !parsed.yes) await confirm(io, change);
+    if (!parsed.yes) {
+      const change = describeChange?.(texts, completed);
+      const final = change && `${change} This cannot be undone.`;
+      // A script is refused anyway, so nothing is looked up for it.
+      if (final && !io.isInteractive) await confirm(io, final);
+      const call = { args: texts, options: completed };
+      const consequences =
+        findConsequences && (await findConsequences({ ...call, operations: await operations() }));
+      const parts = [consequences, final].filter(Boolean);
+      if (parts.length > 0) await confirm(io, parts.join(' '));
+    }
     const { text, json, note, failed, error } = await run({
       args: texts,
       options: completed,
@@ -244,9 +258,8 @@ const formatExamples = (examples: readonly string[]): string =>
   ['', 'Examples:', ...examples.map((line) => `  npm run admin -- ${line}`)].join('\n');
 
 const confirm = async (io: Io, change: string) => {
-  if (!io.isInteractive)
-    throw new Refusal(`${change} This cannot be undone. Add --yes to confirm it.`);
-  const answer = await io.ask(`${change} This cannot be undone. Continue? (yes/no) `);
+  if (!io.isInteractive) throw new Refusal(`${change} Add --yes to confirm it.`);
+  const answer = await io.ask(`${change} Continue? (yes/no) `);
   if (!/^y(es)?$/i.test(answer.trim())) throw new Refusal('Nothing was done.');
 };
 

@@ -178,6 +178,8 @@ const setEnabledCommand = ({
   summary,
   examples: [`gateways ${name} zarinpal --reason "maintenance at the provider"`],
   options: [reasonOption()],
+  findConsequences: async ({ args: [slug = ''], operations }) =>
+    enabled ? null : operations.consequences.ofDisabling(slug),
   run: async ({ args: [slug = ''], reason, operations }) => {
     await operations.gateways.setEnabled(slug, enabled, reason);
     return { text: `${enabled ? 'Enabled' : 'Disabled'}: ${slug}`, json: { slug, enabled } };

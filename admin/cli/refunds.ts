@@ -224,6 +224,12 @@ const limitCommand: CommandSpec = {
   examples: ['refunds limit shop EUR --amount "1000.00 EUR" --reason "agreed with its owner"'],
   options: [...amountOptions('the limit', 'no limit'), requiredReason()],
   findMisuse: (options, [, currency = '']) => findForeignAmount(options, currency, 'The limit'),
+  findConsequences: ({ args: [application = '', currency = ''], options, operations }) =>
+    operations.consequences.ofRefundLimit({
+      application,
+      currency: known(currency),
+      amount: amountIn(options),
+    }),
   run: async ({ args: [slug = '', currency = ''], options, reason, operations }) => {
     const perDay = amountIn(options);
     const limit = { currency: known(currency), perDay, reason: givenReason(reason) };

@@ -92,6 +92,8 @@ const revokeCommand: CommandSpec = {
   examples: ['tokens revoke shop 3f1c9a0b2d4e5f60 --yes --reason "leaked"'],
   options: [reasonOption()],
   describeChange: ([application, id]) => `The token ${id} of ${application} will be revoked.`,
+  findConsequences: ({ args: [application = '', id = ''], operations }) =>
+    operations.consequences.ofRevoking(application, id),
   run: async ({ args: [application = '', id = ''], reason, operations }) => {
     const token = await operations.tokens.revoke({ application, id }, reason);
     return {

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { html } from 'hono/html';
 import {
   holdsCardNumber,
@@ -24,6 +24,8 @@ export interface Question {
   button: string;
   /** The thing that one signs for. Empty: there is none yet. */
   facts: Row;
+  /** The change does this to the payments to come. It is made once the person was shown this for what the form holds. */
+  warning?: string | null;
   /** The page that it leads back to. */
   back: string;
   fields?: Html;
@@ -61,6 +63,7 @@ const form = (
     facts,
     fields,
     typedName,
+    warning,
     isHarmless = false,
   } = question;
   const looks = question.isDangerous || typedName !== undefined ? 'danger' : 'main';
@@ -72,6 +75,12 @@ const form = (
         <input type="hidden" name="csrf" value="${csrf}" />
         <input type="hidden" name="form_id" value="${randomUUID()}" />
         <p>${escapeControls(consequence)}</p>
+        ${
+          warning
+            ? html`${notice('bad', warning)}
+                <input type="hidden" name="warned" value="${choiceIn(given)}" />`
+            : ''
+        }
         ${Object.keys(facts).length > 0 ? cells.facts(facts) : ''} ${fields ?? ''}
         ${
           typedName === undefined
@@ -100,6 +109,15 @@ const form = (
  */
 const unrecorded = new Set(['url', 'credentials']);
 
+/** A hash of what the person has chosen in the form: the fields may be secret. */
+const choiceIn = (given: URLSearchParams): string => {
+  const others = new Set(['csrf', 'form_id', 'reason', 'confirm', 'back', 'warned']);
+  const chosen = [...given].filter(([name]) => !others.has(name));
+  return createHash('sha256')
+    .update(String(new URLSearchParams(chosen)))
+    .digest('base64url');
+};
+
 const problemWith = (question: Question, { form: given }: PersonRequest): string | undefined => {
   const reason = given.get('reason')?.trim() ?? '';
   if (reason === '' && !question.isHarmless) return 'Say why: the audit log keeps the reason.';
@@ -109,6 +127,8 @@ const problemWith = (question: Question, { form: given }: PersonRequest): string
   if (problem !== undefined) return problem;
   if (question.typedName !== undefined && given.get('confirm') !== question.typedName)
     return `The name that you typed is not “${question.typedName}”.`;
+  if (question.warning && given.get('warned') !== choiceIn(given))
+    return `Nothing was changed yet. Read what it does, then press “${question.button}” again.`;
   return undefined;
 };
 

@@ -100,12 +100,15 @@ export const select = (
     chosen,
     any,
     of,
+    notes = {},
   }: {
     choices: readonly string[];
     chosen: string | null;
     any?: string | undefined;
     /** The choices are codes of it. */
     of?: Vocabulary;
+    /** What to know of some of them before one chooses. */
+    notes?: Readonly<Record<string, string>>;
   },
 ): Html =>
   html`<label>
@@ -114,7 +117,7 @@ export const select = (
       ${any === undefined ? '' : html`<option value="">${any}</option>`}
       ${choices.map(
         (choice) =>
-          html`<option value="${choice}" ${choice === chosen ? html`selected` : ''}>${of ? labelOf(of, choice) : choice}</option>`,
+          html`<option value="${choice}" ${choice === chosen ? html`selected` : ''}>${of ? labelOf(of, choice) : choice}${notes[choice] === undefined ? '' : ` (${notes[choice]})`}</option>`,
       )}
     </select>
   </label>`;

@@ -1,16 +1,15 @@
 import { isLocalhost } from '../../contract/localhost.ts';
-import { mostGateways } from '../../contract/create-payment.ts';
 import { slugPattern } from '../../contract/ids.ts';
 import { createAdminRefunds } from '../../postgres/admin-refunds.ts';
 import type { Application, ApplicationSettings } from '../../postgres/applications.ts';
 import { createApplications } from '../../postgres/applications.ts';
 import type { AuditFacts } from '../../postgres/audit-log.ts';
 import type { Queries, Sql } from '../../postgres/driver/sql.ts';
-import { createGateways } from '../../postgres/gateways.ts';
 import { createReceivers, type ReceiverHealth } from '../../postgres/receivers.ts';
 import { createWebhookSecrets } from '../../postgres/webhook-secrets.ts';
 import type { TargetRule } from '../../webhooks/address.ts';
 import { hostOf, isAddress, isAllowedAddress, webhookUrlProblem } from '../../webhooks/address.ts';
+import { checkGateways } from './application-gateways.ts';
 import { NotFound, Refusal } from './change.ts';
 import { hideQuery } from './webhook-url.ts';
 import type { Deps } from './deps.ts';
@@ -129,7 +128,7 @@ export const createApplicationOperations = ({
       const box = webhookBox();
       const subject = `application:${slug}`;
       return change({ action: 'application.create', subject, reason }, async (tx) => {
-        await checkGateways(tx, application);
+        await checkGateways(tx, application, null);
         // A shop that wants two payments for an order says so. For all others the second one is a mistake.
         const isNew = await createApplications(tx).insert({ ordersPaidOnce: true, ...application });
         if (!isNew) throw new Refusal(`The application "${slug}" already exists.`);
@@ -184,44 +183,13 @@ export const createApplicationOperations = ({
   };
 };
 
-const mostFallbacks = mostGateways - 1;
-
-/** @throws Refusal unless a payment can go from each of the gateways to the next one */
-const checkGateways = async (
-  tx: Queries,
-  {
-    defaultGateway,
-    fallbackGateways = [],
-  }: Pick<NewApplication, 'defaultGateway' | 'fallbackGateways'>,
-): Promise<void> => {
-  const slugs = [defaultGateway, ...fallbackGateways];
-  const twice = slugs.find((slug, index) => slugs.indexOf(slug) < index);
-  if (twice !== undefined)
-    throw new Refusal(
-      twice === defaultGateway
-        ? `The gateway "${twice}" is the default one: it cannot be its own fallback.`
-        : `The fallback gateway "${twice}" is named twice.`,
-    );
-  if (fallbackGateways.length > mostFallbacks)
-    throw new Refusal(`An application has at most ${mostFallbacks} fallback gateways.`);
-  const found = await createGateways(tx).listNamed(slugs);
-  const missing = slugs.find((slug) => !found.some((gateway) => gateway.slug === slug));
-  if (missing !== undefined) throw new Refusal(`There is no gateway "${missing}". Add it first.`);
-  const [first] = found;
-  const other = found.find(({ kind }) => kind !== first?.kind);
-  if (other)
-    throw new Refusal(
-      `"${defaultGateway}" is ${first?.kind} and "${other.slug}" is ${other.kind}: all gateways of an application are live, or all are sandboxes.`,
-    );
-};
-
 const write = async (tx: Queries, slug: string, settings: Partial<ApplicationSettings>) => {
   const before = await lockApplication(tx, slug);
   const after = { ...before, ...settings };
   if (JSON.stringify(after) === JSON.stringify(before))
     throw new Refusal(`The application "${slug}" already has these settings.`);
   if (settings.defaultGateway !== undefined || settings.fallbackGateways !== undefined)
-    await checkGateways(tx, after);
+    await checkGateways(tx, after, before);
   await createApplications(tx).update(slug, after);
   return { result: after, before: toAuditFacts(before), after: toAuditFacts(after) };
 };

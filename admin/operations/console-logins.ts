@@ -40,7 +40,7 @@ export const createConsoleLogins = ({
         role: wanted.role ?? before?.role ?? 'admin',
         applications: wanted.applications ?? before?.applications ?? null,
       };
-      await checkRights(tx, rights);
+      await checkRights(tx, rights, before);
       const code = await createConsoleLoginQueries(tx).issueLink(name, rights);
       return {
         result: { name, ...rights, url: `${consoleUrl}/login/${code}` },
@@ -75,7 +75,7 @@ export const createConsoleLogins = ({
       // A person stays one of their applications, also with another account.
       const applications = wanted ?? before?.applications ?? null;
       const after = { role, applications, ...account };
-      await checkRights(tx, after);
+      await checkRights(tx, after, before);
       const refuseOther = (what: string, owner: ConsolePerson | undefined) => {
         if (owner && owner.name !== name)
           throw new Refusal(`The ${what} is that of "${owner.name}".`);
@@ -98,6 +98,7 @@ export const createConsoleLogins = ({
       const people = createConsolePeopleQueries(tx);
       const person = await people.get(name);
       if (!person) throw new NotFound(`There is no person "${name}".`);
+      await keepAnAdmin(tx, person);
       await people.delete(name);
       return {
         before: { ...rightsOf(person), email: person.email },
@@ -173,6 +174,19 @@ export const createConsoleLogins = ({
   },
 });
 
+/** @throws Refusal for the last admin: the console would have nobody who disables, revokes or confirms */
+const keepAnAdmin = async (
+  tx: Queries,
+  { name, role }: Pick<ConsolePerson, 'name' | 'role'>,
+): Promise<void> => {
+  if (role !== 'admin') return;
+  const admins = await createConsolePeopleQueries(tx).lockAdmins();
+  if (admins.some((each) => each !== name)) return;
+  throw new Refusal(
+    `"${name}" is the last admin of the console. Make another one first: npm run admin -- console login NAME --role admin.`,
+  );
+};
+
 export interface IssuedLink extends ConsoleRights {
   name: string;
   url: string;
@@ -185,7 +199,9 @@ const applicationsMax = 20;
 export const checkRights = async (
   tx: Queries,
   { role, applications }: ConsoleRights,
+  before?: ConsolePerson,
 ): Promise<void> => {
+  if (before && role !== 'admin') await keepAnAdmin(tx, before);
   if (applications === null) return;
   if (role === 'admin')
     throw new Refusal(

@@ -2,6 +2,7 @@ import type { GatewayKind, SealedCredentials } from '../../contract/gateway-acco
 import { problemWithAccount } from '../../gateways/adapters.ts';
 import type { PaymentBounds } from '../../gateways/amount.ts';
 import { findDriver, sealCredentials } from '../../gateways/registry.ts';
+import { problemWithGateway } from '../../gateways/terms.ts';
 import { createAttentionQueries, type OpensNothing } from '../../postgres/attention.ts';
 import type { Queries } from '../../postgres/driver/sql.ts';
 import type { AccountTerms, ListedGateway } from '../../postgres/gateways.ts';
@@ -106,6 +107,12 @@ export const createGatewayOperations = ({
     return new Map(found.map((each) => [each.gateway, each]));
   },
 
+  /** Every gateway, with why it takes no new payment; undefined: it takes some. */
+  async choices(): Promise<Map<string, string | undefined>> {
+    const gateways = await createGateways(sql).list();
+    return new Map(gateways.map((gateway) => [gateway.slug, problemWithGateway(gateway)]));
+  },
+
   /** @throws NotFound */
   async get(slug: string): Promise<GatewayDetails> {
     const gateway = (await createGateways(sql).list()).find((each) => each.slug === slug);
@@ -143,17 +150,18 @@ export const createGatewayOperations = ({
     });
   },
 
-  /** A disabled gateway takes no new payments. Open payments continue. */
+  /** A disabled gateway takes no new payments. Open payments continue. One that could take none is not enabled. */
   async setEnabled(slug: string, enabled: boolean, reason: string | null): Promise<void> {
     const action = enabled ? 'gateway.enable' : 'gateway.disable';
     await change({ action, subject: `gateway:${slug}`, reason }, async (tx) => {
       const gateways = createGateways(tx);
+      const gateway = (await gateways.list()).find((each) => each.slug === slug);
+      if (!gateway) throw new NotFound(`There is no gateway "${slug}".`);
       if (!(await gateways.setEnabled(slug, enabled)))
-        throw new Refusal(
-          (await gateways.get(slug))
-            ? `The gateway "${slug}" is already ${enabled ? 'enabled' : 'disabled'}.`
-            : `There is no gateway "${slug}".`,
-        );
+        throw new Refusal(`The gateway "${slug}" is already ${enabled ? 'enabled' : 'disabled'}.`);
+      const problem = enabled ? problemWithGateway({ ...gateway, enabled }) : undefined;
+      if (problem !== undefined)
+        throw new Refusal(`The gateway "${slug}" ${problem}, so it would take no payment.`);
       return { before: { enabled: !enabled }, after: { enabled } };
     });
   },

@@ -8,6 +8,7 @@ import { createAuditLog } from '../../postgres/audit-log.ts';
 import { createAccountOperations } from './accounts.ts';
 import { createApplicationOperations } from './applications.ts';
 import { createChange } from './change.ts';
+import { createConsequences } from './consequences.ts';
 import { createConsoleLogins } from './console-logins.ts';
 import { createDisputeOperations } from './disputes.ts';
 import { createEventOperations } from './events.ts';
@@ -42,6 +43,7 @@ export const createOperations = (deps: Omit<Deps, 'change'>) => {
   return {
     accounts: createAccountOperations(shared),
     applications: createApplicationOperations(shared),
+    consequences: createConsequences(shared),
     tokens: createTokenOperations(shared),
     secrets: createSecretOperations(shared),
     gateways: createGatewayOperations(shared),

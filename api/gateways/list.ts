@@ -4,7 +4,7 @@ import {
   type GatewayResponse,
   ListGateways,
 } from '../../contract/list-gateways.ts';
-import { takenOf, termsOf } from '../../gateways/terms.ts';
+import { problemWithGateway, takenOf, termsOf } from '../../gateways/terms.ts';
 import type { Gateways } from '../../postgres/gateways.ts';
 import type { Caller } from '../../postgres/tokens.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
@@ -54,6 +54,7 @@ export const listGatewaysHandler =
   async ({ caller, query }) => {
     const found = await gateways.listUsable({ sandboxOnly: caller.mode === 'test' });
     const data = found.flatMap((gateway): GatewayResponse[] => {
+      if (problemWithGateway(gateway)) return [];
       const { slug, driver, kind, answers } = gateway;
       const terms = termsOf(driver, gateway);
       const taken = terms && takenOf(terms, query);

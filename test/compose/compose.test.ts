@@ -377,7 +377,7 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     const leaked = /svc_test_\w{43}/.exec(
       await admin('tokens issue load --mode test --name leaked'),
     )?.[0];
-    await admin('console login ada --role admin');
+    await admin('console login ada --role operator');
     const { body } = await create();
     const { payment_id: id } = JSON.parse(body) as { payment_id: string };
     const isOpened = `exec -T postgres psql -At -d payments -c "select gateway_reference is not null from payments where id = '${id}'"`;

@@ -7,6 +7,7 @@ import { reservedText, tokenFacts, tokenWaits } from '../../operations/facts.ts'
 import { type Action, secretPage } from '../actions.ts';
 import { select } from '../filters.ts';
 import type { Html } from '../html.ts';
+import { modeName } from '../mode.ts';
 import { ofSlug } from '../owner.ts';
 import type { PersonRequest } from '../request.ts';
 import {
@@ -15,10 +16,16 @@ import {
   linesOf,
   pathOf,
   text,
+  typedOr,
   webhookUrlField,
   webhookUrlOf,
 } from './application-action.ts';
-import { fallbacksField, optionalFields, optionalSettings } from './application-settings.ts';
+import {
+  defaultGatewayField,
+  fallbacksField,
+  optionalFields,
+  optionalSettings,
+} from './application-settings.ts';
 import { testResult } from './webhook-result.ts';
 
 const expiries = { never: null, '30 days': 30, '90 days': 90, '1 year': 365 } as const;
@@ -29,7 +36,6 @@ const newApplication: Action = {
   role: 'admin',
   isSensitive: true,
   confirm: async (request) => {
-    const gateways = await request.operations.gateways.list();
     return {
       title: 'Create an application',
       consequence:
@@ -50,10 +56,7 @@ const newApplication: Action = {
             required
           />
         </label>
-        ${select('Default gateway', 'gateway', {
-          choices: gateways.map(({ slug }) => slug),
-          chosen: text(request, 'gateway'),
-        })}
+        ${await defaultGatewayField(request, text(request, 'gateway'))}
         ${fallbacksField(request, [])} ${callbacksField(text(request, 'callbacks'))}
         ${webhookUrlField('Webhook URL, may be empty')} ${optionalFields(request)}`,
     };
@@ -109,6 +112,7 @@ const disable = applicationAction({
     consequence: `The API refuses the next call of every token of this application. Open payments go on, and their webhooks are still delivered. Refunds that it has asked for and that no gateway was told of wait until you enable it again; call them off if a token has leaked. ${await reservedNow(slug, 'application', request)}`,
     button: 'Disable',
     isDangerous: true,
+    warning: await request.operations.consequences.ofSettings(slug, { status: 'disabled' }),
     done: `The application ${slug} is disabled. Its refunds that no gateway was told of wait.`,
   }),
   execute: async (slug, { operations }, reason) => {
@@ -141,6 +145,7 @@ const enable = applicationAction({
     title: `Enable the application ${slug}`,
     consequence: `The API accepts the calls of this application’s tokens again. Refunds that waited go on. ${await reservedNow(slug, 'application', request)}`,
     button: 'Enable',
+    warning: await request.operations.consequences.ofSettings(slug, { status: 'active' }),
     done: `The application ${slug} is enabled.`,
   }),
   execute: async (slug, { operations }, reason) => {
@@ -189,7 +194,7 @@ const issueToken = applicationAction({
         Name
         <input name="name" maxlength="100" value="${text(request, 'name')}" required />
       </label>
-      ${select('Mode', 'mode', { choices: ['test', 'live'], chosen: text(request, 'mode') || 'test' })}
+      ${select('Mode', 'mode', { choices: ['test', 'live'], chosen: typedOr(request, 'mode', modeName(request.test)) })}
       ${scopeField(request)}
       ${select('Expires after', 'expires', { choices: expiryNames, chosen: text(request, 'expires') || 'never' })}`,
   }),
@@ -249,6 +254,7 @@ const revokeToken = applicationAction({
       title: `Revoke the token “${name}” of ${slug}`,
       consequence: 'The API refuses the next call with it. Whatever still uses it stops working.',
       button: 'Revoke',
+      warning: await operations.consequences.ofRevoking(slug, id),
       typedName: name,
       done: `The token “${name}” was revoked.`,
       facts: { Token: name, Prefix, Mode, Scopes, Issued, 'Last used': lastUsed ?? 'never' },

@@ -41,9 +41,12 @@ const budgetField = (request: PersonRequest, now: number): Html =>
     <input type="number" name="budget" min="1" max="1000000" value="${typedOr(request, 'budget', String(now))}" required />
   </label>`;
 
+const typedBudget = (request: PersonRequest): number | undefined =>
+  parseWholeNumber(text(request, 'budget'), { min: 1, max: 1_000_000 });
+
 /** @throws Refusal */
 const budgetIn = (request: PersonRequest): number => {
-  const budget = parseWholeNumber(text(request, 'budget'), { min: 1, max: 1_000_000 });
+  const budget = typedBudget(request);
   if (budget !== undefined) return budget;
   throw new Refusal('The budget is a whole number of requests a minute, from 1 to 1,000,000.');
 };
@@ -54,10 +57,12 @@ const changeBudget = applicationAction({
   describe: async (slug, request) => {
     const { requestsPerMinute } = await request.operations.applications.get(slug);
     const budget = typedOr(request, 'budget', String(requestsPerMinute));
+    const typed = { requestsPerMinute: typedBudget(request) ?? requestsPerMinute };
     return {
       title: `Change the budget of ${slug}`,
       consequence: 'The API answers 429 above this number of calls a minute.',
       button: 'Change',
+      warning: await request.operations.consequences.ofSettings(slug, typed),
       done: `The budget of ${slug} is ${budget} calls a minute.`,
       fields: budgetField(request, requestsPerMinute),
     };
@@ -121,26 +126,40 @@ export const fallbacksField = (request: PersonRequest, now: readonly string[]): 
     <textarea name="fallbacks" rows="4" maxlength="300" autocomplete="off" autocapitalize="off" spellcheck="false">${typedOr(request, 'fallbacks', now.join('\n'))}</textarea>
   </label>`;
 
+export const defaultGatewayField = async (
+  { operations }: Pick<PersonRequest, 'operations'>,
+  chosen: string,
+): Promise<Html> => {
+  const gateways = await operations.gateways.choices();
+  const notes = [...gateways].flatMap(([slug, problem]) => (problem ? [[slug, problem]] : []));
+  return select('Default gateway', 'gateway', {
+    choices: [...gateways.keys()],
+    chosen,
+    notes: Object.fromEntries(notes),
+  });
+};
+
+const fallbacksIn = (request: PersonRequest, now: readonly string[]): string[] =>
+  request.form.has('fallbacks') ? linesOf(request, 'fallbacks') : [...now];
+
 const changeGateway = applicationAction({
   path: 'gateway',
   role: 'admin',
   isSensitive: true,
   describe: async (slug, request) => {
-    const [gateways, { defaultGateway, fallbackGateways }] = await Promise.all([
-      request.operations.gateways.list(),
-      request.operations.applications.get(slug),
-    ]);
+    const { defaultGateway, fallbackGateways } = await request.operations.applications.get(slug);
     const chosen = typedOr(request, 'gateway', defaultGateway);
     return {
       title: `Change the gateways of ${slug}`,
       consequence:
         'New payments that name no gateway go to the default one, and so does their money. A fallback gateway gets those that the gateways before it do not open. Payments that exist stay as they are. A test token takes sandbox gateways only.',
       button: 'Change',
+      warning: await request.operations.consequences.ofSettings(slug, {
+        defaultGateway: chosen,
+        fallbackGateways: fallbacksIn(request, fallbackGateways),
+      }),
       done: `The gateways of ${slug} were changed. Its default gateway is ${chosen}.`,
-      fields: html`${select('Default gateway', 'gateway', {
-        choices: gateways.map((gateway) => gateway.slug),
-        chosen,
-      })}
+      fields: html`${await defaultGatewayField(request, chosen)}
         ${fallbacksField(request, fallbackGateways)}`,
     };
   },
@@ -163,6 +182,9 @@ const changeFallbacks = applicationAction({
       consequence:
         'They are asked in this order while the gateways before them do not open a payment, and the money goes to the one that opens it. All gateways of an application are live, or all are sandboxes.',
       button: 'Change',
+      warning: await request.operations.consequences.ofSettings(slug, {
+        fallbackGateways: fallbacksIn(request, fallbackGateways),
+      }),
       done: `The fallback gateways of ${slug} were changed.`,
       fields: fallbacksField(request, fallbackGateways),
     };

@@ -84,6 +84,7 @@ const statusAction = (word: 'Enable' | 'Disable', consequence: string): Action =
     title: `${word} the gateway ${slug}`,
     consequence,
     button: word,
+    warning: word === 'Disable' ? await operations.consequences.ofDisabling(slug) : null,
     isDangerous: word === 'Disable',
     done: `The gateway ${slug} is ${word.toLowerCase()}d.`,
     back: backTo(slug),

@@ -197,8 +197,9 @@ it('the list says what each gateway takes, in the order of asking, and which one
 });
 
 it('a test token sees sandboxes alone, and a live one every gateway', async () => {
-  const real = { slug: 'real', driver: 'zibal', kind: 'live', credentials: null } as const;
+  const real = { slug: 'real', driver: 'zibal', kind: 'live', credentials: 'sealed' } as const;
   await createGateways(service.sql).insert(real);
+  await createGateways(service.sql).insert({ ...real, slug: 'bare', credentials: null });
   expect((await list()).map(([slug]) => slug)).not.toContain('real');
   const live = await service.anApplication({ mode: 'live' });
   const { json } = await live.journey.request('GET', '/api/v1/gateways?currency=IRR');

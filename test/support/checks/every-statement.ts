@@ -13,6 +13,7 @@ import { createAdminEvents, listAttempts } from '../../../postgres/admin-events.
 import { createAdminPayments } from '../../../postgres/admin-payments.ts';
 import { createPayers } from '../../../postgres/payers.ts';
 import { createPayments } from '../../../postgres/payments.ts';
+import { createRecentPayments } from '../../../postgres/recent-payments.ts';
 import { createReconciliationQueries } from '../../../postgres/reconciliation.ts';
 import { everyDelivery } from '../../../postgres/delivery-filter.ts';
 import { createReplays } from '../../../postgres/replays.ts';
@@ -153,6 +154,7 @@ export const everyStatement = (
   const adminEvents = createAdminEvents(db);
   const consoleQueries = createConsoleQueries(db);
   const payments = createPayments(db);
+  const recentPayments = createRecentPayments(db);
   const reconciliation = createReconciliationQueries(db);
   const retention = createRetention(db);
   const sandboxPayments = createSandboxPayments(db);
@@ -182,6 +184,11 @@ export const everyStatement = (
       releaseLateSearch: () => payments.releaseLateSearch(idOf(count)),
       recordLostCheckout: () => payments.recordLostCheckout(idOf(7), now),
       recordCancelReason: () => payments.recordCancelReason(idOf(7), 'Out of stock'),
+    }),
+    'recent-payments.ts': of(recentPayments, {
+      count: () => recentPayments.count([application]),
+      countOver: () => recentPayments.countOver(application, 10),
+      countOpen: () => recentPayments.countOpen(application),
     }),
     ...accountStatements(db, { owner, idOf, now }),
     'tokens.ts': of(tokens, {

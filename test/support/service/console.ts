@@ -202,7 +202,12 @@ export const startConsole = async ({
     ) {
       const question = await call(port, path, { cookie });
       const formId = /name="form_id" value="([\w-]+)"/.exec(question.text)?.[1] ?? '';
-      const form = { csrf, form_id: formId, reason: 'a test', ...fields };
+      const [, warned] = /name="warned" value="([\w-]+)"/.exec(question.text) ?? [];
+      const form = {
+        ...{ csrf, form_id: formId, reason: 'a test' },
+        ...(warned !== undefined && { warned }),
+        ...fields,
+      };
       const answer = await call(port, path, { method: 'POST', cookie, form });
       return { question, answer, form };
     },

@@ -69,6 +69,22 @@ it('adds a person for the identity provider, lists and removes them', async () =
   expect((await run('console remove iris --yes')).notes).toContain('There is no person "iris"');
 });
 
+it('keeps the last admin', async () => {
+  await run('console login ops --role admin');
+  const why = '"ops" is the last admin of the console. Make another one first';
+  for (const line of [
+    'console remove ops --yes',
+    'console login ops --role operator',
+    'console add ops --role viewer --email ops@example.com',
+  ]) {
+    const { code, notes } = await run(line);
+    expect([code, notes], line).toEqual([1, expect.stringContaining(why)]);
+  }
+  await run('console login bob --role admin');
+  const ran = await Promise.all([run('console remove ops --yes'), run('console remove bob --yes')]);
+  expect(ran.filter(({ code }) => code === 0)).toHaveLength(1);
+});
+
 it.each(['ada', 'ada@', '@example.com', 'a b@example.com', 'a@b@c'])(
   'refuses the address %j',
   async (email) => {

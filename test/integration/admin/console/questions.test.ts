@@ -54,3 +54,50 @@ it('who issued a token that gives money back is offered no “Confirm” of it',
   expect((await console.call(path, other)).status).toBe(200);
   expect((await console.call(path, issuer)).status).toBe(409);
 });
+
+it.each([
+  ['/gateways/sandbox/disable', /then have no gateway[^<]*tickets/],
+  ['/applications/tickets/disable', /tickets has \d+ open payments/],
+  ['/applications/tickets/tokens/TOKEN/revoke', /can create no live payments/],
+])('the question %s says what it does to payments', async (path, what) => {
+  const { cookie } = await console.logIn('admin', 'eve');
+  const [token] = await console.sql<{ id: string }[]>`
+    select left(encode(hash, 'hex'), 16) as id from tokens
+    where application = 'tickets' and name = 'checkout'`;
+  const { text } = await console.call(path.replace('TOKEN', token?.id ?? ''), { cookie });
+  expect(text).toMatch(what);
+});
+
+it('a change of gateways is made once the person has read what it does, for the fields that are sent', async () => {
+  await console.sql`update gateways set credentials = 'sealed' where slug = 'zarinpal'`;
+  const person = await console.logIn('admin', 'reader');
+  const choose = async (fields: Record<string, string>) => {
+    const { answer } = await console.act('/applications/tickets/gateway', fields, person);
+    const [, warned = ''] = /name="warned" value="([\w-]+)"/.exec(answer.text) ?? [];
+    return { ...answer, warned };
+  };
+  const zarinpal = { gateway: 'zarinpal', fallbacks: '' };
+  const first = await choose(zarinpal);
+  expect(first.status).toBe(409);
+  expect(first.text).toMatch(/zarinpal(?:&quot;|") takes no EUR, which \d+ payments/);
+  expect(first.text).toContain('Nothing was changed yet');
+  await console.sql`
+    insert into gateways (slug, driver, kind, credentials) values ('other', 'zibal', 'live', 'sealed')`;
+  const other = await choose({ ...zarinpal, fallbacks: 'other', warned: first.warned });
+  expect([other.status, other.text.includes('other')]).toEqual([409, true]);
+  expect(await console.auditOf('reader')).toEqual([]);
+  expect((await choose({ ...zarinpal, warned: first.warned })).status).toBe(303);
+  expect(await console.auditOf('reader')).toHaveLength(1);
+});
+
+it('the choice of a gateway says which ones take no payment', async () => {
+  await console.sql`
+    insert into gateways (slug, driver, kind, enabled)
+    values ('off', 'sandbox', 'sandbox', false), ('bare', 'zibal', 'live', true)`;
+  const { cookie } = await console.logIn('admin', 'eve');
+  for (const path of ['/applications/shop/gateway', '/create-application']) {
+    const { text } = await console.call(path, { cookie });
+    expect(text).toContain('off (is disabled)');
+    expect(text).toContain('bare (has no credentials)');
+  }
+});
