@@ -18,6 +18,8 @@ import { selectPayment } from './payment-columns.ts';
 export interface PaymentRow extends Payment {
   /** Null until the payment has ended. */
   delivery: DeliveryStatus | null;
+  /** The class of the error of its last attempt. */
+  deliveryError: string | null;
   /** An earlier payment that has paid the same order, if there is one. */
   duplicateOf: string | null;
 }
@@ -54,8 +56,6 @@ export interface PaymentRecord extends PaymentRow {
   gatewayReference: string | null;
   /** When the payer was last sent to the gateway. */
   checkoutAt: Date | null;
-  /** From when the sweeper counts the interval to its next inquiry, see sweeper.ts. */
-  inquiredAt: Date | null;
   gatewayCode: string | null;
   toldFee: number | null;
   toldFeePaidBy: ToldFee['paidBy'] | null;
@@ -87,7 +87,7 @@ export const joinOwnDelivery = (sql: Queries) => sql`
 
 /** The columns of a {@link PaymentRow}, of `p` and `d`. */
 export const rowColumns = (sql: Queries) => sql`
-  ${selectPayment(sql)}, d.status as delivery,
+  ${selectPayment(sql)}, d.status as delivery, d.error_class as "deliveryError",
   (select q.id ${paidOfSameOrder(sql)}
       and (q.paid_at, q.id) < (coalesce(p.paid_at, p.created_at), p.id)
     order by q.paid_at limit 1) as "duplicateOf"`;
@@ -183,8 +183,7 @@ export const createAdminPayments = (sql: Queries) => {
       const [row] = await sql<Omit<PaymentRecord, 'attempts' | 'exchanges'>[]>`
         select ${columns},
           p.candidates, p.gateway_reference as "gatewayReference", p.checkout_at as "checkoutAt",
-          p.inquired_at as "inquiredAt", p.gateway_code as "gatewayCode",
-          p.told_fee as "toldFee", p.told_fee_paid_by as "toldFeePaidBy",
+          p.gateway_code as "gatewayCode", p.told_fee as "toldFee", p.told_fee_paid_by as "toldFeePaidBy",
           p.gateway_message as "gatewayMessage", e.id as "eventId", e.kind as "eventKind",
           e.created_at as "eventAt", d.round, d.next_attempt_at as "nextAttemptAt",
           l.found_at as "latePaymentFoundAt", l.result as "latePaymentResult",

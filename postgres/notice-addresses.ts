@@ -7,6 +7,8 @@ export interface NoticeAddress {
   /** Null: nobody has opened the link of the first mail and agreed. */
   confirmedAt: Date | null;
   unsubscribedAt: Date | null;
+  /** Nobody has agreed, and the time for it is over. */
+  isTooLate: boolean;
   /** The newest mail to it; null: none is known any more. */
   last: { kind: string; at: Date; result: string | null } | null;
 }
@@ -26,6 +28,9 @@ export const hashLink = (token: string): Buffer => createHash('sha256').update(t
 /** The time in which a new address may be confirmed. */
 const confirmableDays = 7;
 
+const isTooLate = (sql: Queries) =>
+  sql`a.confirmed_at is null and a.added_at < now() - make_interval(days => ${confirmableDays})`;
+
 /** The addresses of an application's people, whom the service tells about its receiver. */
 export const createNoticeAddresses = (sql: Queries) => ({
   /** @returns in the order in which they were added */
@@ -34,7 +39,7 @@ export const createNoticeAddresses = (sql: Queries) => ({
       (Omit<NoticeAddress, 'last'> & { kind: string | null; at: Date; result: string | null })[]
     >`
       select a.address, a.added_at as "addedAt", a.confirmed_at as "confirmedAt",
-        a.unsubscribed_at as "unsubscribedAt", n.kind, n.created_at as at, n.result
+        a.unsubscribed_at as "unsubscribedAt", ${isTooLate(sql)} as "isTooLate", n.kind, n.created_at as at, n.result
       from notice_addresses a
       left join lateral (
         select kind, created_at, result from notices
@@ -71,7 +76,7 @@ export const createNoticeAddresses = (sql: Queries) => ({
     first(sql<LinkedAddress[]>`
       select a.application, a.confirmed_at is not null as "isConfirmed",
         a.unsubscribed_at is not null as "isUnsubscribed",
-        a.added_at < now() - make_interval(days => ${confirmableDays}) as "isTooLate"
+        ${isTooLate(sql)} as "isTooLate"
       from notice_links l join notice_addresses a using (application, address)
       where l.hash = ${hashLink(token)}`),
 

@@ -226,7 +226,7 @@ const bringUpDatabase = async (
 
 const bringUpPostgres = async (context: Context, port: number): Promise<string> => {
   const { folder, processes, terminal } = context;
-  const postgres = await terminal.step('Starting Postgres: the first start makes its files.', () =>
+  const postgres = await terminal.step('Starting Postgres', () =>
     startPostgres({
       dataDir: join(folder.path, 'postgres'),
       port,

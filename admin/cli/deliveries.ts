@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../contract/limits.ts';
 import { Refusal } from '../operations/change.ts';
 import type { EventDetails } from '../operations/events.ts';
+import { deliveryStateOf } from '../operations/labels.ts';
 import type { EventSummary } from '../../postgres/admin-events.ts';
 import { everyDelivery } from '../../postgres/delivery-filter.ts';
 import {
@@ -180,7 +181,7 @@ const formatEvent = ({ event, workflowUrl }: EventDetails): string => {
     ...(event.refundId !== null && { refund: event.refundId }),
     ...(event.disputeId !== null && { dispute: event.disputeId }),
     application: event.application,
-    delivery: event.status,
+    delivery: deliveryStateOf(event.status, event.errorClass),
     round: event.round,
     'next attempt': event.nextAttemptAt,
     workflow: workflowUrl,

@@ -45,7 +45,7 @@ const showCommand: CommandSpec = {
       'at the gateway': gatewayUrl,
     });
     return {
-      text: `${summary}\n\n${disputeAdvice(dispute, new Date()).text}\n\n${table(eventRows(events), 'There is no event.')}`,
+      text: `${summary}\n\n${disputeAdvice(details, new Date()).text}\n\n${table(eventRows(events), 'There is no event.')}`,
       json: { ...dispute, events, gatewayUrl },
     };
   },

@@ -2,6 +2,7 @@ import { formatMoney } from '../../contract/money.ts';
 import { statuses } from '../../contract/status.ts';
 import type { PaymentRow } from '../../postgres/admin-payments.ts';
 import { paymentFacts } from '../operations/facts.ts';
+import { deliveryStateOf } from '../operations/labels.ts';
 import type { PaymentTimeline } from '../operations/payments.ts';
 import {
   type CommandGroup,
@@ -21,7 +22,7 @@ const formatPayments = (payments: readonly PaymentRow[], ifEmpty: string): Outpu
     order: payment.orderId,
     status: payment.status,
     amount: formatMoney(payment),
-    delivery: payment.delivery,
+    delivery: payment.delivery && deliveryStateOf(payment.delivery, payment.deliveryError),
     test: payment.test,
     created: payment.createdAt,
     'duplicate of': payment.duplicateOf,
@@ -33,12 +34,12 @@ export const timelineRows = (timeline: PaymentTimeline['timeline']) =>
   timeline.map(({ at, what, details }) => ({ time: at, what, details: details ?? '' }));
 
 export const eventRows = (events: PaymentTimeline['events']) =>
-  events.map(({ eventId, kind, refundId, disputeId, status, nextAttemptAt }) => ({
+  events.map(({ eventId, kind, refundId, disputeId, status, errorClass, nextAttemptAt }) => ({
     event: eventId,
     kind,
     refund: refundId,
     dispute: disputeId,
-    delivery: status,
+    delivery: deliveryStateOf(status, errorClass),
     'next attempt': nextAttemptAt,
   }));
 
@@ -56,7 +57,7 @@ const formatPayment = ({
     status: payment.status,
     ...paymentFacts(payment),
     event: payment.eventId,
-    delivery: payment.delivery,
+    delivery: payment.delivery && deliveryStateOf(payment.delivery, payment.deliveryError),
     test: payment.test,
     workflow: workflowUrl,
   });
@@ -158,7 +159,7 @@ const releaseOrderCommand: CommandSpec = {
   run: async ({ args: [id = ''], reason, operations }) => {
     await operations.payments.releaseOrder(id, givenReason(reason));
     return {
-      text: `${id} does not hold its order any more. Money that its gateway takes for it now goes back.`,
+      text: `${id} does not hold its order any more. Money that its gateway takes for it now goes back if the gateway can return it.`,
       json: { id, released: true },
     };
   },

@@ -2,8 +2,10 @@ import { html } from 'hono/html';
 import { holdsSecret } from '../operations/change.ts';
 import { labelOf, type Vocabulary } from '../operations/labels.ts';
 import { addressWith, select } from './filters.ts';
-import { escapeControls, type Html } from './html.ts';
+import { escapeControls, type Html, notice } from './html.ts';
 import {
+  emptyRange,
+  isEmptyRange,
   type Period,
   readExactTimes,
   readPeriod,
@@ -180,7 +182,8 @@ export const filterBar = (request: PersonRequest, bar: Bar): Html => {
     ${set.length > 1 ? html`<a href="${addressWith(path, query, nothing)}">Clear all</a>` : ''}
     ${choices.length > 0 || texts || hasTimes ? form(request, bar) : ''}
     ${others ?? ''}
-  </div>`;
+  </div>
+  ${hasTimes && isEmptyRange(readExactTimes(request)) ? notice('bad', emptyRange) : ''}`;
 };
 
 /** Leads to the list, without what was not asked for, and without a pasted secret. */

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { isoTime } from '../../contract/time.ts';
-import { labelOf, type Vocabulary } from '../operations/labels.ts';
+import { deliveryStateOf, labelOf, type Vocabulary } from '../operations/labels.ts';
 import { formatIn, formatShort } from './zone.ts';
 
 /** A part of a page, already escaped. */
@@ -131,6 +131,8 @@ const kinds: Readonly<Record<string, keyof typeof marks>> = {
   failed: 'bad',
   exhausted: 'bad',
   failing: 'bad',
+  doubtful: 'bad',
+  unproven: 'open',
   missing: 'bad',
   done: 'good',
   set: 'good',
@@ -165,9 +167,8 @@ export const withCode = (of: Vocabulary, code: string): Html =>
 export const codedState = (of: Vocabulary, code: string): Html =>
   html`<span class="state ${kinds[code] ?? 'off'}" title="${code}"><span aria-hidden="true">${marks[kinds[code] ?? 'off']}</span> ${escapeControls(labelOf(of, code))}</span>`;
 
-/** A pending delivery whose last attempt failed is failing. */
-export const deliveryState = (delivery: string, lastError: string | null | undefined): Html =>
-  codedState('delivery', delivery === 'pending' && lastError ? 'failing' : delivery);
+export const deliveryState = (...delivery: Parameters<typeof deliveryStateOf>): Html =>
+  codedState('delivery', deliveryStateOf(...delivery));
 
 /** External text on one line, cut where the column ends. */
 export const cut = (text: string): Html =>

@@ -62,6 +62,11 @@ export const readExactTimes = ({ query, zone: own }: TimeRequest): Times => {
   return { from: read(query.get('from')), to: read(query.get('to')) };
 };
 
+/** The end is not part of the range. */
+export const isEmptyRange = ({ from, to }: Times): boolean =>
+  from !== null && to !== null && from >= to;
+export const emptyRange = 'No time is between “From” and “To”. Choose a “To” that is after “From”.';
+
 /** The period that an address names. Exact times are instead of it. */
 export const readPeriod = (request: TimeRequest): Period | null => {
   const { from, to } = readExactTimes(request);

@@ -1,9 +1,11 @@
 import { isLocalhost } from '../../contract/localhost.ts';
 import { slugPattern } from '../../contract/ids.ts';
+import { createAdminEvents } from '../../postgres/admin-events.ts';
 import { createAdminRefunds } from '../../postgres/admin-refunds.ts';
 import type { Application, ApplicationSettings } from '../../postgres/applications.ts';
 import { createApplications } from '../../postgres/applications.ts';
 import type { AuditFacts } from '../../postgres/audit-log.ts';
+import { everyDelivery } from '../../postgres/delivery-filter.ts';
 import type { Queries, Sql } from '../../postgres/driver/sql.ts';
 import { createReceivers, type ReceiverHealth } from '../../postgres/receivers.ts';
 import { createWebhookSecrets } from '../../postgres/webhook-secrets.ts';
@@ -13,6 +15,12 @@ import { checkGateways } from './application-gateways.ts';
 import { NotFound, Refusal } from './change.ts';
 import { hideQuery } from './webhook-url.ts';
 import type { Deps } from './deps.ts';
+import type { labels } from './labels.ts';
+
+/** The health of a receiver, as people see it: `ok` says no more than that too little has failed to judge by. */
+export interface ShownReceiver extends ReceiverHealth {
+  shown: keyof (typeof labels)['receiver'];
+}
 
 /** The settings that are missing have their defaults. */
 export type NewApplication = Pick<
@@ -142,10 +150,14 @@ export const createApplicationOperations = ({
     get: (slug: string): Promise<Application> => findApplication(sql, slug),
 
     /** The health of its receiver in a mode. @throws NotFound */
-    async receiver(slug: string, test: boolean): Promise<ReceiverHealth> {
+    async receiver(slug: string, test: boolean): Promise<ShownReceiver> {
       const health = await createReceivers(sql).get(slug, test);
-      if (health) return health;
-      throw noApplication(slug);
+      if (!health) throw noApplication(slug);
+      if (health.state !== 'ok') return { ...health, shown: health.state ?? 'none' };
+      const failing = { ...everyDelivery, application: slug, test, delivery: 'failing' } as const;
+      const [failed] = await createAdminEvents(sql).list(failing, { after: null, limit: 1 });
+      if (failed) return { ...health, shown: 'doubtful', lastError: failed.errorClass };
+      return { ...health, shown: health.lastAcceptedAt === null ? 'unproven' : 'ok' };
     },
 
     list: (limit: number): Promise<Application[]> => createApplications(sql).list(limit),

@@ -1,6 +1,7 @@
 import { describeDifference } from '../../contract/account-difference.ts';
 import { amountHeld } from '../../contract/dispute.ts';
 import { formatMoney } from '../../contract/money.ts';
+import { amountLeft } from '../../contract/payment-fields.ts';
 import { dayMs, hourMs, isoTime, minuteMs } from '../../contract/time.ts';
 import { isTerminal } from '../../contract/status.ts';
 import type { AccountDifference } from '../../postgres/account-days.ts';
@@ -11,11 +12,11 @@ import type { TokenSummary } from '../../postgres/admin-tokens.ts';
 import type { OpensNothing } from '../../postgres/attention.ts';
 import type { NoticeAddress } from '../../postgres/notice-addresses.ts';
 import type { Application } from '../../postgres/applications.ts';
-import type { ReceiverHealth } from '../../postgres/receivers.ts';
 import { labelOf, secondAdmin, type Vocabulary } from './labels.ts';
 import type { AccountTerms } from '../../postgres/gateways.ts';
 import { formatPercent } from '../../contract/basis-points.ts';
 import { mendOf } from './accounts.ts';
+import type { ShownReceiver } from './applications.ts';
 import type { DisputeDetails } from './disputes.ts';
 import type { RefundDetails } from './refund-details.ts';
 import { hideQuery } from './webhook-url.ts';
@@ -38,7 +39,10 @@ export const paymentFacts = (payment: PaymentRecord) => {
     Created: payment.createdAt,
     Description: payment.description,
     Gateway: payment.gateway,
-    'May be opened at': payment.candidates?.join(', ') ?? null,
+    'Gateways that may open it':
+      payment.gatewayReference === null && !isTerminal(payment.status)
+        ? (payment.candidates?.join(', ') ?? null)
+        : null,
     'Gateway reference': payment.gatewayReference,
     'Tracking code': payment.trackingCode,
     Card: payment.cardPanMasked,
@@ -228,26 +232,40 @@ const heldText = ({ dispute, payment }: Pick<DisputeDetails, 'dispute' | 'paymen
 
 /** The advice for a dispute: whether a person can answer it, and what a refund means now. */
 export const disputeAdvice = (
-  { stage, status, respondBy }: DisputeRecord,
+  { dispute, payment }: Pick<DisputeDetails, 'dispute' | 'payment'>,
   now: Date,
 ): { answers: boolean; text: string } => {
+  const { stage, status, respondBy } = dispute;
+  const isLeft = amountLeft(payment) > 0;
   const isInquiry = stage === 'inquiry';
   const canAnswer = status === 'needs_response' && respondBy !== null && respondBy > now;
   const money = isInquiry
-    ? 'The bank asks about the money and has taken nothing. Giving the whole payment back ends the inquiry.'
+    ? `The bank asks about the money and has taken nothing.${isLeft ? ' Giving the whole payment back ends the inquiry.' : ''}`
     : 'The bank has taken the money. Give nothing back: the payer would have it twice.';
   const texts: Record<DisputeRecord['status'], string> = {
     needs_response: canAnswer
       ? `Answer it in the gateway's dashboard: the evidence stays at the gateway. ${money}`
       : `The gateway takes no answer. ${money}`,
     under_review: `The gateway has an answer, and the bank decides. ${money}`,
-    won: 'The bank has given the money back. It can be refunded again. A second chargeback may follow.',
+    won: `The bank has given the money back. ${isLeft ? 'It can be refunded again.' : 'Nothing of the payment is left to refund.'} A second chargeback may follow.`,
     lost: 'The payer has the money, and it does not come back. What the dispute holds cannot be refunded.',
     closed: isInquiry
       ? 'The inquiry has ended, and nothing was taken.'
       : 'The gateway has prevented the chargeback. Nothing is held.',
   };
   return { answers: canAnswer, text: texts[status] };
+};
+
+/** Whether a webhook tells the application of an end, as the last part of a sentence. */
+export const webhookTells = (
+  { webhookUrl, refundEvents }: Pick<Application, 'webhookUrl' | 'refundEvents'>,
+  of: 'payment' | 'refund',
+): string => {
+  if (of === 'refund' && !refundEvents)
+    return 'no webhook tells the application: its events of refunds are off';
+  return webhookUrl === null
+    ? 'no webhook tells the application: it has no webhook URL'
+    : 'a webhook tells the application';
 };
 
 /** Says how many refunds no gateway was told of, and their money. */
@@ -306,9 +324,12 @@ export const applicationFacts = (application: Application) => ({
   Created: application.createdAt,
 });
 
-const noticeState = ({ confirmedAt, unsubscribedAt }: NoticeAddress): string => {
+const noticeState = ({ confirmedAt, unsubscribedAt, isTooLate }: NoticeAddress): string => {
   if (unsubscribedAt) return 'unsubscribed';
-  return confirmedAt ? 'confirmed' : 'waits until somebody agrees';
+  if (confirmedAt) return 'confirmed';
+  return isTooLate
+    ? 'nobody has agreed in time: remove it, and add it again'
+    : 'waits until somebody agrees';
 };
 
 export const noticeFacts = (address: NoticeAddress) => ({
@@ -323,10 +344,17 @@ export const noticeFacts = (address: NoticeAddress) => ({
 });
 
 /** The health of a receiver, on one line. */
-export const receiverText = ({ state, since, waiting, exhausted, lastError }: ReceiverHealth) => {
+export const receiverText = ({
+  state,
+  shown,
+  since,
+  waiting,
+  exhausted,
+  lastError,
+}: ShownReceiver) => {
   const isUnwell = state === 'failing' || state === 'exhausted';
   return [
-    labelOf('receiver', state ?? 'none'),
+    labelOf('receiver', shown),
     ...(isUnwell && since ? [`since ${isoTime(since)}`] : []),
     ...(lastError === null ? [] : [labelOf('attemptError', lastError)]),
     ...(waiting > 0 ? [`${waiting} wait`] : []),

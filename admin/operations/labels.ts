@@ -87,9 +87,14 @@ const noticeResult: Record<NoticeResult | 'waiting', string> = {
   unknown: 'perhaps sent',
 };
 
-/** `none`: the application has no webhook URL. */
-const receiver: Record<ReceiverState | 'none', string> = {
+/**
+ * `none`: the application has no webhook URL. `unproven`: no event shows how it is. `doubtful`: attempts fail, and they are too
+ * few to say that it does not accept events.
+ */
+const receiver: Record<ReceiverState | 'none' | 'unproven' | 'doubtful', string> = {
   ok: 'accepts events',
+  unproven: 'no event to judge by',
+  doubtful: 'does not accept every event',
   failing: 'does not accept events',
   exhausted: 'events have no attempt left',
   none: 'no webhook URL',
@@ -171,11 +176,11 @@ const refundMethod: Record<RefundMethod, string> = {
 };
 
 const exchange: Record<GatewayExchange['operation'], string> = {
-  open: 'the gateway was told of the payment',
+  open: 'the gateway was asked to open the payment',
   verify: 'the gateway was asked to confirm',
   inquire: 'the gateway was asked',
-  expire: 'the gateway was told to close the payment',
-  reverse: 'the gateway was told to reverse the money',
+  expire: 'the gateway was asked to close the payment',
+  reverse: 'the gateway was asked to reverse the money',
   refund: 'the gateway was told to give money back',
   list_refunds: 'the gateway was asked for its refunds',
   list_disputes: 'the gateway was asked for its disputes',
@@ -420,6 +425,12 @@ export const labels = {
   apiError,
 } as const;
 export type Vocabulary = keyof typeof labels;
+
+/** A pending delivery whose last attempt failed is failing. */
+export const deliveryStateOf = (
+  status: DeliveryState,
+  lastError: string | null | undefined,
+): DeliveryState => (status === 'pending' && lastError ? 'failing' : status);
 
 /** The word for a code. A newer version may have recorded one that is unknown here. */
 export const labelOf = (of: Vocabulary, code: string): string => {

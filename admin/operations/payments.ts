@@ -230,7 +230,6 @@ const createTimeline = (payment: PaymentRecord): TimelineEntry[] => {
   const entries: (TimelineEntry | undefined)[] = [
     { at: payment.createdAt, what: 'created', details: `through ${payment.gateway}` },
     entry(payment.checkoutAt, 'payer sent to the gateway', payment.gatewayReference),
-    entry(payment.inquiredAt, 'inquiry without an outcome', null),
     ...payment.exchanges.map((exchange) =>
       entry(exchange.at, whomAsked(exchange, payment), describeExchange(exchange)),
     ),
@@ -254,8 +253,12 @@ const createTimeline = (payment: PaymentRecord): TimelineEntry[] => {
       ),
     ),
     entry(payment.latePaymentCheckedAt, 'checked by a person', null),
-    entry(payment.nextAttemptAt, `attempt ${(payment.attempts.at(-1)?.number ?? 0) + 1}`, null),
-    payment.eventAt ? undefined : entry(payment.expiresAt, 'expires', null),
+    entry(
+      payment.nextAttemptAt,
+      `attempt ${(payment.attempts.at(-1)?.number ?? 0) + 1} is due`,
+      null,
+    ),
+    payment.eventAt ? undefined : entry(payment.expiresAt, 'deadline', atDeadline(payment)),
   ];
   return entries
     .filter((found): found is TimelineEntry => found !== undefined)
@@ -264,6 +267,12 @@ const createTimeline = (payment: PaymentRecord): TimelineEntry[] => {
 
 const entry = (at: Date | null, what: string, details: string | null): TimelineEntry | undefined =>
   at ? { at, what, details } : undefined;
+
+/** Silence of the gateway is no outcome, so an open payment may outlive its deadline. */
+const atDeadline = ({ gatewayReference }: PaymentRecord): string =>
+  gatewayReference === null
+    ? 'it ends unless the gateway has opened it by then'
+    : 'the gateway is asked until it says how the payment ended';
 
 const describeOutcome = (payment: PaymentRecord): string | null => {
   const { failureCode, cancelledBy, cancellationReason } = payment;

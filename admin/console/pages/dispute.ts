@@ -59,11 +59,12 @@ const cellsOf = (details: DisputeDetails, now: Date): Row => {
 
 /** The advice of the moment, with a link for those who have a login at the gateway. */
 const advicePart = (
-  { dispute, gatewayUrl }: DisputeDetails,
+  details: DisputeDetails,
   { session, formatTime }: PersonRequest,
   now: Date,
 ): Html => {
-  const { answers, text } = disputeAdvice(dispute, now);
+  const { dispute, gatewayUrl } = details;
+  const { answers, text } = disputeAdvice(details, now);
   const { respondBy } = dispute;
   const isOfService = session.applications === null;
   const until =

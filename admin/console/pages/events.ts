@@ -4,13 +4,13 @@ import { deliveryStates } from '../../../postgres/delivery-filter.ts';
 import { readDeliveryFilter } from '../delivery-filter.ts';
 import { filterBar } from '../filter-bar.ts';
 import { pageLinks, pageOf, pageSize, nextPosition, readEventPosition } from '../filters.ts';
-import { escapeControls, idLink, link, withCode } from '../html.ts';
+import { deliveryState, escapeControls, idLink, link, withCode } from '../html.ts';
 import { ofEvent, ofSlug } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { deliveryRow, kindChoice } from './deliveries.ts';
 import { replayButton } from './event-actions.ts';
-import { attemptLine, timelineOf, webhookState, type Line } from './timeline.ts';
+import { attemptLine, timelineOf, type Line } from './timeline.ts';
 
 /** The attempts of an event and the next one. */
 const linesOf = ({ attempts, nextAttemptAt }: EventRecord, request: PersonRequest): Line[] => [
@@ -69,7 +69,7 @@ export const eventRoutes = (deps: Deps): Route[] => {
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { params, operations, cells, session } = request;
     const { event, workflowUrl } = await operations.events.get(params.event);
-    const { eventId, kind, paymentId, refundId, disputeId, application, status, attempts } = event;
+    const { eventId, kind, paymentId, refundId, disputeId, application, status } = event;
     const replay = replayButton(event, request);
     return page(
       `Event ${eventId}`,
@@ -82,7 +82,7 @@ export const eventRoutes = (deps: Deps): Route[] => {
         Application: link(`/applications/${application}`, application),
         Mode: event.test ? 'test' : 'live',
         Recorded: event.createdAt,
-        Webhook: webhookState(status, attempts),
+        Webhook: deliveryState(status, event.errorClass),
       })}
       ${replay ? html`<div class="actions">${replay}</div>` : ''}
       <p class="links">

@@ -4,6 +4,10 @@ import type { PaymentRecord } from '../../../postgres/admin-payments.ts';
 import { html } from 'hono/html';
 import { codedState, idLink, link, modeTag, type Row } from '../html.ts';
 
+/** The gateway may hold money of it, and nobody has looked yet. */
+export const isInDoubt = ({ latePaymentResult, latePaymentCheckedAt }: PaymentRecord): boolean =>
+  latePaymentResult === 'by_hand' && latePaymentCheckedAt === null;
+
 /** The facts that a person signs for who changes a payment. */
 export const paymentCells = (payment: PaymentRecord): Row => {
   const facts = paymentFacts(payment);

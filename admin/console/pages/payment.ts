@@ -15,6 +15,7 @@ import {
   copyable,
   escapeControls,
   codedState,
+  deliveryState,
   idLink,
   link,
   modeTag,
@@ -28,7 +29,8 @@ import { page } from '../request.ts';
 import { disputesOfPayment } from './disputes.ts';
 import { refundsOfPayment } from './refunds.ts';
 import { eventsOfPayment } from './deliveries.ts';
-import { attemptLine, timelineOf, webhookState, type Line } from './timeline.ts';
+import { isInDoubt } from './payment-facts.ts';
+import { attemptLine, timelineOf, type Line } from './timeline.ts';
 
 const isMoving = ({ payment, events }: PaymentTimeline): boolean =>
   !isTerminal(payment.status) || events.some(({ status }) => status === 'pending');
@@ -65,13 +67,9 @@ const factsPart = (payment: PaymentRecord, { cells }: PersonRequest): Html => {
     Application: link(`/applications/${payment.application}`, payment.application),
     'Duplicate of':
       payment.duplicateOf && idLink(`/payments/${payment.duplicateOf}`, payment.duplicateOf),
-    Webhook: payment.delivery && webhookState(payment.delivery, payment.attempts),
+    Webhook: payment.delivery && deliveryState(payment.delivery, payment.deliveryError),
   });
 };
-
-/** The gateway may hold money of it, and nobody has looked yet. */
-const isInDoubt = (payment: PaymentRecord): boolean =>
-  payment.latePaymentResult === 'by_hand' && payment.latePaymentCheckedAt === null;
 
 /** The notices stand above everything else. */
 const noticesPart = ({ payment, events }: PaymentTimeline, { session }: PersonRequest): Html =>

@@ -5,12 +5,14 @@ import { isoTime } from '../../../contract/time.ts';
 import type { PaymentFilter, PaymentPage, PaymentRow } from '../../../postgres/admin-payments.ts';
 import { Refusal } from '../../operations/change.ts';
 import { csvLine } from '../../operations/csv.ts';
+import { deliveryStateOf } from '../../operations/labels.ts';
 import { applicationChoice, filterBar, leadToList } from '../filter-bar.ts';
 import { pageLinks, pageOf, pageSize, positionOf, readPosition, refuseUnread } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
 import { coded, codedState, cut, deliveryState, link, shortId } from '../html.ts';
 import { paymentChoices, readPaymentFilter, textChips, textFilters } from '../payment-filter.ts';
 import { amountNotice, readAmounts } from '../money.ts';
+import { emptyRange, isEmptyRange } from '../period.ts';
 import { visibleApplications } from '../owner.ts';
 import { fileName } from '../mode.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
@@ -32,7 +34,8 @@ const rowOf = (payment: PaymentRow): Row => ({
   Order: cut(payment.orderId),
   Application: link(`/applications/${payment.application}`, payment.application),
   Gateway: payment.gateway,
-  Webhook: payment.delivery === null ? null : deliveryState(payment.delivery, null),
+  Webhook:
+    payment.delivery === null ? null : deliveryState(payment.delivery, payment.deliveryError),
   Created: payment.createdAt,
 });
 
@@ -86,7 +89,10 @@ const fileColumns: readonly (readonly [
   ['amount', (payment) => typedMoney(payment)],
   ['currency', ({ currency }) => currency],
   ['gateway', ({ gateway }) => gateway],
-  ['webhook', ({ delivery }) => delivery],
+  [
+    'webhook',
+    ({ delivery, deliveryError }) => delivery && deliveryStateOf(delivery, deliveryError),
+  ],
 ];
 
 export const paymentListRoutes = (deps: Deps): Route[] => {
@@ -135,6 +141,7 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
     const { problem } = readAmounts(request.query);
     if (problem !== null) throw new Refusal(problem);
     const wanted = readPaymentFilter(request, deps.now());
+    if (isEmptyRange(wanted)) throw new Refusal(emptyRange);
     const { application, gateway, status, failureCode: failure } = wanted;
     refuseUnread(request, { application, gateway, status, failure });
     if (application !== null) await operations.applications.get(application);

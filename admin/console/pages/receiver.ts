@@ -37,12 +37,12 @@ const statePart = async (
   { cells, operations, test }: PersonRequest,
 ): Promise<Html> => {
   const found = await operations.applications.receiver(application, test);
-  const { state, since, waiting, exhausted, lastError, nextAttemptAt } = found;
+  const { shown, since, waiting, exhausted, lastError, nextAttemptAt } = found;
   const filter = `application=${application}`;
   const linked = (count: number, status: string) =>
     count === 0 ? '0' : link(`/deliveries?status=${status}&${filter}`, many(count));
   return cells.facts({
-    State: codedState('receiver', state ?? 'none'),
+    State: codedState('receiver', shown),
     Since: since,
     'Events that wait': linked(waiting, 'pending'),
     'Exhausted events': linked(exhausted, 'exhausted'),

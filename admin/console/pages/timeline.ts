@@ -1,8 +1,7 @@
 import { html } from 'hono/html';
 import type { AttemptRecord } from '../../../postgres/admin-events.ts';
-import type { DeliveryStatus } from '../../../contract/status.ts';
 import { labelOf } from '../../operations/labels.ts';
-import { coded, deliveryState, escapeControls, state, time, type Html } from '../html.ts';
+import { coded, escapeControls, state, time, type Html } from '../html.ts';
 import type { PersonRequest } from '../request.ts';
 
 /** One line of a timeline. */
@@ -53,12 +52,6 @@ export const attemptLine = (
     ${session.role === 'viewer' ? '' : textOf(attempt)}`,
   };
 };
-
-/** The state of an event's webhook. */
-export const webhookState = (
-  status: DeliveryStatus,
-  attempts: readonly Pick<AttemptRecord, 'errorClass'>[],
-): Html => deliveryState(status, attempts.at(-1)?.errorClass);
 
 /** The past, and what comes next. */
 export const timelineOf = (

@@ -174,7 +174,7 @@ describe('the admin command line', () => {
     expect(out).toMatch(
       /live receiver +does not accept events, since 2026-11-20T10:00:00.000\+00:00/,
     );
-    expect(out).toMatch(/test receiver +accepts events/);
+    expect(out).toMatch(/test receiver +no event to judge by/);
     const { out: json } = await run(words('applications show shop --json'));
     expect(JSON.parse(json)).toMatchObject({
       slug: 'shop',

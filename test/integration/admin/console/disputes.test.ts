@@ -231,3 +231,14 @@ describe('npm run admin -- disputes', () => {
     expect((await run('show', disputeId('nobody', 'dp_1'))).code).toBe(1);
   });
 });
+
+it('the advice promises no refund of a payment of which nothing is left', async () => {
+  const { payment } = await rowOf(ids.won);
+  const words = 'It can be refunded again.';
+  expect(await textOf(`/disputes/${ids.won}`)).toContain(words);
+  const [before] = await sql<{ refunded: number }[]>`
+    select amount_refunded as refunded from payments where id = ${payment}`;
+  await sql`update payments set amount_refunded = amount where id = ${payment}`;
+  expect(await textOf(`/disputes/${ids.won}`)).not.toContain(words);
+  await sql`update payments set amount_refunded = ${before?.refunded ?? 0} where id = ${payment}`;
+});

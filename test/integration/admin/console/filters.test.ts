@@ -7,7 +7,7 @@ import { forFile } from '../../../support/for-file.ts';
 import { manyPayments, writePayments } from '../../../support/data/payments.ts';
 
 const console = await forFile(startConsole());
-await fillConsole(console.sql);
+const filled = await fillConsole(console.sql);
 const { cookie } = await console.logIn('viewer');
 
 type Mode = 'live' | 'test';
@@ -147,4 +147,34 @@ it.each([
 ])('answers that there is no %s', async (path) => {
   const { status } = await console.call(path, { cookie });
   expect([404, 409]).toContain(status);
+});
+
+it('a webhook that fails is failing in the list of payments and in its file, not pending', async () => {
+  const [id = ''] = filled.failing;
+  const [row] = await console.sql<{ order: string; application: string }[]>`
+    select order_id as order, application from payments where id = ${id}`;
+  const query = `application=${row?.application}&order=${row?.order}`;
+  const { text } = await list(`/payments?${query}`);
+  expect([text.includes('title="failing"'), text.includes('title="pending"')]).toEqual([
+    true,
+    false,
+  ]);
+  const { cookie: operator } = await console.logIn('operator');
+  const file = await console.call(`/payments/file?${query}`, { cookie: operator });
+  expect(file.text).toContain(',failing');
+});
+
+it.each([
+  ['/payments', 'from=2026-05-02T00:00&to=2026-05-01T00:00'],
+  ['/refunds', 'from=2026-05-01T00:00&to=2026-05-01T00:00'],
+  ['/deliveries', 'from=2026-05-02T00:00&to=2026-05-01T00:00'],
+  ['/audit', 'from=2026-05-02T00:00&to=2026-05-01T00:00'],
+])('%s with times between which nothing can be says so', async (path, query) => {
+  const words = 'No time is between “From” and “To”';
+  expect((await list(`${path}?${query}`)).text).toContain(words);
+  expect((await list(`${path}?from=2026-05-01T00:00&to=2026-05-02T00:00`)).text).not.toContain(
+    words,
+  );
+  const { cookie: operator } = await console.logIn('operator');
+  expect((await console.call(`/payments/file?${query}`, { cookie: operator })).status).toBe(409);
 });

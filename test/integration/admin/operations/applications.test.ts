@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { anApplicationOn, operationsOn } from '../../../support/service/admin-operations.ts';
+import { aReceiver } from '../../../support/data/receivers.ts';
 import { startRecords } from '../../../support/data/records.ts';
 import { forFile } from '../../../support/for-file.ts';
 
@@ -41,6 +42,24 @@ describe('applications', () => {
       after: { webhook_url: 'https://app.example/new', requests_per_minute: 600 },
     });
     expect(log[3]).toMatchObject({ before: null, after: { status: 'active' } });
+  });
+
+  it('have a receiver that is well only once it has accepted an event, and while no attempt fails', async () => {
+    const { applications } = operationsOn(records.sql);
+    const receiver = aReceiver(records);
+    const health = async () => {
+      const { state, shown, lastError } = await applications.receiver('shop', false);
+      return [state, shown, lastError];
+    };
+    const [first, second] = [await receiver.event(), await receiver.event()];
+    expect(await health()).toEqual(['ok', 'unproven', null]);
+    await receiver.refuse(first);
+    expect(await health()).toEqual(['ok', 'doubtful', 'http_status']);
+    await receiver.accept(second);
+    expect(await health()).toEqual(['ok', 'doubtful', 'http_status']);
+    await receiver.accept(first);
+    expect(await health()).toEqual(['ok', 'ok', null]);
+    expect((await applications.receiver('quiet', false)).shown).toBe('none');
   });
 
   it('have fallback gateways of one kind, each of which exists, with an audit record', async () => {

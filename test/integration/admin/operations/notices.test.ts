@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { NotFound, Refusal } from '../../../../admin/operations/change.ts';
+import { noticeFacts } from '../../../../admin/operations/facts.ts';
 import { startRecords } from '../../../support/data/records.ts';
 import { forFile } from '../../../support/for-file.ts';
 import { anApplicationOn, operationsOn } from '../../../support/service/admin-operations.ts';
@@ -75,4 +76,13 @@ it('adds nobody without a mail server, and removes still', async () => {
 it('knows no application that is not there', async () => {
   await expect(notices.add('nobody', 'ops@shop.example', null)).rejects.toThrow(NotFound);
   await expect(notices.list('nobody')).rejects.toThrow(NotFound);
+});
+
+it('an address that nobody has confirmed in time waits no longer', async () => {
+  const slug = await anApplicationOn(records.sql);
+  await notices.add(slug, 'late@shop.example', null);
+  const state = async () => (await notices.list(slug)).map((each) => noticeFacts(each).State);
+  expect(await state()).toEqual(['waits until somebody agrees']);
+  await records.sql`update notice_addresses set added_at = now() - interval '8 days' where application = ${slug}`;
+  expect(await state()).toEqual([expect.stringContaining('nobody has agreed in time')]);
 });

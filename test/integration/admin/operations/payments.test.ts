@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { paymentFacts } from '../../../../admin/operations/facts.ts';
 import { eventId } from '../../../../contract/ids.ts';
 import type { PaymentFilter } from '../../../../postgres/admin-payments.ts';
 import { createLatePayments } from '../../../../postgres/late-payments.ts';
@@ -39,7 +40,7 @@ describe('payments', () => {
       'created',
       'payer sent to the gateway',
       'failed',
-      'attempt 2',
+      'attempt 2 is due',
       'attempt 1 (by the schedule)',
     ]);
     expect(timeline.at(-1)?.details).toBe(
@@ -50,6 +51,45 @@ describe('payments', () => {
     const { timeline: shortened } = await payments.get(id);
     expect(shortened.at(-1)?.details).toMatch(/: x{200}…$/);
     await expect(payments.get('PAY_none')).rejects.toThrow('There is no payment PAY_none');
+  });
+
+  it('say of the deadline what happens then, which is not always that they expire', async () => {
+    const { payments } = operationsOn(records.sql);
+    const deadlinesOf = async ({ id }: { id: string }) =>
+      (await payments.get(id)).timeline
+        .filter(({ what }) => /deadline|expire/.test(what))
+        .map(({ what, details }) => [what, details]);
+    const asked = ['deadline', 'the gateway is asked until it says how the payment ended'];
+    const late = await records.sent({ expiresAt: new Date(Date.now() - 60_000) });
+    await records.inquired(late.id, { answer: 'unknown', becomesProcessing: true });
+    expect(await deadlinesOf(late)).toEqual([asked]);
+    expect(await deadlinesOf(await records.sent())).toEqual([asked]);
+    const unopened = ['deadline', 'it ends unless the gateway has opened it by then'];
+    expect(await deadlinesOf(await records.created())).toEqual([unopened]);
+    expect(await deadlinesOf(await records.ended('paid'))).toEqual([]);
+  });
+
+  it('have gateways that may open them only until one has', async () => {
+    const { payments } = operationsOn(records.sql);
+    const gateways = async ({ id }: { id: string }) => {
+      await records.sql`update payments set candidates = '{sandbox,other}' where id = ${id}`;
+      return paymentFacts((await payments.get(id)).payment)['Gateways that may open it'];
+    };
+    expect(await gateways(await records.created())).toBe('sandbox, other');
+    expect(await gateways(await records.opened())).toBeNull();
+    expect(await gateways(await records.ended('paid'))).toBeNull();
+  });
+
+  it('have no inquiry in the timeline that the sweeper has only claimed', async () => {
+    const { payments } = operationsOn(records.sql);
+    const { id } = await records.sent({ orderId: 'order-claimed' });
+    await records.sql`update payments set inquired_at = now() - interval '6 minutes' where id = ${id}`;
+    const { timeline } = await payments.get(id);
+    expect(timeline.map(({ what }) => what)).toEqual([
+      'created',
+      'payer sent to the gateway',
+      'deadline',
+    ]);
   });
 
   it('are marked as duplicates when their order was paid before', async () => {
