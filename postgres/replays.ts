@@ -43,6 +43,12 @@ export interface Replay extends NewReplay {
   endedAt: Date | null;
 }
 
+/** A replay as operators see it. */
+export interface OperatorReplay extends Replay {
+  /** The person who began it; null: an application, or the audit log does not say. */
+  startedBy: string | null;
+}
+
 /** A replay of an application. */
 export type OwnReplay = Replay & Owner & { from: Date; delivery: 'exhausted' | 'delivered' };
 
@@ -77,6 +83,10 @@ export const createReplays = (sql: Queries) => {
     r.error_class as "errorClass", r.event_ids::text[] as "eventIds", r.per_second as "perSecond", r.status,
     r.stop_requested as "stopRequested", r.matched, r.begun, r.refused,
     r.created_at as "createdAt", r.ended_at as "endedAt"`;
+
+  const startedBy = sql`(
+    select l.actor from audit_log l
+    where l.subject = 'replay:' || r.id and l.action = 'delivery.replay_many' order by l.id limit 1) as "startedBy"`;
 
   /** A replay of both modes belongs to each. */
   const isOf = (test: boolean | null) =>
@@ -128,12 +138,15 @@ export const createReplays = (sql: Queries) => {
           and r.trigger = 'application'`),
 
     /** For operators: of whatever owner. */
-    find: (id: string) => first(sql<Replay[]>`select ${columns} from replays r where r.id = ${id}`),
+    find: (id: string) =>
+      first(
+        sql<OperatorReplay[]>`select ${columns}, ${startedBy} from replays r where r.id = ${id}`,
+      ),
 
     /** For operators: the newest first. */
-    async list(limit: number, test: boolean | null): Promise<Replay[]> {
-      return sql<Replay[]>`
-        select ${columns} from replays r where ${isOf(test)} order by r.created_at desc limit ${limit}`;
+    async list(limit: number, test: boolean | null): Promise<OperatorReplay[]> {
+      return sql<OperatorReplay[]>`
+        select ${columns}, ${startedBy} from replays r where ${isOf(test)} order by r.created_at desc limit ${limit}`;
     },
 
     /** For operators: the newest first. */

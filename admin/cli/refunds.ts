@@ -115,9 +115,10 @@ const createCommand: CommandSpec = {
     const wanted = { amount, recorded, reason: givenReason(reason) };
     const { refund, toConfirm, overRule } = await operations.refunds.create(id, wanted);
     const { currency } = refund;
+    const done = recorded ? 'is recorded' : `gives ${formatMoney(refund)} back`;
     const text = overRule
       ? `${refund.id} waits: refunds confirm. ${overRuleText(overRule, { currency, asker: null })}`
-      : `${refund.id} gives ${formatMoney(refund)} back.`;
+      : `${refund.id} ${done}.`;
     return { text, json: { ...refund, toConfirm, overRule } };
   },
 };
@@ -137,13 +138,17 @@ const whyOf = (options: Readonly<Record<string, unknown>>): string => {
   return overRule ? overRuleText(overRule, { currency, asker: askedBy ?? '' }) : '';
 };
 
+const isRecorded = ({ refund }: Readonly<Record<string, unknown>>): boolean =>
+  (refund as RefundRecord).method === 'recorded'; // As above.
+
 const confirmCommand: CommandSpec = {
   usage: 'confirm <refund>',
   summary: 'confirm a refund that another admin has asked for',
   examples: ['refunds confirm REFUND_4T9GZ7Q2W8YB6K1MXR5C0NHJDV'],
   options: [reasonOption()],
   prepare: withRefund,
-  describeChange: (_, options) => `${moneyOf(options)} goes back to the payer. ${whyOf(options)}`,
+  describeChange: (_, options) =>
+    `${moneyOf(options)} ${isRecorded(options) ? 'is recorded as given back' : 'goes back to the payer'}. ${whyOf(options)}`,
   run: async ({ args: [id = ''], reason, operations }) => {
     await operations.refunds.confirm(id, reason);
     return { text: `${id} is confirmed.`, json: { id } };
@@ -280,7 +285,11 @@ const settleCommand: CommandSpec = {
   ],
   prepare: withRefund,
   describeChange: (_, options) =>
-    `The refund of ${moneyOf(options)} ends as ${String(options['outcome'])}. A failed refund frees its amount, and the money could go back twice if the gateway has given it back.`,
+    `The refund of ${moneyOf(options)} ends as ${String(options['outcome'])}.${
+      options['outcome'] === 'failed'
+        ? ' Its amount is no longer reserved, and the money could go back twice if the gateway has given it back.'
+        : ''
+    }`,
   run: async ({ args: [id = ''], options, reason, operations }) => {
     const as = options['outcome'] === 'succeeded' ? 'succeeded' : 'failed';
     const when = await operations.refunds.settle(id, as, givenReason(reason));

@@ -428,9 +428,9 @@ export type Vocabulary = keyof typeof labels;
 
 /** A pending delivery whose last attempt failed is failing. */
 export const deliveryStateOf = (
-  status: DeliveryState,
+  recorded: DeliveryState,
   lastError: string | null | undefined,
-): DeliveryState => (status === 'pending' && lastError ? 'failing' : status);
+): DeliveryState => (recorded === 'pending' && lastError ? 'failing' : recorded);
 
 /** The word for a code. A newer version may have recorded one that is unknown here. */
 export const labelOf = (of: Vocabulary, code: string): string => {

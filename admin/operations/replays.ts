@@ -5,6 +5,7 @@ import type { EventSummary } from '../../postgres/admin-events.ts';
 import { createDeliveries } from '../../postgres/deliveries.ts';
 import {
   createReplays,
+  type OperatorReplay,
   type Replay,
   type ReplayFilter,
   type ReplayResult,
@@ -35,18 +36,21 @@ export const createReplayOperations = ({
     needTemporal(async () => (await temporal()).startReplayMany(id, application));
 
   /** @throws Refusal */
-  const find = async (id: string): Promise<Replay> => {
+  const find = async (id: string): Promise<OperatorReplay> => {
     const replay = replayIdPattern.test(id) ? await replays.find(id) : undefined;
     if (!replay) throw new NotFound(`There is no replay ${id}.`);
     return replay;
   };
 
+  /** @throws Refusal */
+  const needWebhookUrl = async (application: string): Promise<void> => {
+    const { webhookUrl } = await findApplication(sql, application);
+    if (webhookUrl === null) throw new Refusal('The application has no webhook URL.');
+  };
+
   /** @throws Refusal if there are none, or too many */
   const count = async (filter: ReplayFilter): Promise<number> => {
-    if (filter.application !== null) {
-      const { webhookUrl } = await findApplication(sql, filter.application);
-      if (webhookUrl === null) throw new Refusal('The application has no webhook URL.');
-    }
+    if (filter.application !== null) await needWebhookUrl(filter.application);
     const matched = await replays.countMatching(filter, limits.replayEvents + 1);
     if (matched === 0)
       throw new Refusal(
@@ -64,7 +68,7 @@ export const createReplayOperations = ({
     get: find,
     listResults: (id: string, page: { after: number; limit: number }): Promise<ReplayResult[]> =>
       replays.listResults(id, page),
-    list: (limit: number, test: boolean | null = null): Promise<Replay[]> =>
+    list: (limit: number, test: boolean | null = null): Promise<OperatorReplay[]> =>
       replays.list(limit, test),
     listRunning: (limit: number, test: boolean): Promise<Replay[]> =>
       replays.listRunning(limit, test),
@@ -75,7 +79,8 @@ export const createReplayOperations = ({
      */
     async replayOne(id: string, reason: string | null): Promise<Replayed> {
       const event = await findEvent(sql, id);
-      const { paymentId, kind, status: delivery } = event;
+      const { paymentId, kind, status: delivery, application } = event;
+      if (delivery !== 'none') await needWebhookUrl(application);
       const record = () =>
         change(
           { action: 'delivery.replay', subject: `payment:${paymentId}`, reason },

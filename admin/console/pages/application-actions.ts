@@ -103,13 +103,18 @@ const reservedNow = async (
   return reserved.length === 0 ? 'There is none now.' : `Now: ${reservedText(reserved)}.`;
 };
 
+const webhooksNow = async (slug: string, { operations }: PersonRequest): Promise<string> =>
+  (await operations.applications.get(slug)).webhookUrl === null
+    ? ''
+    : ', and their webhooks are still delivered';
+
 const disable = applicationAction({
   path: 'disable',
   role: 'admin',
   isSensitive: true,
   describe: async (slug, request) => ({
     title: `Disable the application ${slug}`,
-    consequence: `The API refuses the next call of every token of this application. Open payments go on, and their webhooks are still delivered. Refunds that it has asked for and that no gateway was told of wait until you enable it again; call them off if a token has leaked. ${await reservedNow(slug, 'application', request)}`,
+    consequence: `The API refuses the next call of every token of this application. Open payments go on${await webhooksNow(slug, request)}. Refunds that it has asked for and that no gateway was told of wait until you enable it again; call them off if a token has leaked. ${await reservedNow(slug, 'application', request)}`,
     button: 'Disable',
     isDangerous: true,
     warning: await request.operations.consequences.ofSettings(slug, { status: 'disabled' }),
@@ -247,12 +252,17 @@ const revokeToken = applicationAction({
   path: 'tokens/:token/revoke',
   role: 'admin',
   isSensitive: true,
-  describe: async (slug, { operations, params: { token: id } }) => {
+  describe: async (slug, request) => {
+    const { operations, params } = request;
+    const { token: id } = params;
     const token = await operations.tokens.get(slug, id);
     const { Name: name, Prefix, Mode, Scopes, Issued, 'Last used': lastUsed } = tokenFacts(token);
+    const refunds = token.scopes.includes('refund')
+      ? ` Refunds that it has asked for do not stop: before you revoke it, disable the application, which holds those that no gateway was told of. ${await reservedNow(slug, 'application', request)}`
+      : '';
     return {
       title: `Revoke the token “${name}” of ${slug}`,
-      consequence: 'The API refuses the next call with it. Whatever still uses it stops working.',
+      consequence: `The API refuses the next call with it. Whatever still uses it stops working.${refunds}`,
       button: 'Revoke',
       warning: await operations.consequences.ofRevoking(slug, id),
       typedName: name,

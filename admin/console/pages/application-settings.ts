@@ -24,7 +24,7 @@ const changeWebhookUrl = applicationAction({
   describe: (slug) => ({
     title: `Change the webhook URL of ${slug}`,
     consequence:
-      'The next attempt of every delivery goes to the new address, also of events that have ended already. An empty address stops new webhooks.',
+      'The next attempt of every delivery goes to the new address, also of events that have ended already. With an empty address new events are not sent, and the attempts of those that wait fail.',
     button: 'Change',
     done: `The webhook URL of ${slug} was changed.`,
     fields: webhookUrlField('New webhook URL'),
@@ -87,7 +87,7 @@ const changeOrders = applicationAction({
     return {
       title: `One paid payment for an order of ${slug}`,
       consequence:
-        'Yes: of the payments with one order id at most one is paid and not given back in full, also of those that are open now. Money of a second one goes back to its payer. No: each payment is paid on its own, and two paid ones are an alert.',
+        'Yes: of the payments with one order id at most one is paid and not given back in full, also of those that are open now. Money of a second one goes back to its payer. No: each payment is paid on its own, and two paid ones of live gateways are an alert. Payments through a sandbox with a live token take no part.',
       button: 'Change',
       done: `Orders of ${slug}: paid once is ${text(request, 'once')}.`,
       fields: ordersField(request, ordersPaidOnce),
@@ -201,7 +201,7 @@ const optionalEvents = {
     setting: 'refundEvents',
     field: 'events',
     path: 'refund-events',
-    on: 'a refund succeeds or fails',
+    on: 'an admin asks for a refund, and when a refund succeeds or fails',
     off: 'refunds that end',
   },
   disputes: {
@@ -226,11 +226,15 @@ const changeEvents = (of: OptionalEvents) => {
     path,
     role: 'admin',
     describe: async (slug, request) => {
-      const { [setting]: now } = await request.operations.applications.get(slug);
+      const { [setting]: now, webhookUrl } = await request.operations.applications.get(slug);
+      const unsent =
+        webhookUrl === null
+          ? ' It has no webhook URL now, so nothing is sent before it has one.'
+          : '';
       const chosen = typedOr(request, field, now ? 'on' : 'off');
       return {
         title: `Events of ${of} for ${slug}`,
-        consequence: `On: the receiver gets a webhook when ${on}, and it must know these events. Off: no webhook is sent about ${off} from now on.`,
+        consequence: `On: the receiver gets a webhook when ${on}, and it must know these events. Off: no webhook is sent about ${off} from now on.${unsent}`,
         button: 'Change',
         done: `The events of ${of} for ${slug} are ${chosen}.`,
         fields: eventsField(request, of, now),

@@ -52,12 +52,15 @@ export const eventActions = (deps: Deps): readonly Action[] => [
     owner: ofEvent(deps),
     confirm: async ({ params, operations }) => {
       const event = await operations.events.find(params.event);
+      const consequence = describe(event);
+      const { webhookUrl } = await operations.applications.get(event.application);
+      if (webhookUrl === null) throw new Refusal('The application has no webhook URL.');
       return {
         title: 'Replay the webhook',
-        consequence: describe(event),
+        consequence,
         facts: eventCells(event),
         button: 'Replay',
-        done: 'The event is sent again.',
+        done: 'The next attempt of the event is due.',
         back: `/events/${params.event}`,
         isHarmless: true,
       };

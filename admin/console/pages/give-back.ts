@@ -126,6 +126,7 @@ export const giveBack: Action = {
     const waits = overRule
       ? `${overRuleText(overRule, { currency: money.currency, asker: null })} Then `
       : '';
+    const button = recorded ? `Record ${sum} as given back` : `Give ${sum} back`;
     return {
       title: recorded ? 'Record money that was given back' : 'Give money back',
       consequence: `${waits}${
@@ -133,7 +134,7 @@ export const giveBack: Action = {
           ? `${sum} is recorded as given back outside of the gateway, which is not told.`
           : `${sum} goes back to the payer. It cannot be called back once the gateway was told.`
       }`,
-      button: recorded ? `Record ${sum} as given back` : `Give ${sum} back`,
+      button: overRule ? `Ask for the refund of ${sum}` : button,
       facts: { 'To give back': sum, Left: formatMoney(leftOf(payment)), ...paymentCells(payment) },
       done: 'The refund has begun.',
       back: addressOf(payment.id),

@@ -12,7 +12,6 @@ import type { Html, Row } from '../html.ts';
 import { coded, codedState, cut, deliveryState, link, shortId } from '../html.ts';
 import { paymentChoices, readPaymentFilter, textChips, textFilters } from '../payment-filter.ts';
 import { amountNotice, readAmounts } from '../money.ts';
-import { emptyRange, isEmptyRange } from '../period.ts';
 import { visibleApplications } from '../owner.ts';
 import { fileName } from '../mode.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
@@ -141,7 +140,6 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
     const { problem } = readAmounts(request.query);
     if (problem !== null) throw new Refusal(problem);
     const wanted = readPaymentFilter(request, deps.now());
-    if (isEmptyRange(wanted)) throw new Refusal(emptyRange);
     const { application, gateway, status, failureCode: failure } = wanted;
     refuseUnread(request, { application, gateway, status, failure });
     if (application !== null) await operations.applications.get(application);

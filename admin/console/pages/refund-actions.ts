@@ -1,7 +1,9 @@
 import { formatMoney } from '../../../contract/money.ts';
 import { Refusal } from '../../operations/change.ts';
+import { webhookTells } from '../../operations/facts.ts';
 import type { RefundDetails } from '../../operations/refund-details.ts';
 import type { RefundRecord } from '../../../postgres/admin-refunds.ts';
+import type { Application } from '../../../postgres/applications.ts';
 import type { Action, Question } from '../actions.ts';
 import type { ConsoleOperations, PersonRequest } from '../request.ts';
 import { giveBack } from './give-back.ts';
@@ -12,7 +14,7 @@ interface RefundAction {
   path: string;
   /** Why this person cannot do it now; undefined: nothing hinders. */
   hinders: (refund: RefundRecord, request: PersonRequest) => string | false | undefined;
-  describe: (details: RefundDetails) => Omit<Question, 'back' | 'facts'>;
+  describe: (details: RefundDetails, application: Application) => Omit<Question, 'back' | 'facts'>;
   execute: (refunds: ConsoleOperations['refunds'], id: string, reason: string) => Promise<unknown>;
 }
 
@@ -26,7 +28,12 @@ const refundAction = ({ path, hinders, describe, execute }: RefundAction): Actio
     const { refund } = details;
     const problem = hinders(refund, request);
     if (problem) throw new Refusal(problem);
-    return { ...describe(details), facts: refundCells(details), back: `/refunds/${refund.id}` };
+    const application = await request.operations.applications.get(refund.application);
+    return {
+      ...describe(details, application),
+      facts: refundCells(details),
+      back: `/refunds/${refund.id}`,
+    };
   },
   execute: async ({ operations, params: { id } }, reason) => {
     await execute(operations.refunds, id, reason);
@@ -45,6 +52,21 @@ const isReserved = ({ stage, cancelRequested }: RefundRecord): boolean =>
 const notByHand = ({ stage }: RefundRecord): string | false =>
   stage !== 'by_hand' && 'It does not wait for a decision.';
 
+/** A chargeback and the refunds of the payment exceed what was paid: no gateway is told of this one. */
+const isDisputed = ({ refund, payment }: RefundDetails): boolean =>
+  refund.method !== 'recorded' &&
+  refund.timesTold === 0 &&
+  payment.amountDisputed > 0 &&
+  payment.amountRefunded + payment.amountRefundPending + payment.amountDisputed > payment.amount;
+const disputedEnd =
+  'A chargeback holds the money: the refund ends as failed, and nothing goes back.';
+
+/** What its end as failed means for the next refund. */
+const freed = ({ payment }: RefundDetails): string =>
+  payment.amountDisputed === 0
+    ? 'its amount can be refunded again'
+    : `its amount is no longer reserved, while chargebacks hold ${formatMoney({ ...payment, amount: payment.amountDisputed })} of the payment`;
+
 export const refundActions: readonly Action[] = [
   giveBack,
   refundAction({
@@ -53,27 +75,29 @@ export const refundActions: readonly Action[] = [
       notWaiting(refund) ||
       (isOwnWish(refund, request) &&
         'You have asked for this refund yourself. Another admin must confirm it.'),
-    describe: ({ refund }) => ({
-      title: 'Confirm the refund',
-      consequence:
-        refund.method === 'recorded'
-          ? `${formatMoney(refund)} is recorded as given back outside of the gateway.`
-          : `${formatMoney(refund)} goes back to the payer. It cannot be called back once the gateway was told.`,
-      button:
-        refund.method === 'recorded'
-          ? `Confirm ${formatMoney(refund)}`
-          : `Give ${formatMoney(refund)} back`,
-      done: 'The refund was confirmed.',
-    }),
+    describe: (details) => {
+      const sum = formatMoney(details.refund);
+      const goesBack = details.refund.method !== 'recorded' && !isDisputed(details);
+      return {
+        title: 'Confirm the refund',
+        consequence: goesBack
+          ? `${sum} goes back to the payer. It cannot be called back once the gateway was told.`
+          : isDisputed(details)
+            ? disputedEnd
+            : `${sum} is recorded as given back outside of the gateway.`,
+        button: goesBack ? `Give ${sum} back` : `Confirm ${sum}`,
+        done: 'The refund was confirmed.',
+      };
+    },
     execute: (refunds, id, reason) => refunds.confirm(id, reason),
   }),
   refundAction({
     path: 'refuse',
     hinders: notWaiting,
-    describe: ({ refund }) => ({
+    describe: (details) => ({
       title: 'Refuse the refund',
-      consequence: `The refund of ${formatMoney(refund)} ends as failed. Its gateway was told nothing, and its amount can be refunded again.`,
-      button: `Refuse ${formatMoney(refund)}`,
+      consequence: `The refund of ${formatMoney(details.refund)} is called off and ends as failed. Its gateway was told nothing, and ${freed(details)}.`,
+      button: `Refuse ${formatMoney(details.refund)}`,
       done: 'The refund was refused.',
     }),
     execute: (refunds, id, reason) => refunds.refuse(id, reason),
@@ -82,10 +106,10 @@ export const refundActions: readonly Action[] = [
     path: 'cancel',
     hinders: (refund) =>
       !isReserved(refund) && 'The gateway was told of it, it was called off, or it has ended.',
-    describe: ({ refund }) => ({
+    describe: (details) => ({
       title: 'Call the refund off',
-      consequence: `Unless the gateway was told meanwhile, the refund of ${formatMoney(refund)} ends as failed, and its amount can be refunded again.`,
-      button: `Call ${formatMoney(refund)} off`,
+      consequence: `Unless the gateway was told meanwhile, the refund of ${formatMoney(details.refund)} ends as failed, and ${freed(details)}.`,
+      button: `Call ${formatMoney(details.refund)} off`,
       isDangerous: true,
       done: 'The refund was called off.',
     }),
@@ -95,21 +119,30 @@ export const refundActions: readonly Action[] = [
     path: 'release',
     hinders: ({ isHeld, cancelRequested }) =>
       (!isHeld || cancelRequested) && 'It does not wait for its application to be enabled.',
-    describe: ({ refund }) => ({
-      title: 'Let the refund go on',
-      consequence: `${refund.application} is disabled, so the refund waits. The gateway is told now, and ${formatMoney(refund)} goes back.`,
-      button: `Give ${formatMoney(refund)} back`,
-      isDangerous: true,
-      done: 'The refund goes on.',
-    }),
+    describe: (details) => {
+      const { refund } = details;
+      const sum = formatMoney(refund);
+      const next = isDisputed(details)
+        ? disputedEnd
+        : refund.timesTold === 0
+          ? `The gateway is told now, and ${sum} goes back.`
+          : `The gateway was told before. It is asked, and may be told again to give ${sum} back.`;
+      return {
+        title: 'Let the refund go on',
+        consequence: `${refund.application} is disabled, so the refund waits. ${next}`,
+        button: isDisputed(details) ? 'Let it go on' : `Give ${sum} back`,
+        isDangerous: true,
+        done: 'The refund goes on.',
+      };
+    },
     execute: (refunds, id, reason) => refunds.release(id, reason),
   }),
   refundAction({
     path: 'succeeded',
     hinders: notByHand,
-    describe: ({ refund }) => ({
+    describe: ({ refund }, application) => ({
       title: 'The money was given back',
-      consequence: `The refund of ${formatMoney(refund)} ends as succeeded, and the application is told.`,
+      consequence: `The refund of ${formatMoney(refund)} ends as succeeded, and ${webhookTells(application, 'refund')}.`,
       button: `${formatMoney(refund)} was given back`,
       done: 'The refund ends as succeeded.',
     }),
@@ -118,10 +151,10 @@ export const refundActions: readonly Action[] = [
   refundAction({
     path: 'failed',
     hinders: notByHand,
-    describe: ({ refund }) => ({
+    describe: (details) => ({
       title: 'The money was not given back',
-      consequence: `The refund ends as failed, and ${formatMoney(refund)} can be refunded again. If the gateway has given it back after all, it could go back twice.`,
-      button: `${formatMoney(refund)} was not given back`,
+      consequence: `The refund ends as failed, and ${freed(details)}. If the gateway has given it back after all, it could go back twice.`,
+      button: `${formatMoney(details.refund)} was not given back`,
       isDangerous: true,
       done: 'The refund ends as failed.',
     }),

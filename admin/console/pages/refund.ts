@@ -61,7 +61,7 @@ export const refundButtons = (
   const button = (path: string, label: string) => action(`/refunds/${id}/${path}`, label);
   if (toConfirm)
     return isOwnWish(refund, request)
-      ? button('refuse', 'Take it back')
+      ? button('cancel', 'Call off')
       : html`${button('confirm', 'Confirm')} ${button('refuse', 'Refuse')}`;
   if (stage === 'reserved')
     return html`${button('cancel', 'Call off')} ${isHeld ? button('release', 'Let it go on') : ''}`;

@@ -1,7 +1,9 @@
 import { html } from 'hono/html';
 import { limits } from '../../../contract/limits.ts';
+import { Refusal } from '../../operations/change.ts';
 import { labelOf } from '../../operations/labels.ts';
 import type {
+  OperatorReplay,
   Replay,
   ReplayFilter,
   ReplayResult,
@@ -51,10 +53,13 @@ const listOf = (filter: ReplayFilter): string => {
 
 const rateOf = ({ perSecond }: Replay): number => perSecond ?? limits.replaysPerSecond;
 
-const rowOf = (replay: Replay): Row => ({
+const starterOf = ({ trigger, startedBy }: OperatorReplay): string =>
+  trigger === 'application' ? 'the application' : (startedBy ?? 'an operator');
+
+const rowOf = (replay: OperatorReplay): Row => ({
   Replay: idLink(`/deliveries/replays/${replay.id}`, replay.id),
   Started: replay.createdAt,
-  By: replay.trigger === 'admin' ? 'an operator' : 'the application',
+  By: starterOf(replay),
   State: codedState('replay', stateOf(replay)),
   Deliveries: coded('delivery', replay.delivery),
   Application: describeOwner(replay),
@@ -137,7 +142,7 @@ const current = async (request: PersonRequest): Promise<Live> => {
         Rate: `at most ${rateOf(replay)} a second`,
         'Rounds begun': replay.begun,
         'Left out': replay.refused === 0 ? null : `${count(replay.refused)}, had another status`,
-        By: replay.trigger === 'application' ? 'the application' : started?.actor,
+        By: starterOf(replay),
         Reason: replay.trigger === 'application' ? null : started?.reason,
         'Stopped by': stopped ? `${stopped.actor}: ${stopped.reason ?? ''}` : null,
         Started: replay.createdAt,
@@ -249,6 +254,7 @@ export const replayActions: readonly Action[] = [
     role: 'operator',
     confirm: async ({ params: { id }, operations, formatTime }) => {
       const replay = await operations.replays.get(id);
+      if (replay.status !== 'running') throw new Refusal('It has ended already.');
       return {
         title: 'Stop the replay',
         consequence: `It stops before its next delivery. ${count(replay.begun)} of ${count(replay.matched)} rounds have begun and go on; the other deliveries stay as they are.`,

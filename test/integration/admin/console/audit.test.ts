@@ -145,3 +145,17 @@ it('says how far back it has searched, and goes on from there', async () => {
   const [, older = ''] = /href="(\/audit\?after=\d+)" rel="next"/.exec(text) ?? [];
   expect(await countOf(older)).toBeGreaterThan(1);
 });
+
+it('a fact of before that the change does not speak of has no arrow', async () => {
+  const before = { asked_by: 'ada' };
+  await record({ actor: 'refuser', action: 'refund.refuse', before, after: null });
+  await record({
+    actor: 'refuser',
+    action: 'refund.confirm',
+    before,
+    after: { confirmed_by: 'eve' },
+  });
+  const text = await read('/audit?actor=refuser');
+  expect(text.match(/asked by: ada/g)?.length).toBeGreaterThan(1);
+  expect(text).not.toMatch(/ada →/);
+});

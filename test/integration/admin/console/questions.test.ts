@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { createRoutes } from '../../../../admin/console/routes.ts';
+import { eventId, newReplayId } from '../../../../contract/ids.ts';
 import { fillConsole } from '../../../support/data/fill-console.ts';
 import { fillReserved } from '../../../support/data/fill-reserved.ts';
 import { forFile } from '../../../support/for-file.ts';
@@ -100,4 +101,66 @@ it('the choice of a gateway says which ones take no payment', async () => {
     expect(text).toContain('off (is disabled)');
     expect(text).toContain('bare (has no credentials)');
   }
+});
+
+const admin = await console.logIn('admin', 'asks');
+const asks = async (path: string) => {
+  const { status, text } = await console.call(path, admin);
+  return { status, text, isAsked: text.includes('<textarea') };
+};
+const setUrl = (url: string | null) => console.sql`update applications set webhook_url = ${url}`;
+
+it.each([
+  `/payments/${ids.paid}/cancel`,
+  `/payments/${ids.paid}/verify`,
+  `/payments/${ids.paid}/release-order`,
+  `/payments/${ids.paid}/checked`,
+  `/payments/${ids.open}/release-order`,
+])('%s is not asked of a payment that does not allow it', async (path) => {
+  expect(await asks(path)).toMatchObject({ status: 409, isAsked: false });
+});
+
+it('the question whether to cancel says what becomes of the money and of the webhook', async () => {
+  const path = `/payments/${ids.open}/cancel`;
+  const before = await asks(path);
+  expect(before.text).toContain('and a webhook tells the application');
+  expect(before.text).toContain('otherwise a person must look after it');
+  await setUrl(null);
+  const [payment] = await console.sql<{ reference: string }[]>`
+    select gateway_reference as reference from payments where id = ${ids.open}`;
+  await console.sql`update payments set gateway_reference = null where id = ${ids.open}`;
+  const { text } = await asks(path);
+  await console.sql`
+    update payments set gateway_reference = ${payment?.reference ?? ''} where id = ${ids.open}`;
+  expect(text).toContain('no webhook tells the application: it has no webhook URL');
+  expect(text).not.toContain('Money that still comes');
+  await setUrl('https://shop.example/webhook');
+});
+
+it('what needs a webhook URL is not promised to an application without one', async () => {
+  await setUrl(null);
+  const replay = await asks(`/events/${eventId(ids.exhausted)}/replay`);
+  const events = await asks('/applications/shop/refund-events');
+  const disable = await asks('/applications/shop/disable');
+  await setUrl('https://shop.example/webhook');
+  expect(replay).toMatchObject({ status: 409, isAsked: false });
+  expect(events.text).toContain('nothing is sent before it has one');
+  expect(disable.text).not.toContain('webhooks are still delivered');
+});
+
+it('a replay that has ended is not asked to stop', async () => {
+  const id = newReplayId();
+  await console.sql`
+    insert into replays (id, trigger, delivery, to_at, matched, status, ended_at)
+    values (${id}, 'admin', 'failing', now(), 1, 'done', now())`;
+  expect(await asks(`/deliveries/replays/${id}/stop`)).toMatchObject({ status: 409 });
+});
+
+it('the revocation of a token that gives money back says what does not stop with it', async () => {
+  const [checkout] = await console.sql<{ id: string }[]>`
+    select left(encode(hash, 'hex'), 16) as id from tokens where application = 'shop' and name = 'checkout'`;
+  const words = 'Refunds that it has asked for do not stop';
+  const path = (id: string | undefined) => `/applications/shop/tokens/${id}/revoke`;
+  expect((await asks(path(stops.tokenToConfirm))).text).toContain(words);
+  expect((await asks(path(checkout?.id))).text).not.toContain(words);
 });

@@ -191,9 +191,74 @@ describe('the amount of a refund', () => {
     expect(await page('whole')).not.toContain('Half:');
   });
 
+  it('that another admin must confirm is asked for and not given, and the question says so', async () => {
+    const id = await aPayment(live);
+    const { location = '' } = (await choose(id, { amount: '6.00' })).headers;
+    await console.sql`insert into refund_approvals (currency, above) values ('EUR', 599)`;
+    const text = await textOf(location, ada);
+    await console.sql`delete from refund_approvals`;
+    expect(text).toContain('Another admin must confirm it');
+    expect(text).toContain('>Ask for the refund of 6.00 EUR</button>');
+    expect(await textOf(location, ada)).toContain('6.00 EUR goes back to the payer.');
+  });
+
   it('money that was given back elsewhere is recorded, and the button says so', async () => {
     const id = await aPayment(live);
     const { headers } = await choose(id, { amount: '6.00', recorded: 'yes' });
     expect(await textOf(headers.location ?? '', ada)).toContain('Record 6.00 EUR as given back');
+  });
+});
+
+describe('the question about a refund is true of', () => {
+  const { sql } = console;
+  const question = (id: string | undefined, path: string) => textOf(`/refunds/${id}/${path}`, eve);
+
+  it('an application that no webhook tells of its end', async () => {
+    const [id] = ids.byHand;
+    const set = (on: boolean, url: string | null) =>
+      sql`update applications set refund_events = ${on}, webhook_url = ${url}`;
+    for (const [on, url, words] of [
+      [false, 'https://shop.example/webhook', 'its events of refunds are off'],
+      [true, null, 'it has no webhook URL'],
+      [true, 'https://shop.example/webhook', 'and a webhook tells the application'],
+    ] as const) {
+      await set(on, url);
+      expect(await question(id, 'succeeded')).toContain(words);
+    }
+    await set(false, 'https://shop.example/webhook');
+  });
+
+  it('a payment whose money a chargeback holds: nothing goes back, and nothing can be refunded again', async () => {
+    const hold = (share: number) =>
+      sql`update payments set amount_disputed = amount * ${share}::int where id in (
+        select payment_id from refunds where id in (${own}, ${stops.held}, ${ids.byHand[0] ?? ''}))`;
+    const paths = [
+      [own, 'confirm', 'goes back to the payer'],
+      [stops.held, 'release', 'The gateway is told now'],
+      [own, 'refuse', 'can be refunded again'],
+      [own, 'cancel', 'can be refunded again'],
+      [ids.byHand[0], 'failed', 'can be refunded again'],
+    ] as const;
+    for (const [id, path, words] of paths) expect(await question(id, path), path).toContain(words);
+    await hold(1);
+    for (const [id, path, words] of paths) {
+      const text = await question(id, path);
+      expect(text, path).not.toContain(words);
+      expect(text, path).toMatch(/nothing goes back|while chargebacks hold [\d.]+ EUR/);
+    }
+    await hold(0);
+  });
+
+  it('a gateway that was told before', async () => {
+    await sql`update refunds set times_told = 1, stage = 'sent' where id = ${stops.held}`;
+    expect(await question(stops.held, 'release')).toContain('The gateway was told before');
+    await sql`update refunds set times_told = 0, stage = 'reserved' where id = ${stops.held}`;
+  });
+
+  it('the own wish, which is called off and not refused', async () => {
+    expect(await textOf(`/refunds/${own}`, ada)).toContain(`/refunds/${own}/cancel">Call off`);
+    const { answer } = await console.act(`/refunds/${own}/cancel`, {}, ada);
+    expect(answer.status).toBe(303);
+    expect(await textOf(`/refunds/${own}`, ada)).toContain('ada called a refund off');
   });
 });

@@ -156,6 +156,13 @@ describe('a replay of all that match', () => {
   });
 });
 
+it('the list of replays says who began each', async () => {
+  const { send, cookie } = await ask('status=exhausted&scope=all');
+  const path = (await send()).headers.location ?? '';
+  const { text } = await console.call('/deliveries/replays', { cookie });
+  expect(text).toMatch(new RegExp(`href="${path}"[^]*?<bdi>operator-person</bdi>`));
+});
+
 describe('a replay of the selected', () => {
   it('takes these and no others', async () => {
     const selected = [ids.exhausted, ids.hostile].map((id) => eventId(id));

@@ -130,6 +130,21 @@ describe('refunds create', () => {
     ]);
   });
 
+  it('is asked about with what is true of one that is recorded, and of one that another admin must confirm', async () => {
+    const { admin } = as('ada');
+    const ask = async (line: string) =>
+      (await runLine(() => admin, words(line), { answer: 'n' })).questions.join(' ');
+    const { id } = await records.ended('paid', { gateway: 'stripe' });
+    const line = `refunds create ${id} --minor-units 501 --reason seat`;
+    expect(await ask(line)).not.toContain('Another admin');
+    await admin.refunds.setApprovalAbove('EUR', 500, 'rule');
+    expect(await ask(line)).toContain('Another admin must confirm it');
+    const wish = { amount: 501, recorded: true, reason: 'cash' };
+    const { refund } = await admin.refunds.create(id, wish);
+    expect(await ask(`refunds confirm ${refund.id}`)).toContain('is recorded as given back');
+    await admin.refunds.setApprovalAbove('EUR', null, 'rule');
+  });
+
   it('waits for a second admin above the set amount, and tells no gateway before', async () => {
     const [ada, bob] = [as('ada'), as('bob')];
     expect((await ada.run('refunds confirm-above EUR --minor-units 500 --reason rule')).code).toBe(

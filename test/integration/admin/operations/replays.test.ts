@@ -16,6 +16,16 @@ const anExhausted = async (): Promise<string> => {
   return id;
 };
 
+it('a delivery of an application without a webhook URL is not replayed', async () => {
+  const { replays } = operationsOn(records.sql);
+  const id = await anExhausted();
+  const url = 'https://shop.example/webhooks';
+  await records.sql`update applications set webhook_url = null where slug = 'shop'`;
+  await expect(replays.replayOne(eventId(id), null)).rejects.toThrow('has no webhook URL');
+  await records.sql`update applications set webhook_url = ${url} where slug = 'shop'`;
+  expect(await deliveryOf(id)).toEqual({ status: 'exhausted', round: 1 });
+});
+
 const deliveryOf = async (id: string) => {
   const [row] = await records.sql<{ status: string; round: number }[]>`
     select status, round from deliveries where payment_id = ${id}`;
