@@ -269,7 +269,7 @@ describe('each process under its own database role', () => {
     expect(open).toEqual([]);
     let csv = '';
     for await (const part of lines) csv += part;
-    expect(csv).toContain(',-30,-0.3,');
+    expect(csv).toContain(',-30,-0.30,');
     for await (const { whole } of admin.accounts.verify()) expect(whole).toBe(true);
     const terms = { timeZone: 'Asia/Tehran', feeBasisPoints: 140 };
     await admin.gateways.setAccount('stripe', terms, null);

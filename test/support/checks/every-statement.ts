@@ -454,6 +454,7 @@ export const everyStatement = (
     }),
     'retention.ts': of(retention, {
       deleteResponseBodies: () => retention.deleteResponseBodies(new Date(), batch),
+      findRefusedLogin: () => retention.findRefusedLogin(),
       forgetReasons: () => retention.forgetReasons(new Date(0), batch),
       deletePayments: () => retention.deletePayments(new Date(), batch),
       recordPurge: retention.recordPurge,

@@ -121,7 +121,7 @@ export const postTo = async (
   url: string,
   { body, times = 1, signature, inChunks = false, ends = true }: Post,
 ): Promise<number> => {
-  const { port, pathname } = new URL(url);
+  const { host, port, pathname } = new URL(url);
   const socket = connect(Number(port), '127.0.0.1');
   let answer = '';
   socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
@@ -134,7 +134,7 @@ export const postTo = async (
   };
   const head = [
     `POST ${pathname} HTTP/1.1`,
-    'host: 127.0.0.1',
+    `host: ${host}`,
     'content-type: application/json',
     inChunks ? 'transfer-encoding: chunked' : `content-length: ${body.length * times}`,
     ...(signature === undefined ? [] : [`x-service-signature: ${signature}`]),
