@@ -53,6 +53,7 @@ it('the chain is whole after records of transactions that overlap, roll back or 
       application: 'a',
       test: false,
       order_id: 'o',
+      duplicate_of: 'PAY_0',
     });
   await auditLog.insert(record(7));
 

@@ -103,8 +103,10 @@ const addAll = async (test: boolean) => {
 /** Every page, with an address of each. A page of one thing is of another one than those that are added. */
 const pages = createRoutes(console.deps)
   .filter(({ method, role }) => method === 'GET' && role !== 'anyone')
-  // They have the changes of everybody, and the calls to an account of both modes.
-  .filter(({ path }) => path !== '/audit' && path !== '/gateways/:slug')
+  // They have the changes of everybody, the calls to an account of both modes, and the open payments that a stop leaves.
+  .filter(
+    ({ path }) => !['/audit', '/gateways/:slug', '/applications/:slug/disable'].includes(path),
+  )
   .map(({ path }) => ({
     path,
     address: `${path}${path === '/search' ? '?text=same' : ''}`

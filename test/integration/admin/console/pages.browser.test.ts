@@ -453,14 +453,14 @@ it('one click replays a webhook, and the page says so', async () => {
   const page = await logIn(await aContext());
   await page.goto(`${console.baseUrl}/deliveries?status=failing`);
   await page.getByRole('button', { name: 'Send now' }).first().click();
-  await page.getByText('The event is sent again.').waitFor();
+  await page.getByText('The next attempt of the event is due.').waitFor();
   expect(new URL(page.url()).search).toBe('?status=failing');
   await page.reload();
-  expect(await page.getByText('The event is sent again.').count()).toBe(0);
+  expect(await page.getByText('The next attempt of the event is due.').count()).toBe(0);
   const path = `/payments/${ids.paid}`;
   await page.goto(`${console.baseUrl}${path}`);
   await page.getByRole('button', { name: 'Replay', exact: true }).click();
-  await page.getByText('The event is sent again.').waitFor();
+  await page.getByText('The next attempt of the event is due.').waitFor();
   expect(new URL(page.url()).pathname).toBe(path);
 });
 

@@ -68,7 +68,7 @@ describe('the amount for the second admin', () => {
 
   it.each([
     [{ currency: 'XYZ', amount: '1.00' }, 'no currency'],
-    [{ currency: 'EUR', amount: '1.000' }, 'decimals'],
+    [{ currency: 'EUR', amount: '1.000' }, 'separators of thousands'],
     [{ currency: 'EUR', amount: '100.00' }, 'so already'],
   ])('%j is refused', async (fields, why) => {
     const { answer } = await set(fields);
