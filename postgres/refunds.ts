@@ -137,6 +137,13 @@ export const createRefunds = (sql: Queries) => ({
       where p.id = ${id}
         ${owner ? sql`and p.application = ${owner.application} and p.test = ${owner.test}` : sql``}`),
 
+  /** The payment of a refund of any owner. */
+  async getPaymentId(id: string): Promise<string | undefined> {
+    const [row] = await sql<{ paymentId: string }[]>`
+      select payment_id as "paymentId" from refunds where id = ${id}`;
+    return row?.paymentId;
+  },
+
   /** @returns undefined if the refund does not exist or has another owner */
   get: (id: string, { application, test }: Owner) =>
     first(sql<StoredRefund[]>`

@@ -15,6 +15,7 @@ import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import type { Disputes } from '../../postgres/disputes.ts';
 import type { Gateways } from '../../postgres/gateways.ts';
 import type { PaymentRef, Payments } from '../../postgres/payments.ts';
+import type { Refunds } from '../../postgres/refunds.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import { createAddressBulkhead } from '../http/address-bulkhead.ts';
@@ -60,6 +61,7 @@ export interface Deps {
   gateways: Pick<Gateways, 'getNotificationAccount'>;
   payments: Pick<Payments, 'getByReference' | 'getByTrackingCode' | 'recordLostCheckout'>;
   disputes: Pick<Disputes, 'requestLook'>;
+  refunds: Pick<Refunds, 'getPaymentId'>;
   workflows: Pick<WorkflowCalls, 'recheck' | 'recheckLatePayment'>;
   /** Undefined without NOTIFICATIONS_KEY, which opens the signing secrets; no notification can be checked then. */
   readNotification: NotificationReader | undefined;
@@ -195,11 +197,15 @@ const passOn = async (
  * @throws PaymentError SERVICE_UNAVAILABLE when Temporal is not available; the gateway will retry
  */
 const passOnRefund = async (
-  { workflows }: Deps,
+  { workflows, refunds }: Deps,
   { id, application, orderId, gateway }: PaymentRef,
   { refundId: ours, reference }: Extract<Notification, { result: 'refund_changed' }>,
 ): Promise<void> => {
-  const isOurs = ours !== null && refundIdPattern.test(ours);
+  // A refund of the dashboard may carry the id of another payment's refund, whose workflow asks about that payment.
+  const isOurs =
+    ours !== null &&
+    refundIdPattern.test(ours) &&
+    [undefined, id].includes(await refunds.getPaymentId(ours));
   const refund = isOurs ? ours : refundId([gateway, reference]);
   const recheck = workflows.recheck({ refundId: refund, id, application, orderId });
   await unavailableIfTemporalIsDown(recheck, notNow);

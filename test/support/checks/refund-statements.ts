@@ -102,6 +102,7 @@ export const refundStatements = (
           ),
         getPayment: () => refunds.getPayment(idOf(7), owner),
         'getPayment, of anybody': () => refunds.getPayment(idOf(7)),
+        getPaymentId: () => refunds.getPaymentId('REFUND_1'),
         getLimit: () => refunds.getLimit(owner, 'EUR'),
         get: () => refunds.get(refundOf(7), owner),
         list: () => refunds.list(ownOnes, page),

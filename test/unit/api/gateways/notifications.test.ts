@@ -12,10 +12,15 @@ interface Options {
   kind?: GatewayKind;
   /** The payment with the notification's reference. */
   known?: Partial<PaymentRef>;
+  /** The payment of the refund that it names. */
+  refundOf?: string;
 }
 
 /** A signed notification. @returns what the handler did */
-const notified = async (notification: Notification, { kind = 'live', known }: Options = {}) => {
+const notified = async (
+  notification: Notification,
+  { kind = 'live', known, refundOf }: Options = {},
+) => {
   const calls: string[] = [];
   const registry = createRegistry();
   const deps: Deps = {
@@ -32,6 +37,7 @@ const notified = async (notification: Notification, { kind = 'live', known }: Op
       getByTrackingCode: async () => known && { ...aPayment(), payerSent: true, ...known },
       recordLostCheckout: async () => void calls.push('record the checkout'),
     },
+    refunds: { getPaymentId: async () => refundOf },
     disputes: { requestLook: async (id) => void calls.push(`look at ${id}`) },
     workflows: {
       recheck: async ({ refundId: refund }, { unlessEnded = false } = {}) =>
@@ -106,9 +112,13 @@ describe('a notification', () => {
       refundId: named,
       reference: 're_1',
     } as const;
-    const { calls } = await notified(notification, { known: { status: 'paid' } });
+    const known = { id: newPaymentId(), status: 'paid' } as const;
+    const { calls } = await notified(notification, { known, refundOf: known.id });
     expect(calls).toEqual([`recheck ${expected}`]);
+    expect((await notified(notification, { known })).calls).toEqual(calls);
     expect((await notified(notification)).calls).toEqual([]);
+    const ofAnother = await notified(notification, { known, refundOf: newPaymentId() });
+    expect(ofAnother.calls).toEqual([`recheck ${refundId(['sandbox', 're_1'])}`]);
   });
 
   it('news of a dispute has the sweeper look at it, and starts nothing', async () => {
