@@ -54,7 +54,7 @@ export const expectToBeWatched = async (
     shape.sh(
       `curl -s -o /dev/null -w '%{http_code}' ${headers.map((one) => `-H '${one}'`).join(' ')} http://localhost:9093/api/v2/silences`,
     );
-  expect(await statusOf()).toBe('200');
+  await until('the door leads to Alertmanager', async () => (await statusOf()) === '200');
   expect(await statusOf('Origin: http://localhost:9093')).toBe('200');
   expect(await statusOf('Origin: https://evil.example')).toBe('403');
   expect(await statusOf('Host: evil.example:9093')).toBe('421');
