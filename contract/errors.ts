@@ -142,7 +142,7 @@ export interface ErrorDetails {
   amount_refund_pending?: number;
   amount_disputed?: number;
   refundable?: number;
-  /** What an application may refund in a day, and what it has, in minor units. */
+  /** The amount that an application may refund in a day, and the part that is used, in minor units. */
   limit?: number;
   used?: number;
 }

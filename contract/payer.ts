@@ -79,7 +79,7 @@ const usable = { mobile: mobileOf, email: emailOf, name: nameOf, locale: localeO
 /** No usable text is longer. */
 const sentMax = 1_000;
 
-/** What gateways and pages can use of a payer, written in one way, and the names of the fields that nobody can use. */
+/** Reads the data that gateways and pages can use, written in one way, and names the fields that nobody can use. */
 export const readSentPayer = (
   sent: Payer | undefined,
 ): { payer: Payer | undefined; ignored: PayerField[] } => {

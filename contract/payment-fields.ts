@@ -56,7 +56,7 @@ export interface RefundBasis extends RefundSums {
   paidAt: Date | null;
 }
 
-/** What is left of a payment, in minor units, whether or not its gateway gives it back. 0 unless it is paid. */
+/** The rest of a payment, in minor units, whether or not its gateway gives it back. 0 unless it is paid. */
 export const amountLeft = (payment: RefundSums): number => {
   const { status, amount, amountRefunded, amountRefundPending, amountDisputed } = payment;
   return status === 'paid'
@@ -64,7 +64,7 @@ export const amountLeft = (payment: RefundSums): number => {
     : 0;
 };
 
-/** What the gateway's account still gives back of a payment. It follows from other fields, see gateways/refundable.ts. */
+/** The part of a payment that the gateway's account still gives back. It follows from other fields, see gateways/refundable.ts. */
 export interface Refundable {
   refundable: number;
   refundableUntil: Date | null;
@@ -137,14 +137,14 @@ export const storedFields: readonly StoredField[] = Object.values(paymentFields)
   (field) => 'property' in field,
 );
 
-/** What the create of a payment writes. */
+/** The fields that the create of a payment writes. */
 export type NewPayment = Pick<Payment, Extract<StoredField, { writtenBy: 'create' }>['property']>;
 
 type BlankProperty =
   | { [Name in keyof Payment]: null extends Payment[Name] ? Name : never }[keyof Payment]
   | Extract<StoredField, { writtenBy: 'refunds' }>['property'];
 
-/** What a payment has while nothing is known of it: null wherever it may be, and sums of 0. */
+/** The values of a payment of which nothing is known: null wherever it may be, and sums of 0. */
 export const blankPayment = Object.fromEntries(
   storedFields
     .filter(({ codec: { isNullable }, writtenBy }) => isNullable || writtenBy === 'refunds')

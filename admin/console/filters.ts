@@ -107,7 +107,7 @@ export const select = (
     any?: string | undefined;
     /** The choices are codes of it. */
     of?: Vocabulary;
-    /** What to know of some of them before one chooses. */
+    /** A remark about a choice that a person must know before choosing it. */
     notes?: Readonly<Record<string, string>>;
   },
 ): Html =>

@@ -150,7 +150,7 @@ export const createGatewayOperations = ({
     });
   },
 
-  /** A disabled gateway takes no new payments. Open payments continue. One that could take none is not enabled. */
+  /** A disabled gateway takes no new payments. Open payments continue. A gateway that could take none is not enabled. */
   async setEnabled(slug: string, enabled: boolean, reason: string | null): Promise<void> {
     const action = enabled ? 'gateway.enable' : 'gateway.disable';
     await change({ action, subject: `gateway:${slug}`, reason }, async (tx) => {

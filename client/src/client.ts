@@ -250,7 +250,7 @@ const isAnswer = {
 
 const checkedBaseUrl = (text: string): string => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // Of another name below localhost systems ask name servers, and the token would go wherever they say.
+  // Systems ask name servers about other names below localhost, and the token would go wherever these say.
   const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '');
   if (url?.protocol !== 'https:' && !(url?.protocol === 'http:' && isLoopback))
     throw new PaymentsError('baseUrl must be an https address; http is for loopback only.');

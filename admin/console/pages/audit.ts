@@ -37,7 +37,7 @@ const changesOf = (record: AuditRecord): string[] => {
     .filter(({ old, now }) => show(old) !== show(now))
     .map(({ name, old, now }) => {
       if (old === undefined || before === null) return `${name}: ${show(now)}`;
-      // A fact of before that the change does not speak of. What was taken away is null.
+      // A fact of before that the change does not speak of. A value that was taken away is null.
       return now === undefined ? `${name}: ${show(old)}` : `${name}: ${show(old)} → ${show(now)}`;
     });
 };

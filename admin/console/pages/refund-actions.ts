@@ -61,7 +61,7 @@ const isDisputed = ({ refund, payment }: RefundDetails): boolean =>
 const disputedEnd =
   'A chargeback holds the money: the refund ends as failed, and nothing goes back.';
 
-/** What its end as failed means for the next refund. */
+/** The end of a sentence: its failure frees its amount for the next refund, unless a chargeback holds it. */
 const freed = ({ payment }: RefundDetails): string =>
   payment.amountDisputed === 0
     ? 'its amount can be refunded again'
