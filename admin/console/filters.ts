@@ -7,7 +7,7 @@ import { labelOf, type Vocabulary } from '../operations/labels.ts';
 import type { PaymentFilter } from '../../postgres/admin-payments.ts';
 import type { Html } from './html.ts';
 import { isZone } from './pages/settings.ts';
-import { readExactTimes, readPeriod, readTimes, type TimeRequest } from './period.ts';
+import { isEmptyRange, readExactTimes, readPeriod, readTimes, type TimeRequest } from './period.ts';
 import type { ConsoleRequest } from './request.ts';
 
 /** Lists have this many rows on a page. */
@@ -73,7 +73,7 @@ export const refuseUnread = (
       query.getAll(name).length > 1 || (value === null && Boolean(query.get(name))),
   );
   if (wrong) throw new Refusal(`No file was made: its address has a wrong value of ${wrong[0]}.`);
-  if (from !== null && to !== null && to <= from)
+  if (isEmptyRange({ from, to }))
     throw new Refusal('No file was made: the end of its time is not after its beginning.');
 };
 

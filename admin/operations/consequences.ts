@@ -148,7 +148,8 @@ const ofStatus = async (
   }
   const open = await createRecentPayments(sql).countOpen(slug);
   if (open === 0) return null;
-  return `${slug} has ${open === 1 ? '1 open payment' : `${open} open payments`}. Payers can still pay, the outcomes are recorded and the webhooks sent, but ${slug} can neither read nor cancel them.`;
+  const told = application.webhookUrl === null ? 'recorded' : 'recorded and the webhooks sent';
+  return `${slug} has ${open === 1 ? '1 open payment' : `${open} open payments`}. Payers can still pay, the outcomes are ${told}, but ${slug} can neither read nor cancel them.`;
 };
 
 /** Each application that goes on with other gateways, and its payments that these do not take. */

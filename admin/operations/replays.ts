@@ -42,7 +42,7 @@ export const createReplayOperations = ({
     return replay;
   };
 
-  /** @throws Refusal */
+  /** @throws Refusal without one, NotFound */
   const needWebhookUrl = async (application: string): Promise<void> => {
     const { webhookUrl } = await findApplication(sql, application);
     if (webhookUrl === null) throw new Refusal('The application has no webhook URL.');
@@ -65,6 +65,7 @@ export const createReplayOperations = ({
 
   return {
     count,
+    needWebhookUrl,
     get: find,
     listResults: (id: string, page: { after: number; limit: number }): Promise<ReplayResult[]> =>
       replays.listResults(id, page),

@@ -252,13 +252,11 @@ const revokeToken = applicationAction({
   path: 'tokens/:token/revoke',
   role: 'admin',
   isSensitive: true,
-  describe: async (slug, request) => {
-    const { operations, params } = request;
-    const { token: id } = params;
+  describe: async (slug, { operations, params: { token: id } }) => {
     const token = await operations.tokens.get(slug, id);
     const { Name: name, Prefix, Mode, Scopes, Issued, 'Last used': lastUsed } = tokenFacts(token);
     const refunds = token.scopes.includes('refund')
-      ? ` Refunds that it has asked for do not stop: before you revoke it, disable the application, which holds those that no gateway was told of. ${await reservedNow(slug, 'application', request)}`
+      ? ' Refunds that it has asked for do not stop.'
       : '';
     return {
       title: `Revoke the token “${name}” of ${slug}`,

@@ -53,8 +53,7 @@ export const eventActions = (deps: Deps): readonly Action[] => [
     confirm: async ({ params, operations }) => {
       const event = await operations.events.find(params.event);
       const consequence = describe(event);
-      const { webhookUrl } = await operations.applications.get(event.application);
-      if (webhookUrl === null) throw new Refusal('The application has no webhook URL.');
+      await operations.replays.needWebhookUrl(event.application);
       return {
         title: 'Replay the webhook',
         consequence,

@@ -143,6 +143,9 @@ describe('disabling', () => {
     await pay(own, 1, { test: true });
     const question = await ask(`applications disable ${own}`);
     expect(question).toContain(`${own} has 3 open payments. Payers can still pay`);
+    expect(question).toContain('and the webhooks sent');
+    await applications.update(own, { webhookUrl: null }, null);
+    expect(await ask(`applications disable ${own}`)).not.toContain('webhooks');
     expect((await run(`applications disable ${own}`)).code).toBe(1);
     expect((await run(`applications disable ${own} --yes`)).code).toBe(0);
     expect(await consequences.ofSettings(own, { status: 'active' })).toBeNull();
