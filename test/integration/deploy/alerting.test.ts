@@ -15,6 +15,7 @@ import { launch } from '../../../stack/processes.ts';
 import { findGoProgram } from '../../../stack/programs/go.ts';
 import { thisMachine } from '../../../stack/programs/machine.ts';
 import { freePort } from '../../../stack/ports.ts';
+import * as programs from '../../../tools/go-programs.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
 import { useProgram } from '../../support/runner/use-program.ts';
 import { startMailServer } from '../../support/servers/mail-server.ts';
@@ -27,17 +28,8 @@ import { until } from '../../support/until.ts';
 vi.setConfig({ testTimeout: 300_000 });
 
 const root = join(import.meta.dirname, '../../..');
-const goProgram = (name: string) => () =>
-  findGoProgram(
-    {
-      name,
-      module: join(root, 'tools/alertmanager'),
-      packagePath: `github.com/prometheus/alertmanager/cmd/${name}`,
-    },
-    thisMachine(),
-  );
-const amtool = useProgram(goProgram('amtool'));
-const alertmanager = useProgram(goProgram('alertmanager'));
+const amtool = useProgram(() => findGoProgram(programs.amtool, thisMachine()));
+const alertmanager = useProgram(() => findGoProgram(programs.alertmanager, thisMachine()));
 const run = promisify(execFile);
 
 interface Rule {

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { findGoProgram } from '../../../stack/programs/go.ts';
 import { thisMachine } from '../../../stack/programs/machine.ts';
-import { breakingChanges, oasdiff, type OpenApiDocument } from '../../../tools/breaking-changes.ts';
+import { oasdiff } from '../../../tools/go-programs.ts';
+import { breakingChanges, type OpenApiDocument } from '../../../tools/breaking-changes.ts';
 import { documentText, releasedPath } from '../../../tools/release-openapi.ts';
 import { useProgram } from '../../support/runner/use-program.ts';
 
