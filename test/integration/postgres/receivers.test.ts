@@ -1,21 +1,20 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { limits } from '../../../contract/limits.ts';
 import { minuteMs } from '../../../contract/time.ts';
-import { calmMinutes, createReceivers, type Receivers } from '../../../postgres/receivers.ts';
+import { calmMinutes, createReceivers } from '../../../postgres/receivers.ts';
 import { createRetention } from '../../../postgres/retention.ts';
 import { manyPayments, writePayments } from '../../support/data/payments.ts';
 import { aReceiver } from '../../support/data/receivers.ts';
-import { startRecords, type Records } from '../../support/data/records.ts';
+import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-let receivers: Receivers;
+const records = await forFile(startRecords());
+const receivers = createReceivers(records.sql);
 let receiver: ReturnType<typeof aReceiver>;
 beforeEach(async () => {
-  records = await startRecords();
-  receivers = createReceivers(records.sql);
+  await records.beginAgain();
   receiver = aReceiver(records);
 });
-afterEach(() => records.drop());
 
 /** The finding of a sweep, of live events; undefined if nothing has changed. */
 const sweep = async () => {
