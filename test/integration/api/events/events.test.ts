@@ -235,22 +235,4 @@ describe('GET /api/v1/events', () => {
       { payment_id: second, payload: { event: 'payment.failed' } },
     ]);
   });
-
-  it.each([
-    ['include=attempts', 'include', 'invalid_value'],
-    ['include=payload&include=payload', 'include', 'repeated'],
-    ['event=payment.lost', 'event', 'invalid_value'],
-    ['delivery=lost', 'delivery', 'invalid_value'],
-    ['payment_id=PAY_1', 'payment_id', 'invalid_format'],
-    ['order_id=', 'order_id', 'length'],
-    ['from=yesterday', 'from', 'time'],
-    ['order=up', 'order', 'invalid_value'],
-    ['per_page=101', 'per_page', 'too_big'],
-    ['page=1', 'page', 'unknown_field'],
-    ['cursor=abc', 'cursor', 'cursor'],
-  ])('answers 422 to %s', async (query, path, rule) => {
-    const answer = await list(`?${query}`);
-    expect(answer.status).toBe(422);
-    expect(problemsOf(answer)).toMatchObject([{ path, rule }]);
-  });
 });
