@@ -68,15 +68,6 @@ describe('the receiver of an application', () => {
     expect(await receivers.get('shop', true)).toMatchObject({ state: 'failing', waiting: 1 });
   });
 
-  it('is failing once, however many deliveries fail at once', async () => {
-    const events = await Promise.all(Array.from({ length: 10 }, () => receiver.event()));
-    for (const event of events) await receiver.refuseTimes(event, 3);
-    expect(await sweep()).toBe('failing');
-    receiver.skip(30);
-    for (const event of events) await receiver.refuse(event);
-    expect(await sweep()).toBeUndefined();
-  });
-
   it('is not unwell because of the first failures of a replay of what it had accepted', async () => {
     const event = await receiver.event();
     await receiver.accept(event);
