@@ -162,8 +162,8 @@ const openNetwork = async (closing: (() => unknown)[]) => {
 };
 
 /**
- * The containers come before all else on this machine: other tests may run beside, and one here sees how every
- * request is answered in time. Without it all containers together would count as one process. Not every machine allows it.
+ * Lets the containers together count as ten processes, not as one: other tests may run beside, and one here sees how
+ * every request is answered in time. Not every machine allows it.
  */
 const preferContainers = (cgroup: string) => {
   const own = readFileSync('/proc/self/cgroup', 'utf8');
@@ -171,8 +171,8 @@ const preferContainers = (cgroup: string) => {
   const [, ofAll = '/'] = /^0::(.*)$/m.exec(own) ?? [];
   const [folder, file, weight] =
     ofCpu === undefined
-      ? [join('/sys/fs/cgroup', ofAll, cgroup), 'cpu.weight', '10000']
-      : [join('/sys/fs/cgroup/cpu', ofCpu, cgroup), 'cpu.shares', '102400'];
+      ? [join('/sys/fs/cgroup', ofAll, cgroup), 'cpu.weight', '1000']
+      : [join('/sys/fs/cgroup/cpu', ofCpu, cgroup), 'cpu.shares', '10240'];
   try {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, file), weight);
