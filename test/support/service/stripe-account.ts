@@ -95,4 +95,3 @@ export const addStripe = async (
     },
   };
 };
-export type StripeAccount = Awaited<ReturnType<typeof addStripe>>;
