@@ -26,10 +26,11 @@ export const secondsOf = new Map([
   ['test/integration/journeys/fairness.test.ts', 100],
   ['test/integration/deploy/alerts.test.ts', 100],
   ['test/production/protocol.test.ts', 450],
-  ['test/production/notices.test.ts', 170],
-  ['test/production/client/inbox.test.ts', 160],
+  ['test/production/stack/whole.browser.test.ts', 150],
   ['test/production/chaos/chaos.test.ts', 150],
-  ['test/production/rolling-restart.test.ts', 150],
+  ['test/production/notices.test.ts', 130],
+  ['test/production/client/inbox.test.ts', 100],
+  ['test/production/rolling-restart.test.ts', 100],
 ]);
 const usualSeconds: Record<string, number> = { unit: 2, integration: 20, production: 40 };
 
