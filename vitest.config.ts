@@ -38,10 +38,15 @@ export default defineConfig({
     ],
     sequence: { sequencer: MixedOrder },
     // Once for the whole run. With the unit tests alone it starts nothing.
-    globalSetup: 'test/support/runner/environment.ts',
+    globalSetup: ['leave-nothing.ts', 'environment.ts'].map(
+      (file) => `test/support/runner/${file}`,
+    ),
     // A busy machine takes longer to stop it than the default of 10 s, and the servers would be left running.
     teardownTimeout: 300_000,
     // Also where Vitest would choose another one by itself.
-    reporters: ['default'],
+    reporters: ['default', './test/support/runner/progress.ts'],
+    // Tests of failures log many errors, which say something only where a test fails.
+    silent: 'passed-only',
+    slowTestThreshold: 10_000,
   },
 });
