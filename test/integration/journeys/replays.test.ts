@@ -159,12 +159,6 @@ describe('POST /api/v1/events/{event_id}/replay', () => {
     expect(codeOf(many)).toEqual([409, 'REPLAY_NOT_POSSIBLE']);
   });
 
-  it('answers 404 for the event of another application', async () => {
-    const [mine, theirs] = [await aJourney(), await aJourney()];
-    const id = await deliveredPayment(theirs.journey);
-    expect(codeOf(await replay(mine.journey, id))).toEqual([404, 'EVENT_NOT_FOUND']);
-  });
-
   it('starts a workflow of its own where the history of the payment is gone', async () => {
     const { journey } = await aJourney();
     const id = await deliveredPayment(journey);

@@ -124,11 +124,12 @@ describe('GET /api/v1/events/{event_id}', () => {
     const id = await journey.finish('pay');
     await delivered(id);
     const foreign = (await service.anApplication()).journey;
-    const notFound = async (by: Journey, path: string) => {
-      const { status, json } = await by.request('GET', path);
+    const notFound = async (by: Journey, path: string, method = 'GET') => {
+      const { status, json } = await by.request(method, path);
       expect([status, (json['error'] as { code: string }).code]).toEqual([404, 'EVENT_NOT_FOUND']);
     };
     await notFound(foreign, `/api/v1/events/${eventId(id)}`);
+    await notFound(foreign, `/api/v1/events/${eventId(id)}/replay`, 'POST');
     await notFound(journey, `/api/v1/events/${eventId('PAY_X')}`);
     await notFound(journey, `/api/v1/events/${eventId(id).toUpperCase()}`);
     await notFound(journey, `/api/v1/events/${id}`);
