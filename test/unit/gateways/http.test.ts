@@ -35,6 +35,7 @@ it('gives up a host that accepts connections and stays silent', async () => {
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
   });
+  // It takes the documented 3 s of a connection, by the clock: undici has timers of its own.
   const patient = { callMs: 60_000, tryMs: 60_000 };
   // It gives up after 10 s. undici counts the turns of one timer for all, also when the machine stands still.
   const usual = new Agent();
