@@ -72,6 +72,11 @@ export const startRecords = async ({
       });
       await begin();
     },
+    /** A gateway of this driver, by default of its name and of a live account. */
+    addGateway: (
+      driver: string,
+      { slug = driver, kind = 'live' }: { slug?: string; kind?: GatewayKind } = {},
+    ) => createGateways(sql).insert({ slug, driver, kind, credentials: null }),
     async created(fields: Partial<Payment> = {}): Promise<Payment> {
       const payment = aPayment(fields);
       await payments.insert(payment, null);
