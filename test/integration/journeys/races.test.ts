@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { holdLock } from '../../support/data/hold-lock.ts';
 import { answered, createJourney } from '../../support/service/journey.ts';
 import { countUpdates } from '../../support/service/scripted-worker.ts';
-import { startService } from '../../support/service/service.ts';
+import { useOwnApi, useService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
 
-const service = await forFile(startService());
+const service = await forFile(useService());
 /** A second API process, which shares nothing with the first but Postgres and Temporal. */
-const other = await service.anotherApi();
+const other = await forFile(useOwnApi());
 
 const aJourney = async () => createJourney(service, (await service.anApplication()).token);
 const updatesOf = (id: string) => countUpdates(service.client.workflow.getHandle(id));
