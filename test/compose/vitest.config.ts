@@ -7,6 +7,7 @@ export default defineConfig({
     root: resolve(import.meta.dirname, '../..'),
     name: 'compose',
     include: ['test/compose/**/*.test.ts'],
+    globalSetup: 'test/support/runner/leave-nothing.ts',
     testTimeout: 600_000,
     // With base images and programs to be made first: a build alone may take 45 minutes.
     hookTimeout: 60 * 60_000,

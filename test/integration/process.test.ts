@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { afterAll, describe, expect, inject, it } from 'vitest';
+import { compileCache } from '../support/runner/compile-cache.ts';
 import { startFailingTemporal } from '../support/servers/failing-temporal.ts';
 import { emptyMessage } from '../support/servers/grpc.ts';
 import { startRecords } from '../support/data/records.ts';
@@ -37,7 +38,12 @@ const run = async (line: string[], env: Record<string, string>) => {
   const [entry = '', ...args] = line;
   const path = join(import.meta.dirname, '../..', entry);
   const child = spawn(process.execPath, [path, ...args], {
-    env: { DATABASE_URL: records.url, TEMPORAL_ADDRESS: temporal.address, ...env },
+    env: {
+      DATABASE_URL: records.url,
+      TEMPORAL_ADDRESS: temporal.address,
+      NODE_COMPILE_CACHE: compileCache,
+      ...env,
+    },
   });
   const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   return { stderr, code };
@@ -75,6 +81,8 @@ it('exits with 0 when the API stops while neither Temporal nor Postgres responds
         TEMPORAL_ADDRESS: '127.0.0.1:9',
         API_PORT: '0',
         METRICS_PORT: '0',
+        SHUTDOWN_GRACE_SECONDS: '1',
+        NODE_COMPILE_CACHE: compileCache,
         PUBLIC_BASE_URL: 'http://127.0.0.1:1',
         PAYERS_KEY: `test:${Buffer.alloc(32).toString('base64')}`,
       },

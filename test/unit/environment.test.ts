@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readAdminConfig, readStackConfig, readTemporalConfig } from '../../config.ts';
+import { aFolder } from '../support/stack/support.ts';
 
 const stack = 'postgres://postgres@127.0.0.1:54329/payments';
 const other = 'postgres://admin@db.example:5432/payments';
@@ -10,23 +10,22 @@ const key = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
 
 /** The data folder of an embedded stack. */
 const aDataDir = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'environment-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = aFolder();
   const facts = {
     database_url: stack,
     temporal_address: '127.0.0.1:7233',
     temporal_namespace: 'default',
     temporal_ui_url: 'http://127.0.0.1:8233',
   };
-  writeFileSync(join(folder, 'connection.json'), JSON.stringify(facts));
-  writeFileSync(join(folder, 'secrets-key'), `${key}\n`);
-  writeFileSync(join(folder, 'webhooks-key'), `w${key}\n`);
-  writeFileSync(join(folder, 'notifications-key'), `n${key}\n`);
-  writeFileSync(join(folder, 'other-url'), `${other}\n`);
-  writeFileSync(
-    join(folder, 'temporal.toml'),
-    '[profile.default]\naddress = "temporal.example:7233"\n',
-  );
+  for (const [name, content] of Object.entries({
+    'connection.json': JSON.stringify(facts),
+    'secrets-key': `${key}\n`,
+    'webhooks-key': `w${key}\n`,
+    'notifications-key': `n${key}\n`,
+    'other-url': `${other}\n`,
+    'temporal.toml': '[profile.default]\naddress = "temporal.example:7233"\n',
+  }))
+    writeFileSync(join(folder, name), content);
   return folder;
 };
 

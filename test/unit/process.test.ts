@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Registry } from 'prom-client';
 import { expect, it, onTestFinished } from 'vitest';
-import { listen, SetupError } from '../../process.ts';
+import { SetupError } from '../../process.ts';
+import { openMetricsPort } from '../../telemetry/port.ts';
+import { listenForTest } from '../support/servers/listen.ts';
 
 const processModule = import.meta.resolve('../../process.ts');
 
@@ -25,15 +28,15 @@ it('runProcess stops when the parent process is gone', async () => {
   expect(child.exitCode ?? (await once(child, 'exit'))[0]).toBe(0);
 });
 
-it('listen names the setting to change when the port is taken', async () => {
-  const taken = createServer().listen(0, '127.0.0.1');
-  onTestFinished(() => void taken.close());
-  await once(taken, 'listening');
-  const { port } = taken.address() as AddressInfo; // It listens on TCP.
-  const where = { host: '127.0.0.1', port, variable: 'API_PORT' };
-  await expect(listen(createServer(), where)).rejects.toThrow(
+it('a process names the setting to change when its port is taken', async () => {
+  const taken = createServer();
+  const METRICS_PORT = await listenForTest(taken);
+  const config = { METRICS_HOST: '127.0.0.1', METRICS_PORT };
+  await expect(
+    openMetricsPort({ config, registry: new Registry(), dependencies: {} }),
+  ).rejects.toThrow(
     new SetupError(
-      `Could not listen on 127.0.0.1:${port} (Error: listen EADDRINUSE: address already in use 127.0.0.1:${port}): set API_PORT to a free port.`,
+      `Could not listen on 127.0.0.1:${METRICS_PORT} (Error: listen EADDRINUSE: address already in use 127.0.0.1:${METRICS_PORT}): set METRICS_PORT to a free port.`,
     ),
   );
 });

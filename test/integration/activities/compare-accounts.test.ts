@@ -1,20 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accountDifferences } from '../../../contract/account-difference.ts';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { newPaymentId } from '../../../contract/ids.ts';
 import type { MovementKind } from '../../../contract/movement.ts';
 import type { Status } from '../../../contract/status.ts';
 import type { AdapterOf } from '../../../gateways/adapters.ts';
 import type { GatewayStatus } from '../../../gateways/gateway.ts';
 import { createAccountDays } from '../../../postgres/account-days.ts';
-import { createGateways } from '../../../postgres/gateways.ts';
 import { newEntry } from '../../fakes/server.ts';
-import { startStripe } from '../../fakes/stripe.ts';
-import { accountActivities } from '../../support/data/account-activities.ts';
+import { accountActivities, startLiveStripe } from '../../support/data/account-activities.ts';
 import { writePayments } from '../../support/data/payments.ts';
-import { startRecords, type Records } from '../../support/data/records.ts';
-import { adapterOf, newRefundId } from '../../support/gateways/fixture.ts';
+import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
+import { newRefundId } from '../../support/gateways/fixture.ts';
 import {
   aGateway,
   confirmed,
@@ -28,31 +27,16 @@ const day = '2026-11-20';
 const at = (time: string) => new Date(`${day}T${time}+03:30`);
 const atOtherDay = (date: string, time: string) => new Date(`${date}T${time}+03:30`);
 
-let records: Records;
-let stripe: Awaited<ReturnType<typeof startStripe>>;
-beforeAll(async () => {
-  [records, stripe] = await Promise.all([startRecords(), startStripe({ mode: 'live' })]);
-  const { sql } = records;
-  await createGateways(sql).insert({
-    slug: gateway,
-    driver: 'stripe',
-    kind: 'live',
-    credentials: '',
-  });
-  await sql`
-    update gateways set created_at = '2026-11-19T12:00:00Z', time_zone = 'Asia/Tehran', fee_basis_points = 140,
-      fee_fixed = 25
-    where slug = ${gateway}`;
-});
-afterAll(() => Promise.all([records.drop(), stripe.stop()]));
+const records = await forFile(startRecords());
+const { stripe, newAdapter } = await startLiveStripe();
+await records.addGateway('stripe', { slug: gateway });
+await records.sql`
+  update gateways set created_at = '2026-11-19T12:00:00Z', time_zone = 'Asia/Tehran', fee_basis_points = 140,
+    fee_fixed = 25
+  where slug = ${gateway}`;
 
 const { logger, alerts } = readableLogger();
-const atStripe: AdapterOf = () =>
-  adapterOf('stripe', {
-    kind: 'live',
-    credentials: { secretKey: 'sk_live_0123456789abcdef', baseUrl: stripe.url },
-  });
-const activities = (gatewayOf = atStripe) =>
+const activities = (gatewayOf: AdapterOf = newAdapter) =>
   accountActivities(records, {
     // The 20th is near enough to know the balance at its end, and the 19th is not.
     now: () => atOtherDay('2026-11-22', '12:00:00'),
@@ -428,14 +412,7 @@ describe('a gateway without a list', () => {
     ]);
     return id;
   };
-  beforeAll(() =>
-    createGateways(records.sql).insert({
-      slug: other,
-      driver: 'zarinpal',
-      kind: 'live',
-      credentials: '',
-    }),
-  );
+  beforeAll(() => records.addGateway('zarinpal', { slug: other }));
 
   it('is asked about each movement, a few at a time', async () => {
     const answers = new Map<string, GatewayStatus>();

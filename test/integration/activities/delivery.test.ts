@@ -10,6 +10,7 @@ import { createDeliveries, type Deliveries } from '../../../postgres/deliveries.
 import { createSecretBox, type KeyRing } from '../../../postgres/secret-box.ts';
 import { createWebhookSecrets } from '../../../postgres/webhook-secrets.ts';
 import { startRawServer } from '../../support/servers/raw-server.ts';
+import { acceptedAttempt } from '../../support/data/receivers.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 
@@ -67,6 +68,12 @@ const deliver = async (options: Options, payment?: { id: string }, isReset = fal
   }
 };
 
+/** A receiver that accepts everything. */
+const accepting = () =>
+  startRawServer((socket) => {
+    socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+  });
+
 const ledgerOf = (id: string) => records.sql`
   select number, completed_at is not null as completed, error_class, response_status,
     response_body from attempts where event_id = ${eventId(id)} order by number`;
@@ -94,29 +101,18 @@ describe('deliverWebhook', () => {
     expect(next?.dueInSeconds).toBeLessThanOrEqual(60);
   });
 
-  it('releases its slot however it ends', async () => {
-    const bulkhead = createBulkhead({ perOwner: 1 });
-    const strange: KeyRing = { currentId: 'k2', keys: new Map([['k2', randomBytes(32)]]) };
-    const { result } = await deliver({ bulkhead, ring: strange });
-    expect(result).toMatchObject({ message: 'WEBHOOKS_KEY holds no key named k1' });
-    for (let turn = 0; turn < 2; turn += 1)
-      expect((await deliver({ bulkhead, resolve: dead })).result).toMatchObject({
-        type: 'WebhookAttemptFailed',
-      });
-  });
-
   it('does not count a missing key as an attempt, and repeats the number', async () => {
-    await using server = await startRawServer((socket) => {
-      socket.write('HTTP/1.1 204 No Content\r\n\r\n');
-    });
+    await using server = await accepting();
     const other: KeyRing = { currentId: 'k2', keys: new Map([['k2', randomBytes(32)]]) };
-    const { id, result } = await deliver({ webhookUrl: server.url, ring: other });
+    const bulkhead = createBulkhead({ perOwner: 1 });
+    const { id, result } = await deliver({ webhookUrl: server.url, ring: other, bulkhead });
     expect(result).toMatchObject({ message: 'WEBHOOKS_KEY holds no key named k1' });
     expect(result).not.toHaveProperty('nextRetryDelay');
     expect(server.requests).toEqual([]);
     // The former key is now the second one of the ring.
     const ring = { currentId: 'k2', keys: new Map([...other.keys, ...keyRing.keys]) };
-    const again = await deliver({ webhookUrl: server.url, ring }, { id });
+    // It has released its slot.
+    const again = await deliver({ webhookUrl: server.url, ring, bulkhead }, { id });
     expect(again.result).toBe('delivered');
     expect(await ledgerOf(id)).toMatchObject([{ number: 1, completed: true, error_class: null }]);
   });
@@ -151,27 +147,20 @@ describe('deliverWebhook', () => {
     expect(second.split('\r\n\r\n')[1]).toBe(first.split('\r\n\r\n')[1]);
   });
 
-  it('waits the whole delay after an attempt that waited in the queue', async () => {
+  it.each([
+    ['after an attempt that waited in the queue', 59_000, 0],
+    ['if Temporal hands out the attempt early, unless Temporal’s clock skipped it', 0, -61_000],
+  ])('waits the whole delay %s', async (_, queuedMs, nextQueuedMs) => {
     const options = { webhookUrl: 'http://127.0.0.1:9/' };
-    const { id } = await deliver({ ...options, queuedMs: 59_000 });
-    const early = await deliver(options, { id });
+    const { id } = await deliver({ ...options, queuedMs });
+    const early = await deliver({ ...options, queuedMs: nextQueuedMs }, { id });
     expect(early.result).toMatchObject({
       message: expect.stringContaining('delay is not over'),
     });
     expect((early.result as { nextRetryDelay: number }).nextRetryDelay).toBeGreaterThan(30_000);
     expect(await ledgerOf(id)).toHaveLength(1);
-  });
-
-  it('waits for the delay if Temporal hands out the attempt early, unless Temporal’s clock skipped it', async () => {
-    const due = { webhookUrl: 'http://127.0.0.1:9/', queuedMs: -61_000 };
-    const { id } = await deliver({ webhookUrl: due.webhookUrl });
-    const early = await deliver(due, { id });
-    expect(early.result).toMatchObject({
-      message: expect.stringContaining('delay is not over'),
-    });
-    expect((early.result as { nextRetryDelay: number }).nextRetryDelay).toBeGreaterThan(30_000);
-    expect(await ledgerOf(id)).toHaveLength(1);
-    await deliver({ ...due, startedInMs: 61_000 }, { id });
+    if (nextQueuedMs === 0) return;
+    await deliver({ ...options, queuedMs: nextQueuedMs, startedInMs: 61_000 }, { id });
     expect(await ledgerOf(id)).toHaveLength(2);
   });
 
@@ -195,35 +184,26 @@ describe('deliverWebhook', () => {
     expect(row).toEqual({ postponed: true });
   });
 
-  it('starts another round only in a run that a reset started', async () => {
+  const thisRun = defaultActivityInfo.workflowExecution?.runId ?? '';
+  it.each([
+    ['no other round in a run that heals the workflow', 'before', false, 'WebhookExhausted'],
+    ['no other round in the run that used up its round', thisRun, true, 'WebhookExhausted'],
+    ['another round in a run that a reset started', 'before', true, 'WebhookAttemptFailed'],
+  ])('starts %s', async (_, run, isReset, type) => {
     const { id } = await records.ended('paid');
     await records.sql`
-      update deliveries set status = 'exhausted', next_attempt_at = null, exhausted_by_run = 'before'
+      update deliveries set status = 'exhausted', next_attempt_at = null, exhausted_by_run = ${run}
       where payment_id = ${id}`;
-    const options = { webhookUrl: 'http://127.0.0.1:9/' };
-    const healed = await deliver(options, { id });
-    expect(healed.result).toMatchObject({ type: 'WebhookExhausted', nonRetryable: true });
-    expect(await ledgerOf(id)).toEqual([]);
-    const reset = await deliver(options, { id }, true);
-    expect(reset.result).toMatchObject({ type: 'WebhookAttemptFailed' });
-    expect(await ledgerOf(id)).toMatchObject([{ completed: true, error_class: 'connect' }]);
-  });
-
-  it('does not start another round in the run that used up its round', async () => {
-    const { id } = await records.ended('paid');
-    await records.sql`
-      update deliveries set status = 'exhausted', next_attempt_at = null,
-        exhausted_by_run = ${defaultActivityInfo.workflowExecution?.runId ?? null}
-      where payment_id = ${id}`;
-    const repeated = await deliver({ webhookUrl: 'http://127.0.0.1:9/' }, { id }, true);
-    expect(repeated.result).toMatchObject({ type: 'WebhookExhausted', nonRetryable: true });
-    expect(await ledgerOf(id)).toEqual([]);
+    const { result } = await deliver({ webhookUrl: 'http://127.0.0.1:9/' }, { id }, isReset);
+    const begins = type === 'WebhookAttemptFailed';
+    expect(result).toMatchObject({ type, nonRetryable: !begins });
+    expect((await ledgerOf(id)).map((row) => row['error_class'])).toEqual(
+      begins ? ['connect'] : [],
+    );
   });
 
   it('does not send an attempt that an earlier try completes at the same moment', async () => {
-    await using server = await startRawServer((socket) => {
-      socket.write('HTTP/1.1 204 No Content\r\n\r\n');
-    });
+    await using server = await accepting();
     const { id } = await records.ended('paid');
     const all = createDeliveries(records.sql);
     const at = new Date();
@@ -233,16 +213,9 @@ describe('deliverWebhook', () => {
       // The earlier try completes after this one has read the ledger and before it writes.
       async beginAttempt(...args: Parameters<typeof all.beginAttempt>) {
         await all.beginAttempt(eventId(id), earlier);
-        const result = {
-          durationMs: 1,
-          responseStatus: 204,
-          responseBody: null,
-          responseTruncated: false,
-          errorClass: null,
-          error: null,
-        };
         const consequence = { status: 'delivered' } as const;
-        await all.completeAttempt(eventId(id), 1, { result, consequence, completedAt: at });
+        const completed = { result: acceptedAttempt, consequence, completedAt: at };
+        await all.completeAttempt(eventId(id), 1, completed);
         return all.beginAttempt(...args);
       },
     };
@@ -254,9 +227,7 @@ describe('deliverWebhook', () => {
   });
 
   it('keeps the result of an earlier try that completes the attempt during the POST', async () => {
-    await using server = await startRawServer((socket) => {
-      socket.write('HTTP/1.1 204 No Content\r\n\r\n');
-    });
+    await using server = await accepting();
     const { id } = await records.ended('paid');
     const all = createDeliveries(records.sql);
     const deliveries = {

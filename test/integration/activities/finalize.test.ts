@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import type { Payment } from '../../../contract/payment.ts';
 import type { GatewayStatus } from '../../../gateways/gateway.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
-import { createGateways } from '../../../postgres/gateways.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { confirmed, inTurn, withGateway } from '../../support/service/scripted-gateway.ts';
 import { forFile } from '../../support/for-file.ts';
@@ -18,43 +17,45 @@ const actionsOf = async (id: string) => {
   return entries.map(({ action }) => action).toSorted();
 };
 
+/** A payment that the gateway confirms. By default its tracking code is its own. */
+const pay = async (fields: Partial<Payment>, trackingCode?: string) => {
+  const { id } = await records.sent(fields);
+  const gateway = verifying(confirmed({ trackingCode: trackingCode ?? id }));
+  await gateway.verifyPayment({ id, returned: false });
+  return { id, alerts: gateway.alerts(), actions: await actionsOf(id) };
+};
+const none = { alerts: [], actions: [] };
+const duplicate = { alerts: ['duplicate_payment'], actions: ['payment.duplicate'] };
+
 it('alerts admins of an order that is paid twice and of a tracking code that comes twice', async () => {
-  const pay = async (orderId: string, trackingCode: string, fields: Partial<Payment> = {}) => {
-    const payment = await records.sent({ orderId, ...fields });
-    const gateway = verifying(confirmed({ trackingCode }));
-    await gateway.verifyPayment({ id: payment.id, returned: false });
-    return { alerts: gateway.alerts(), actions: await actionsOf(payment.id) };
-  };
-  const none = { alerts: [], actions: [] };
-  expect(await pay('one', 'A')).toEqual(none);
-  expect(await pay('two', 'B')).toEqual(none);
-  // Each application, and each mode, has orders of its own.
-  expect(await pay('one', 'C', { application: 'quiet' })).toEqual(none);
-  expect(await pay('one', 'D', { test: false })).toEqual(none);
+  await records.addGateway('sandbox', { slug: 'second' });
   // Failed payments of the order do not count.
   await records.ended('failed', { orderId: 'four' });
-  expect(await pay('four', 'F')).toEqual(none);
-  // Each gateway has tracking codes of its own.
-  const account = { driver: 'sandbox', kind: 'live', credentials: null } as const;
-  await createGateways(records.sql).insert({ slug: 'second', ...account });
-  expect(await pay('five', 'B', { gateway: 'second' })).toEqual(none);
-  expect(await pay('one', 'E')).toEqual({
-    alerts: ['duplicate_payment'],
-    actions: ['payment.duplicate'],
-  });
-  expect(await pay('three', 'B')).toEqual({
-    alerts: ['duplicate_tracking_code'],
-    actions: ['payment.duplicate_tracking_code'],
-  });
+  const cases: [Partial<Payment>, string, object][] = [
+    [{ orderId: 'one' }, 'A', none],
+    [{ orderId: 'two' }, 'B', none],
+    // Each application, and each mode, has orders of its own.
+    [{ orderId: 'one', application: 'quiet' }, 'C', none],
+    [{ orderId: 'one', test: false }, 'D', none],
+    [{ orderId: 'four' }, 'F', none],
+    // Each gateway has tracking codes of its own.
+    [{ orderId: 'five', gateway: 'second' }, 'B', none],
+    [{ orderId: 'one' }, 'E', duplicate],
+    [
+      { orderId: 'three' },
+      'B',
+      { alerts: ['duplicate_tracking_code'], actions: ['payment.duplicate_tracking_code'] },
+    ],
+  ];
+  for (const [fields, code, expected] of cases)
+    expect(await pay(fields, code), code).toMatchObject(expected);
 });
 
 it('records the further payments of a duplicate order or code once, with their count', async () => {
   const payments: string[] = [];
   for (let nth = 1; nth <= 4; nth += 1) {
-    const { id } = await records.sent({ orderId: 'again' });
-    const gateway = verifying(confirmed({ trackingCode: 'AGAIN' }));
-    await gateway.verifyPayment({ id, returned: false });
-    expect(gateway.alerts()).toHaveLength(nth === 1 ? 0 : 2);
+    const { id, alerts } = await pay({ orderId: 'again' }, 'AGAIN');
+    expect(alerts).toHaveLength(nth === 1 ? 0 : 2);
     payments.push(id);
   }
   const log = await createAuditLog(records.sql).list({ subject: null, limit: 100 });
@@ -80,40 +81,25 @@ it('records the further payments of a duplicate order or code once, with their c
 });
 
 it('a payment that was given back makes no duplicate, and a later duplicate of the order is recorded again', async () => {
-  const pay = async () => {
-    const { id } = await records.sent({ orderId: 'anew' });
-    const gateway = verifying(confirmed({ trackingCode: id }));
-    await gateway.verifyPayment({ id, returned: false });
-    return { id, alerts: gateway.alerts(), actions: await actionsOf(id) };
-  };
+  const order = { orderId: 'anew' };
   const giveBack = ({ id }: { id: string }) => records.sql`
     update payments set amount_refunded = amount where id = ${id}`;
-  const none = { alerts: [], actions: [] };
-  const duplicate = { alerts: ['duplicate_payment'], actions: ['payment.duplicate'] };
-  const first = await pay();
-  await giveBack(first);
-  const second = await pay();
+  await giveBack(await pay(order));
+  const second = await pay(order);
   expect(second).toMatchObject(none);
-  const third = await pay();
-  expect(third).toMatchObject(duplicate);
+  expect(await pay(order)).toMatchObject(duplicate);
   await giveBack(second);
-  expect(await pay()).toMatchObject(duplicate);
+  expect(await pay(order)).toMatchObject(duplicate);
 });
 
 it('alerts nobody and records nothing about payments of a sandbox account', async () => {
-  const account = { driver: 'sandbox', kind: 'sandbox', credentials: null } as const;
-  await createGateways(records.sql).insert({ slug: 'unreal', ...account });
-  const pay = async (gateway: string, test: boolean) => {
-    const payment = await records.sent({ orderId: 'unreal', gateway, test });
-    const paying = verifying(confirmed({ trackingCode: `${gateway}-code` }));
-    await paying.verifyPayment({ id: payment.id, returned: false });
-    return { alerts: paying.alerts(), actions: await actionsOf(payment.id) };
-  };
-  const none = { alerts: [], actions: [] };
-  for (const test of [true, true, true, false, false])
-    expect(await pay('unreal', test)).toEqual(none);
+  await records.addGateway('sandbox', { slug: 'unreal', kind: 'sandbox' });
+  for (const test of [true, true, true, false, false]) {
+    const fields = { orderId: 'unreal', gateway: 'unreal', test };
+    expect(await pay(fields, 'unreal-code')).toMatchObject(none);
+  }
   // Nor does it count against a payment of real money.
-  expect(await pay('sandbox', false)).toEqual(none);
+  expect(await pay({ orderId: 'unreal', test: false })).toMatchObject(none);
   const { id } = await records.sent({ gateway: 'unreal' });
   const other = verifying(confirmed({ amount: 1 }));
   await other.verifyPayment({ id, returned: false });

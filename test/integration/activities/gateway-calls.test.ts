@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { GatewayAdapter, GatewayStatus, OpenResult } from '../../../gateways/gateway.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
-import { createGateways } from '../../../postgres/gateways.ts';
 import { countedSql } from '../../support/data/counted-sql.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
 import { aPayment } from '../../support/data/payments.ts';
@@ -60,8 +59,7 @@ it('stores the exchanges in the statement that stores their result', async () =>
 });
 
 it('reads the other gateways of a payment in one statement, and only if the first opens nothing', async () => {
-  const account = { driver: 'zarinpal', kind: 'live', credentials: null } as const;
-  await createGateways(records.sql).insert({ slug: 'next', ...account });
+  await records.addGateway('zarinpal', { slug: 'next' });
   for (const [script, cost] of [
     [inTurn(opened('first')), 2],
     [inTurn<OpenResult>(silence, opened('second')), 3],
@@ -86,15 +84,6 @@ it('stores all exchanges of a deadline', async () => {
   expect((await exchangesOf(id)).map(({ operation, result }) => `${operation}: ${result}`)).toEqual(
     [...['verify: waiting', 'expire: refused', 'verify: expired']],
   );
-});
-
-it('stores each opening that got no answer', async () => {
-  const { id } = await records.created();
-  const { openPayment } = counted({ open: silence });
-  await expect(openPayment({ id, afterDeadline: false })).rejects.toThrow('timeout');
-  expect(await exchangesOf(id)).toMatchObject([
-    { operation: 'open', result: 'no_answer', message: 'timeout' },
-  ]);
 });
 
 it('does not store the exchanges of a try that a fault of ours ended', async () => {
@@ -128,31 +117,6 @@ it('keeps the last 50 exchanges of each payment', async () => {
   expect(await idsOf(other.id)).toHaveLength(1);
   await verifyPayment({ id: other.id, returned: false });
   expect(await idsOf(id)).toEqual(kept);
-});
-
-it('shows exchanges to admins in the timeline without card numbers', async () => {
-  const { id } = await records.sent();
-  const { verifyPayment } = counted({
-    verify: inTurn<GatewayStatus>(
-      { state: 'waiting' },
-      {
-        state: 'failed',
-        failureCode: 'card_declined',
-        code: '-51',
-        message: 'Card 4242 4242 4242 4242 was declined',
-      },
-    ),
-  });
-  await verifyPayment({ id, returned: false });
-  await verifyPayment({ id, returned: false });
-  const { timeline } = await operationsOn(records.sql).payments.get(id);
-  const shown = timeline.flatMap(({ what, details }) =>
-    what === 'the gateway was asked to confirm' ? [details?.replace(/, \d+ ms$/, '')] : [],
-  );
-  expect(shown).toEqual([
-    'nobody has paid yet',
-    'failed · -51 · Card 424242******4242 was declined',
-  ]);
 });
 
 describe('the inquiries of the sweeper', () => {

@@ -1,21 +1,15 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createLatePaymentActivities } from '../../../activities/late-payments.ts';
 import { createBulkhead } from '../../../activities/bulkhead.ts';
 import type { GatewayStatus, Reversal } from '../../../gateways/gateway.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import {
+  lateActivities,
   lateCase,
   startLateRecords,
   type LateCase,
 } from '../../support/data/late-payment-cases.ts';
-import {
-  aGateway,
-  confirmed,
-  publicBaseUrl,
-  readableLogger,
-  silence,
-} from '../../support/service/scripted-gateway.ts';
+import { aGateway, confirmed, silence } from '../../support/service/scripted-gateway.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
 
@@ -33,13 +27,155 @@ const gone: GatewayStatus = {
 };
 const settling: GatewayStatus = { state: 'processing' };
 
+/**
+ * The tries in turn: what each returns, and what it adds to the audit log. `last` begins the try that nobody repeats; a
+ * number is the minutes until the next one.
+ */
+type Tries = (string | number)[];
+/** It does not show reversals. */
+const blind = { driver: 'payping' } as const;
+/** Its verification may still capture the money. */
+const uncertain = { driver: 'payping', verified: 'processing' } as const;
+const paid = confirmed();
+const rows: [string, LateCase, Tries][] = [
+  ['records nothing where nobody pays', { inquire: [{ state: 'waiting' }] }, ['done']],
+  ['records nothing where it was cancelled', { inquire: [{ state: 'cancelled' }] }, ['done']],
+  ['records nothing where it expired', { inquire: [{ state: 'expired' }] }, ['done']],
+  [
+    'verifies nothing at a two-step gateway, which returns the money by itself',
+    { driver: 'zarinpal', inquire: [settling], reverse: [] },
+    ['done: returns', 'done'],
+  ],
+  [
+    'counts money as reversed only when the gateway has carried the reversal out',
+    { inquire: [paid, settling, settling, gone], reverse: [{ result: 'pending' }] },
+    ['retry: found', 'retry', 'done: reversed'],
+  ],
+  [
+    'asks on while a verification of a two-step gateway may capture the money, which then comes',
+    { ...uncertain, inquire: [settling, paid, gone], reverse: [reversed] },
+    ['retry', 'done: found, reversed'],
+  ],
+  [
+    'asks on while such a verification may, and leaves it to people after a day',
+    { ...uncertain, inquire: [settling, settling] },
+    ['retry', 'last done: by_hand'],
+  ],
+  [
+    'reverses captured money once, then inquires',
+    { inquire: [confirmed({ amount: 9 }), gone], reverse: [reversed] },
+    ['done: found, reversed', 'done'],
+  ],
+  ['leaves money to people that it cannot reverse', { inquire: [paid] }, ['done: found, by_hand']],
+  [
+    'leaves money to people that the gateway refuses to reverse',
+    { inquire: [paid, paid], reverse: [refused] },
+    ['done: found, by_hand'],
+  ],
+  [
+    'leaves it to people also if the gateway is silent after the refusal',
+    { inquire: [paid, silence], reverse: [refused] },
+    ['done: found, by_hand'],
+  ],
+  [
+    'leaves it to people also if the gateway does not show reversals',
+    { ...blind, inquire: [paid, paid], reverse: [refused] },
+    ['done: found, by_hand'],
+  ],
+  [
+    'asks for a day while money is on its way at a gateway that captures by itself',
+    { inquire: [settling, settling] },
+    ['retry', 'last done'],
+  ],
+  [
+    'asks a silent gateway for a day, and then leaves it to people',
+    { inquire: [silence, silence] },
+    ['retry', 'last done: by_hand'],
+  ],
+  [
+    'does not reverse at the last try, since nobody would inquire what became of it',
+    { inquire: [paid], reverse: [] },
+    ['last done: found, by_hand'],
+  ],
+  [
+    'leaves found money to people if it is on its way again after a day',
+    { inquire: [paid, settling, settling], reverse: [silence] },
+    ['retry: found', 'last done: by_hand'],
+  ],
+  [
+    'does not repeat a reversal whose answer was lost, if an inquiry shows that it worked',
+    { inquire: [paid, gone], reverse: [silence] },
+    ['done: found, reversed'],
+  ],
+  [
+    'does not repeat it if a later inquiry shows that',
+    { inquire: [paid, silence, gone], reverse: [silence] },
+    ['retry: found', 'done: reversed'],
+  ],
+  [
+    // The first call may still be running after a crash, so the second try only inquires.
+    'repeats it only if an inquiry a minute later shows that it did not arrive',
+    { inquire: [paid, paid, paid, paid, gone], reverse: [silence, reversed] },
+    ['retry: found', 0.75, 'retry', 0.25, 'done: reversed'],
+  ],
+  [
+    'never repeats it if inquiries do not show reversals, and leaves it to people',
+    { ...blind, inquire: [paid, paid, paid], reverse: [silence] },
+    ['retry: found', 10, 'done: by_hand'],
+  ],
+  [
+    'counts it as done if the gateway confirmed it and cannot show it',
+    { ...blind, inquire: [paid, paid], reverse: [reversed] },
+    ['done: found, reversed'],
+  ],
+  [
+    'counts it as done if the gateway confirmed it and is silent then',
+    { inquire: [paid, silence], reverse: [reversed] },
+    ['done: found, reversed'],
+  ],
+  [
+    'does not count it as done if the gateway confirmed it and shows otherwise',
+    { inquire: [paid, paid], reverse: [reversed] },
+    ['done: found, by_hand'],
+  ],
+  [
+    'leaves it to people after three reversals that did not arrive',
+    { inquire: [paid, paid, paid, paid, paid, paid, paid], reverse: [silence, silence, silence] },
+    ['retry: found', 1, 'retry', 1, 'retry', 1, 'done: by_hand'],
+  ],
+];
+
 describe('resolveLatePayment', () => {
-  it('records nothing and alerts nobody if no money came', async () => {
-    for (const state of ['waiting', 'cancelled', 'expired'] as const) {
-      const { resolve, audited, alerts } = await aLateCase({ inquire: [{ state }] });
-      expect(await resolve()).toBe('done');
-      expect([await audited(), alerts()]).toEqual([[], []]);
+  it.each(rows)('%s', async (_, given, tries) => {
+    const late = await aLateCase(given);
+    const played: Tries = [];
+    let known = 0;
+    for (const expected of tries) {
+      if (typeof expected === 'number') {
+        late.minutesLater(expected);
+        played.push(expected);
+        continue;
+      }
+      const last = expected.startsWith('last ');
+      const result = await late.resolve({ last });
+      const all = await late.audited();
+      const added = all.slice(known).join(', ');
+      known = all.length;
+      played.push(`${last ? 'last ' : ''}${result}${added && `: ${added}`}`);
     }
+    expect(played).toEqual(tries);
+    // It asks as often as the script answers, before and after each reversal.
+    const calls = late.calls();
+    const reversals = calls.filter((call) => call === 'reverse').length;
+    expect([calls.length - reversals, reversals]).toEqual([
+      given.inquire.length,
+      given.reverse?.length ?? 0,
+    ]);
+    expect(calls.join()).toMatch(/^inquire(,reverse,inquire|,inquire)*$/);
+    // One for each entry but the good one.
+    const alerting = (await late.audited()).filter((action) => action !== 'reversed');
+    expect(late.alerts()).toEqual(alerting.map(() => 'late_payment'));
+    await late.isUnchanged();
   });
 
   it('alerts nobody and grows no audit log for money of a sandbox account', async () => {
@@ -69,31 +205,6 @@ describe('resolveLatePayment', () => {
     }
   });
 
-  it('does not verify at a two-step gateway, which returns the money by itself', async () => {
-    const { resolve, calls, audited, alerts, isUnchanged } = await aLateCase({
-      driver: 'zarinpal',
-      inquire: [settling],
-      reverse: [],
-    });
-    expect([await resolve(), await resolve()]).toEqual(['done', 'done']);
-    expect(calls()).toEqual(['inquire']);
-    expect([await audited(), alerts()]).toEqual([['returns'], ['late_payment']]);
-    await isUnchanged();
-  });
-
-  it('counts money as reversed only when the gateway has carried the reversal out', async () => {
-    const late = await aLateCase({
-      driver: 'stripe',
-      inquire: [confirmed(), settling, settling, gone],
-      reverse: [{ result: 'pending' }],
-    });
-    expect([await late.resolve(), await late.resolve()]).toEqual(['retry', 'retry']);
-    expect(await late.audited()).toEqual(['found']);
-    expect(await late.resolve()).toBe('done');
-    expect(await late.audited()).toEqual(['found', 'reversed']);
-    expect(late.calls()).toEqual(['inquire', 'reverse', 'inquire', 'inquire', 'inquire']);
-  });
-
   it('reverses money that was captured after the gateway had said that it returns it', async () => {
     const late = await aLateCase({
       driver: 'payping',
@@ -109,24 +220,6 @@ describe('resolveLatePayment', () => {
     expect(late.alerts()).toEqual(['late_payment', 'late_payment']);
   });
 
-  it('asks for a day while a verification of a two-step gateway may still capture the money', async () => {
-    const scene = { driver: 'payping', verified: 'processing' } as const;
-    const came = await aLateCase({
-      ...scene,
-      inquire: [settling, confirmed(), gone],
-      reverse: [reversed],
-    });
-    expect(await came.resolve()).toBe('retry');
-    expect([await came.audited(), came.alerts()]).toEqual([[], []]);
-    expect(await came.resolve()).toBe('done');
-    expect(await came.audited()).toEqual(['found', 'reversed']);
-
-    const never = await aLateCase({ ...scene, inquire: [settling, settling] });
-    expect(await never.resolve()).toBe('retry');
-    expect(await never.resolve({ last: true })).toBe('done');
-    expect([await never.audited(), never.alerts()]).toEqual([['by_hand'], ['late_payment']]);
-  });
-
   it('keeps that verification however many inquiries follow', async () => {
     const { resolve, payment } = await aLateCase({
       driver: 'payping',
@@ -140,79 +233,17 @@ describe('resolveLatePayment', () => {
     ]);
   });
 
-  it('reverses captured money once, then inquires', async () => {
-    const { resolve, calls, audited, alerts, isUnchanged } = await aLateCase({
-      inquire: [confirmed({ amount: 9 }), gone],
-      reverse: [reversed],
+  it('records for people what was taken, and what the gateway said', async () => {
+    const late = await aLateCase({
+      inquire: [confirmed({ amount: 9 }), confirmed()],
+      reverse: [refused],
     });
-    expect(await resolve()).toBe('done');
-    expect(await resolve()).toBe('done');
-    expect(calls()).toEqual(['inquire', 'reverse', 'inquire']);
-    expect([await audited(), alerts()]).toEqual([['found', 'reversed'], ['late_payment']]);
-    await isUnchanged();
-  });
-
-  it('leaves captured money to people if the gateway cannot reverse it or refuses to', async () => {
-    const cannot = await aLateCase({ inquire: [confirmed()] });
-    expect(await cannot.resolve()).toBe('done');
-    const refusing = [
-      await aLateCase({ inquire: [confirmed({ amount: 9 }), confirmed()], reverse: [refused] }),
-      await aLateCase({ inquire: [confirmed(), silence], reverse: [refused] }),
-      // A driver that does not show reversals.
-      await aLateCase({
-        driver: 'payping',
-        inquire: [confirmed(), confirmed()],
-        reverse: [refused],
-      }),
-    ];
-    for (const { resolve } of refusing) expect(await resolve()).toBe('done');
-    for (const { audited, alerts } of [cannot, ...refusing]) {
-      expect(await audited()).toEqual(['found', 'by_hand']);
-      expect(alerts()).toEqual(['late_payment', 'late_payment']);
-    }
-    const facts = { gateway: 'stripe', status: 'expired', amount: 1250, currency: 'EUR' };
-    expect(await refusing[0]?.auditedFacts()).toEqual([
-      { ...facts, taken_amount: 9, taken_currency: 'EUR' },
-      { ...facts, gateway_code: '-62', gateway_message: 'The address is not known' },
+    expect(await late.resolve()).toBe('done');
+    const shared = { gateway: 'stripe', status: 'expired', amount: 1250, currency: 'EUR' };
+    expect(await late.auditedFacts()).toEqual([
+      { ...shared, taken_amount: 9, taken_currency: 'EUR' },
+      { ...shared, gateway_code: '-62', gateway_message: 'The address is not known' },
     ]);
-  });
-
-  it('asks for a day while the money is on its way at a gateway that captures by itself', async () => {
-    const { resolve, audited } = await aLateCase({ inquire: [settling, settling] });
-    expect(await resolve()).toBe('retry');
-    expect(await resolve({ last: true })).toBe('done');
-    expect(await audited()).toEqual([]);
-  });
-
-  it('asks for a day if the gateway does not answer, and then leaves it to people', async () => {
-    const { resolve, audited, alerts } = await aLateCase({ inquire: [silence, silence] });
-    expect(await resolve()).toBe('retry');
-    expect([await audited(), alerts()]).toEqual([[], []]);
-    expect(await resolve({ last: true })).toBe('done');
-    expect([await audited(), alerts()]).toEqual([['by_hand'], ['late_payment']]);
-  });
-
-  it('does not reverse at the last try, since nobody would inquire what became of it', async () => {
-    const { resolve, calls, audited, alerts } = await aLateCase({
-      inquire: [confirmed()],
-      reverse: [],
-    });
-    expect(await resolve({ last: true })).toBe('done');
-    expect(calls()).toEqual(['inquire']);
-    expect([await audited(), alerts()]).toEqual([
-      ['found', 'by_hand'],
-      ['late_payment', 'late_payment'],
-    ]);
-  });
-
-  it('leaves found money to people if it is on its way again after a day', async () => {
-    const { resolve, audited } = await aLateCase({
-      inquire: [confirmed(), settling, settling],
-      reverse: [silence],
-    });
-    expect(await resolve()).toBe('retry');
-    expect(await resolve({ last: true })).toBe('done');
-    expect(await audited()).toEqual(['found', 'by_hand']);
   });
 
   it('keeps the number by which disputes of the money are found, also once it has gone back', async () => {
@@ -243,72 +274,15 @@ describe('resolveLatePayment', () => {
   });
 
   it('does nothing for a payment that is paid or open', async () => {
-    const { resolveLatePayment } = createLatePaymentActivities({
-      paymentOutcomes: records.paymentOutcomes,
-      latePayments: createLatePayments(records.sql),
-      gatewayExchanges: createGatewayExchanges(records.sql),
+    const { resolveLatePayment } = lateActivities(records, {
       gatewayOf: aGateway({}).gatewayOf,
       gatewayBulkhead: createBulkhead({ perOwner: 0 }),
-      publicBaseUrl,
-      now: () => new Date(),
-      logger: readableLogger().logger,
     });
     for (const { id } of [await records.ended('paid'), await records.sent()])
       expect(await resolveLatePayment({ id, last: false })).toBe('done');
   });
-});
 
-describe('a reversal whose answer was lost', () => {
-  it('is not repeated if an inquiry shows that it worked', async () => {
-    const { resolve, calls, audited } = await aLateCase({
-      inquire: [confirmed(), gone],
-      reverse: [silence],
-    });
-    expect(await resolve()).toBe('done');
-    expect(calls()).toEqual(['inquire', 'reverse', 'inquire']);
-    expect(await audited()).toEqual(['found', 'reversed']);
-  });
-
-  it('is not repeated if a later inquiry shows that it worked', async () => {
-    const { resolve, calls, audited } = await aLateCase({
-      inquire: [confirmed(), silence, gone],
-      reverse: [silence],
-    });
-    expect([await resolve(), await resolve()]).toEqual(['retry', 'done']);
-    expect(calls()).toEqual(['inquire', 'reverse', 'inquire', 'inquire']);
-    expect(await audited()).toEqual(['found', 'reversed']);
-  });
-
-  it('is repeated only if an inquiry a minute later shows that it did not arrive', async () => {
-    const { resolve, calls, audited, minutesLater } = await aLateCase({
-      inquire: [confirmed(), confirmed(), confirmed(), confirmed(), gone],
-      reverse: [silence, reversed],
-    });
-    expect(await resolve()).toBe('retry');
-    // The first call may still be running after a crash, so this try only inquires.
-    minutesLater(0.75);
-    expect(await resolve()).toBe('retry');
-    minutesLater(0.25);
-    expect(await resolve()).toBe('done');
-    expect(calls().filter((call) => call === 'reverse')).toHaveLength(2);
-    expect(calls().slice(-3)).toEqual(['inquire', 'reverse', 'inquire']);
-    expect(await audited()).toEqual(['found', 'reversed']);
-  });
-
-  it('is never repeated if inquiries do not show reversals, and is left to people', async () => {
-    const { resolve, calls, audited, minutesLater } = await aLateCase({
-      driver: 'payping',
-      inquire: [confirmed(), confirmed(), confirmed()],
-      reverse: [silence],
-    });
-    expect(await resolve()).toBe('retry');
-    minutesLater(10);
-    expect(await resolve()).toBe('done');
-    expect(calls().filter((call) => call === 'reverse')).toHaveLength(1);
-    expect(await audited()).toEqual(['found', 'by_hand']);
-  });
-
-  it('is sent by the next try if the worker was lost before it', async () => {
+  it('sends a reversal in the next try if the worker was lost before it', async () => {
     const { payment, resolve, audited, alerts } = await aLateCase({
       driver: 'payping',
       inquire: [confirmed(), confirmed()],
@@ -318,37 +292,5 @@ describe('a reversal whose answer was lost', () => {
     await createLatePayments(records.sql).record(payment.id, found);
     expect(await resolve()).toBe('done');
     expect([await audited(), alerts()]).toEqual([['found', 'reversed'], []]);
-  });
-
-  it('counts as done if the gateway confirmed it and cannot show it', async () => {
-    const { resolve, audited } = await aLateCase({
-      driver: 'payping',
-      inquire: [confirmed(), confirmed()],
-      reverse: [reversed],
-    });
-    expect(await resolve()).toBe('done');
-    expect(await audited()).toEqual(['found', 'reversed']);
-  });
-
-  it('counts as done if the gateway confirmed it and then does not answer, but not if it shows otherwise', async () => {
-    const silent = await aLateCase({ inquire: [confirmed(), silence], reverse: [reversed] });
-    expect(await silent.resolve()).toBe('done');
-    expect(await silent.audited()).toEqual(['found', 'reversed']);
-    const other = await aLateCase({ inquire: [confirmed(), confirmed()], reverse: [reversed] });
-    expect(await other.resolve()).toBe('done');
-    expect(await other.audited()).toEqual(['found', 'by_hand']);
-  });
-
-  it('is left to people after three reversals that did not arrive', async () => {
-    const { resolve, audited, minutesLater } = await aLateCase({
-      inquire: Array.from({ length: 7 }, () => confirmed()),
-      reverse: [silence, silence, silence],
-    });
-    for (let sent = 0; sent < 3; sent += 1) {
-      expect(await resolve()).toBe('retry');
-      minutesLater(1);
-    }
-    expect(await resolve()).toBe('done');
-    expect(await audited()).toEqual(['found', 'by_hand']);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createBulkhead } from '../../../activities/bulkhead.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
+import type { Payment } from '../../../contract/payment.ts';
 import type { GatewayAdapter, OpenResult } from '../../../gateways/gateway.ts';
 import { withOutcome, noAnswer, startRecords } from '../../support/data/records.ts';
 import {
@@ -56,9 +57,17 @@ describe('openPayment', () => {
     expect(calls()).toEqual([]);
   });
 
-  it('ends a payment that the gateway refuses to open as merchant_configuration, with an alert', async () => {
+  it.each([
+    ['that the gateway refuses, with an alert', 'merchant_configuration', undefined],
+    [
+      'whose amount the gateway does not take, and alerts nobody',
+      'amount_not_accepted',
+      'amount_not_accepted',
+    ],
+  ] as const)('ends a payment %s', async (_, failureCode, told) => {
     const { id } = await records.created();
-    const { openPayment, alerts } = opening(async () => refused);
+    const refusal = { ...refused, ...(told && { failureCode: told }) };
+    const { openPayment, alerts } = opening(async () => refusal);
     expect(await openPayment({ id, afterDeadline: false })).toEqual({
       stage: 'ended',
       status: 'failed',
@@ -66,29 +75,14 @@ describe('openPayment', () => {
     expect(await records.snapshot(id)).toMatchObject({
       payment: {
         status: 'failed',
-        failure_code: 'merchant_configuration',
+        failure_code: failureCode,
         gateway_code: '-9',
         gateway_message: 'no such merchant',
       },
       event: { kind: 'payment.failed' },
       delivery: { status: 'pending' },
     });
-    expect(alerts()).toEqual(['merchant_configuration']);
-  });
-
-  it('ends a payment whose amount the gateway does not take with that reason, and alerts nobody', async () => {
-    const { id } = await records.created();
-    const tooMuch = {
-      code: '-9',
-      message: 'too much',
-      failureCode: 'amount_not_accepted',
-    } as const;
-    const { openPayment, alerts } = opening(async () => ({ result: 'refused', ...tooMuch }));
-    await openPayment({ id, afterDeadline: false });
-    expect(await records.snapshot(id)).toMatchObject({
-      payment: { status: 'failed', failure_code: 'amount_not_accepted', gateway_code: '-9' },
-    });
-    expect(alerts()).toEqual([]);
+    expect(alerts()).toEqual(told ? [] : [failureCode]);
   });
 
   it('fails with a retryable failure while the gateway does not answer, without an outcome', async () => {
@@ -184,46 +178,38 @@ describe('openPayment', () => {
     expect(alerts()).toEqual(expected);
   });
 
-  it('changes nothing if the payment ended while the gateway was opening it', async () => {
-    const payment = await records.created();
-    const { openPayment } = opening(async () => {
-      const { ended, event } = withOutcome(payment, 'expired');
-      await records.paymentOutcomes.finalize(ended, event, noAnswer);
-      return opened('A-3');
+  const ends = async (payment: Payment) => {
+    const { ended, event } = withOutcome(payment, 'expired');
+    await records.paymentOutcomes.finalize(ended, event, noAnswer);
+  };
+  /** Temporal has given up an earlier try, which still finishes. */
+  const isOpened = async ({ id }: Payment) => {
+    await records.paymentOutcomes.recordOpened(id, {
+      reference: `A-${id}`,
+      redirect,
+      exchanges: [],
     });
+    await records.payments.sendToGateway(id, new Date());
+  };
+  it.each([
     // The workflow delivers the event. Otherwise it would wait for a payer.
-    expect(await openPayment({ id: payment.id, afterDeadline: false })).toEqual({
-      stage: 'ended',
-      status: 'expired',
-    });
-    expect(await records.paymentOutcomes.get(payment.id)).toMatchObject({
-      status: 'expired',
-      reference: null,
-    });
-  });
-
-  it('keeps the reference of an earlier try that finishes late', async () => {
+    ['that has ended meanwhile', ends, opened('A-3'), { stage: 'ended', status: 'expired' }],
+    ['that an earlier try has opened', isOpened, opened('A-6'), { stage: 'open' }],
+    [
+      'that an earlier try has opened, though this one is refused',
+      isOpened,
+      refused,
+      { stage: 'open' },
+    ],
+  ])('changes nothing of a payment %s', async (_, meanwhile, answer, stage) => {
     const payment = await records.created();
+    let before: unknown;
     const { openPayment } = opening(async () => {
-      const earlier = { reference: 'A-5', redirect, exchanges: [] };
-      await records.paymentOutcomes.recordOpened(payment.id, earlier);
-      return opened('A-6');
+      await meanwhile(payment);
+      before = await records.snapshot(payment.id);
+      return answer;
     });
-    expect(await openPayment({ id: payment.id, afterDeadline: false })).toEqual({ stage: 'open' });
-    expect(await records.paymentOutcomes.get(payment.id)).toMatchObject({ reference: 'A-5' });
-  });
-
-  it('keeps a payment open that an earlier try opened, though the second opening was refused', async () => {
-    const payment = await records.created();
-    const { openPayment } = opening(async () => {
-      // Temporal has given up an earlier try, which still finishes.
-      const earlier = { reference: 'A-4', redirect, exchanges: [] };
-      await records.paymentOutcomes.recordOpened(payment.id, earlier);
-      await records.payments.sendToGateway(payment.id, new Date());
-      return refused;
-    });
-    expect(await openPayment({ id: payment.id, afterDeadline: false })).toEqual({ stage: 'open' });
-    expect(await records.paymentOutcomes.get(payment.id)).toMatchObject({ status: 'pending' });
-    expect(await records.listEvents(payment.id)).toEqual([]);
+    expect(await openPayment({ id: payment.id, afterDeadline: false })).toEqual(stage);
+    expect(await records.snapshot(payment.id)).toEqual(before);
   });
 });

@@ -47,30 +47,20 @@ const paidWith = async (fee?: ToldFee, atOpening?: ToldFee): Promise<string> => 
 };
 
 describe('the fee that a gateway tells with a payment', () => {
-  it('becomes one movement where the merchant bears it', async () => {
+  const merchant = (amount: number): ToldFee => ({ amount, paidBy: 'merchant' });
+  const payer: ToldFee = { amount: 25, paidBy: 'payer' };
+  it.each<[string, ToldFee | undefined, ToldFee | undefined, number | null]>([
+    ['becomes one movement where the merchant bears it', undefined, merchant(25), -25],
+    ['becomes none where the payer bears it', undefined, payer, null],
+    ['becomes none where it is nothing', undefined, merchant(0), null],
+    ['becomes none where none was told', undefined, undefined, null],
+    ['counts as the opening told it', merchant(30), undefined, -30],
+    ['counts as the verification tells it, where both do', merchant(30), merchant(25), -25],
+    ['counts as the verification tells it, where the payer bears that', merchant(30), payer, null],
+  ])('%s', async (_, opening, verification, booked) => {
     await set({});
-    const id = await paidWith({ amount: 25, paidBy: 'merchant' });
-    expect(await movementsOf(id)).toEqual([['fee:…', 'fee', -25], payment]);
-  });
-
-  it('becomes none where the payer bears it, nor does one of nothing', async () => {
-    expect(await movementsOf(await paidWith({ amount: 25, paidBy: 'payer' }))).toEqual([payment]);
-    expect(await movementsOf(await paidWith({ amount: 0, paidBy: 'merchant' }))).toEqual([payment]);
-    expect(await movementsOf(await paidWith())).toEqual([payment]);
-  });
-
-  it('counts as the opening told it, unless the verification tells another one', async () => {
-    const opened: ToldFee = { amount: 30, paidBy: 'merchant' };
-    expect(await movementsOf(await paidWith(undefined, opened))).toContainEqual([
-      'fee:…',
-      'fee',
-      -30,
-    ]);
-    const other = await paidWith({ amount: 25, paidBy: 'merchant' }, opened);
-    expect(await movementsOf(other)).toContainEqual(['fee:…', 'fee', -25]);
-    expect(await movementsOf(await paidWith({ amount: 25, paidBy: 'payer' }, opened))).toEqual([
-      payment,
-    ]);
+    const fees = booked === null ? [] : [['fee:…', 'fee', booked]];
+    expect(await movementsOf(await paidWith(verification, opening))).toEqual([...fees, payment]);
   });
 
   it('is kept and not booked while the account has that off, which is so at first', async () => {

@@ -15,6 +15,7 @@ import {
   withLock,
 } from '../../../stack/programs/machine.ts';
 import { findPip, installWheel } from '../../../stack/programs/wheel.ts';
+import { oapiCodegen } from '../../../tools/go-programs.ts';
 import { documentText } from '../../../tools/release-openapi.ts';
 import { useProgram } from '../../support/runner/use-program.ts';
 import { type SharedService, useService } from '../../support/service/service.ts';
@@ -40,14 +41,7 @@ const run = async (command: string, args: string[], cwd: string, env = inherited
 type Shop = (env: Record<string, string>) => Promise<string>;
 
 const goShop = async (): Promise<Shop> => {
-  const generator = await findGoProgram(
-    {
-      name: 'oapi-codegen',
-      module: goPrograms,
-      packagePath: 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen',
-    },
-    machine,
-  );
+  const generator = await findGoProgram(oapiCodegen, machine);
   const go = await findGo(machine);
   const module = join(folder, 'go');
   mkdirSync(join(module, 'payments'), { recursive: true });

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { findGoProgram } from '../../../stack/programs/go.ts';
 import { thisMachine } from '../../../stack/programs/machine.ts';
+import { promtool } from '../../../tools/go-programs.ts';
 import { readCompose } from '../../support/checks/compose.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
 import { useProgram } from '../../support/runner/use-program.ts';
@@ -22,17 +23,9 @@ interface Rule {
   for?: string;
 }
 
-/** Prometheus's checker of rules, without service discovery, whose clients are most of the program. */
-const program = {
-  name: 'promtool',
-  module: join(import.meta.dirname, '../../../tools/prometheus'),
-  packagePath: 'github.com/prometheus/prometheus/cmd/promtool',
-  tags: 'remove_all_sd',
-};
-
 describe('promtool', () => {
-  const promtool = useProgram(() => findGoProgram(program, thisMachine()));
-  const run = (...args: string[]) => promisify(execFile)(promtool(), args, { cwd: folder });
+  const checker = useProgram(() => findGoProgram(promtool, thisMachine()));
+  const run = (...args: string[]) => promisify(execFile)(checker(), args, { cwd: folder });
 
   it('finds valid rules in deploy/alerts.yml', async () => {
     const { stdout } = await run('check', 'rules', '--lint=all', '--lint-fatal', 'alerts.yml');

@@ -1,10 +1,11 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -22,7 +23,7 @@ import {
   settingsOfQueue,
   shapes,
 } from '../../../config.ts';
-import { aFolder, writeProgram } from '../../support/stack/support.ts';
+import { aCheckout, aFolder, writeProgram } from '../../support/stack/support.ts';
 import { readCompose } from '../../support/checks/compose.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
 
@@ -178,18 +179,16 @@ describe('the image', () => {
 
 describe('deploy/make-secrets.sh', () => {
   it('refuses a Docker whose published ports the neighbours reach', () => {
-    const folder = aFolder();
-    for (const name of ['deploy', 'bin']) mkdirSync(join(folder, name));
-    cpSync(join(root, 'deploy/make-secrets.sh'), join(folder, 'deploy/make-secrets.sh'));
     const makeWith = (version: string, allow = '') => {
-      writeFileSync(join(folder, 'bin/docker'), `#!/bin/sh\necho ${version}\n`, { mode: 0o755 });
-      const env = { PATH: `${join(folder, 'bin')}:/usr/bin:/bin`, ALLOW_OLD_DOCKER: allow };
+      const checkout = aCheckout(['make-secrets.sh'], [`echo ${version}`]);
+      rmdirSync(join(checkout.folder, 'secrets'));
       const line = ['deploy/make-secrets.sh', 'https://pay.example.com'];
-      return spawnSync('sh', line, { cwd: folder, env, encoding: 'utf8' });
+      const { status, stderr } = checkout.call(line, { env: { ALLOW_OLD_DOCKER: allow } });
+      return { status, stderr, isMade: existsSync(join(checkout.folder, 'secrets')) };
     };
-    const { status, stderr } = makeWith('27.5.1');
+    const { status, stderr, isMade } = makeWith('27.5.1');
     expect([status, stderr]).toEqual([1, expect.stringContaining('27.5.1 is too old')]);
-    expect(existsSync(join(folder, 'secrets'))).toBe(false);
+    expect(isMade).toBe(false);
     expect(makeWith('27.5.1', 'true').status).toBe(0);
     expect(makeWith('28.0.0').status).toBe(0);
   });
@@ -214,9 +213,16 @@ describe('deploy/make-secrets.sh', () => {
 describe('deploy/first-purchase.sh', () => {
   /** A checkout whose `.env` and shell name the installation, as that of an operator may. */
   const anInstallation = () => {
-    const folder = aFolder();
-    for (const name of ['deploy', 'bin']) mkdirSync(join(folder, name));
-    cpSync(join(root, 'deploy/first-purchase.sh'), join(folder, 'deploy/first-purchase.sh'));
+    const { folder, call } = aCheckout(
+      ['first-purchase.sh'],
+      [
+        'echo "docker $*" >> docker-calls',
+        'case "$*" in',
+        "  *' exec '*) echo Listening; echo 'payment.paid PAY_1'; exec sleep 600 ;;",
+        '  *) echo svc_test_1 ;;',
+        'esac',
+      ],
+    );
     const names = {
       COMPOSE_FILE: 'docker-compose.yml:deploy/monitoring.yml',
       COMPOSE_PROJECT_NAME: 'payments',
@@ -224,18 +230,9 @@ describe('deploy/first-purchase.sh', () => {
     const lines = Object.entries(names).map(([name, value]) => `${name}=${value}\n`);
     writeFileSync(join(folder, '.env'), lines.join(''));
     const calls = join(folder, 'docker-calls');
-    writeProgram(join(folder, 'bin/docker'), [
-      `echo "docker $*" >> ${calls}`,
-      'case "$*" in',
-      "  *' exec '*) echo Listening; echo 'payment.paid PAY_1'; exec sleep 600 ;;",
-      '  *) echo svc_test_1 ;;',
-      'esac',
-    ]);
     writeProgram(join(folder, 'bin/curl'), ['echo PAY_1']);
     return (...args: string[]) => {
-      const env = { PATH: `${join(folder, 'bin')}:/usr/bin:/bin`, ...names };
-      const line = ['deploy/first-purchase.sh', ...args];
-      const { status } = spawnSync('sh', line, { cwd: folder, env });
+      const { status } = call(['deploy/first-purchase.sh', ...args], { env: names });
       const called = existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : [];
       return { status, called };
     };

@@ -14,19 +14,23 @@ import { startService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
 
-const service = await forFile(startService({ ownTemporal: true }));
+const service = await forFile(startService());
 const watch = createWatch(service.metricsUrls);
 const journey = (await service.anApplication()).journey;
 beforeEach(() => service.receiver.behave(() => 204));
 
-/** The metric of failed calls exists only after the first failed call. */
+/** The metric of failed calls exists only after the first failed call: the worker ends an attempt of a workflow that is over. */
 const failACall = async () => {
-  await service.engine.stop();
+  const response = Promise.withResolvers<number>();
+  service.receiver.behave(() => response.promise);
+  const id = await journey.finish('pay');
+  await until('the POST', () => service.receiver.of(id)[0]);
+  await service.client.workflow.getHandle(id).terminate('a test');
+  response.resolve(204);
   await until(
     'a failed call',
     async () => (await watch.valueOf('worker', 'temporal_request_failure_total')) > 0,
   );
-  await service.engine.start();
 };
 
 /** Makes workflow tasks fail: the workers do not have this workflow type. */

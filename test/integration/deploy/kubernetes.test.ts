@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { findGoProgram } from '../../../stack/programs/go.ts';
 import { thisMachine } from '../../../stack/programs/machine.ts';
+import { kubernetesCheck } from '../../../tools/go-programs.ts';
 import { readCompose } from '../../support/checks/compose.ts';
 import { projectFiles, readProjectFile } from '../../support/checks/project-files.ts';
 import { useProgram } from '../../support/runner/use-program.ts';
@@ -60,15 +61,8 @@ const ours = Object.entries(services).filter(
 );
 const settings = manifests.find(({ kind }) => kind === 'ConfigMap')?.data ?? {};
 
-const program = {
-  name: 'kubernetes-check',
-  module: join(import.meta.dirname, '../../../tools/kubernetes'),
-  packagePath: '.',
-  sources: ['main.go'],
-};
-
 describe('the strict reader of Kubernetes', () => {
-  const check = useProgram(() => findGoProgram(program, thisMachine()));
+  const check = useProgram(() => findGoProgram(kubernetesCheck, thisMachine()));
   const run = (...paths: string[]) => promisify(execFile)(check(), paths);
 
   it('accepts every manifest', async () => {

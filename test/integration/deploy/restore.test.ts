@@ -1,32 +1,22 @@
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { aFolder } from '../../support/stack/support.ts';
-
-const root = resolve(import.meta.dirname, '../../..');
+import { aCheckout } from '../../support/stack/support.ts';
 
 /** Docker as far as the script sees it: it reads its standard input, as `run` and `exec` do, and keeps the calls. */
-const docker = `#!/bin/sh
-echo "$*" | head -n 1 >> calls
-case "$*" in *' run '* | *' exec '*) cat > /dev/null ;; esac
-`;
+const docker = [
+  'echo "$*" | head -n 1 >> calls',
+  `case "$*" in *' run '* | *' exec '*) cat > /dev/null ;; esac`,
+];
 
 /** Restores a backup. @returns the exit code, the output, and whether all services have started */
 const restore = ({ answer = '', options = [] }: { answer?: string; options?: string[] }) => {
-  const folder = aFolder();
-  for (const name of ['deploy', 'bin']) mkdirSync(join(folder, name));
-  cpSync(join(root, 'deploy/restore.sh'), join(folder, 'deploy/restore.sh'));
-  writeFileSync(join(folder, 'bin/docker'), docker, { mode: 0o755 });
+  const { folder, call } = aCheckout(['restore.sh'], docker);
   writeFileSync(join(folder, 'backup'), '');
-  const { status, stdout } = spawnSync('sh', ['deploy/restore.sh', 'backup', ...options], {
-    cwd: folder,
-    env: { PATH: `${join(folder, 'bin')}:/usr/bin:/bin` },
-    input: answer,
-    encoding: 'utf8',
-  });
+  const line = ['deploy/restore.sh', 'backup', ...options];
+  const { status, stdout } = call(line, { input: answer });
   const calls = readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n');
-  const at = (text: string) => calls.findIndex((call) => call.includes(text));
+  const at = (text: string) => calls.findIndex((each) => each.includes(text));
   const ends = at('update console_sessions set ended_at');
   const lists = at('update payments set checkout_at');
   const starts = calls.indexOf('compose up -d --wait');

@@ -1,45 +1,33 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import {
-  cpSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parseKeyRing } from '../../../config.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
-import { aFolder } from '../../support/stack/support.ts';
+import { compileCache } from '../../support/runner/compile-cache.ts';
+import { aCheckout } from '../../support/stack/support.ts';
 import { forFile } from '../../support/for-file.ts';
 
-const root = resolve(import.meta.dirname, '../../..');
+const admin = resolve(import.meta.dirname, '../../../admin/cli/main.ts');
 const names = ['secrets-key', 'webhooks-key', 'notifications-key'] as const;
 
 const records = await forFile(startRecords());
 
 /** Docker with one container, whose admin is the real one. While the file `unhealthy` is there, new containers fail. */
-const docker = `#!/bin/sh
-case "$*" in
-  *'ps --all --quiet'*) echo c1 ;;
-  *' up -d --wait --no-deps --no-recreate'*) echo renewed >> renewals; [ ! -e unhealthy ] ;;
-  *' run --rm -T admin '*) shift 5; exec "${process.execPath}" ${join(root, 'admin/cli/main.ts')} "$@" --as tests ;;
-esac
-`;
+const docker = [
+  'case "$*" in',
+  "  *'ps --all --quiet'*) echo c1 ;;",
+  "  *' up -d --wait --no-deps --no-recreate'*) echo renewed >> renewals; [ ! -e unhealthy ] ;;",
+  `  *' run --rm -T admin '*) shift 5; exec "${process.execPath}" ${admin} "$@" --as tests ;;`,
+  'esac',
+];
 
 /** An installation whose webhook secret, credentials and notification secret are sealed with the key 2026-11. */
 const anInstallation = async () => {
-  const folder = aFolder();
-  for (const name of ['deploy', 'secrets', 'bin']) mkdirSync(join(folder, name));
-  for (const name of ['rotate-secrets-key.sh', 'renew.sh'])
-    cpSync(join(root, 'deploy', name), join(folder, 'deploy', name));
-  writeFileSync(join(folder, 'bin/docker'), docker, { mode: 0o755 });
+  const { folder, path } = aCheckout(['rotate-secrets-key.sh', 'renew.sh'], docker);
   const file = (name: string) => join(folder, 'secrets', name);
   const key = () => `2026-11:${randomBytes(32).toString('base64')}`;
   for (const name of [...names, 'payers-key']) writeFileSync(file(name), `${key()}\n`);
@@ -79,7 +67,8 @@ const anInstallation = async () => {
       promisify(execFile)('sh', ['deploy/rotate-secrets-key.sh', ...args], {
         cwd: folder,
         env: {
-          PATH: `${join(folder, 'bin')}:/usr/bin:/bin`,
+          PATH: path,
+          NODE_COMPILE_CACHE: compileCache,
           DATABASE_URL: records.url,
           SECRETS_KEY_FILE: file('secrets-key'),
           WEBHOOKS_KEY_FILE: file('webhooks-key'),
@@ -125,26 +114,19 @@ describe('deploy/rotate-secrets-key.sh', () => {
     expect(new Set(await sealed())).toEqual(new Set([first]));
   });
 
-  it('runs again after a rotation that stopped', async () => {
-    const { run, keyIds, sealed, unhealthy } = await anInstallation();
-    writeFileSync(unhealthy, '');
-    await expect(run()).rejects.toThrow('Command failed');
-    rmSync(unhealthy);
-    const [[stopped = '']] = keyIds() as [string[]];
-    await run();
-    const [[first = '']] = keyIds() as [string[]];
-    expect(keyIds()).toEqual(names.map(() => [first, stopped, '2026-11']));
-    expect(new Set(await sealed())).toEqual(new Set([first]));
-  });
-
-  it('keeps the old key of payers for 26 hours, and no copy of it', async () => {
-    const { run, age, payersKeyIds, copies, unhealthy, read } = await anInstallation();
+  it('runs again after a rotation that stopped, and keeps the old key of payers for 26 hours, and no copy of it', async () => {
+    const { run, age, keyIds, sealed, payersKeyIds, copies, unhealthy, read } =
+      await anInstallation();
     // Until all processes know the new key, the old one seals.
     writeFileSync(unhealthy, '');
     await expect(run()).rejects.toThrow('Command failed');
     expect(payersKeyIds()[0]).toBe('2026-11');
+    const [[stopped = '']] = keyIds() as [string[]];
     rmSync(unhealthy);
     await run();
+    const [[newest = '']] = keyIds() as [string[]];
+    expect(keyIds()).toEqual(names.map(() => [newest, stopped, '2026-11']));
+    expect(new Set(await sealed())).toEqual(new Set([newest]));
     const [first = ''] = payersKeyIds();
     expect(first).not.toBe('2026-11');
     expect(payersKeyIds().at(-1)).not.toBe(first);

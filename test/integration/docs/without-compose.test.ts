@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
@@ -30,33 +30,18 @@ const blockOf = (heading: string, folder: string): string => {
   return block.replaceAll('/etc/payments', join(folder, 'etc'));
 };
 
-it('the keys of the page are keys, and only their owner reads them', async () => {
-  const folder = aFolder();
-  await promisify(execFile)('sh', ['-euc', blockOf('Keys and settings', folder)], { cwd: root });
-  for (const name of ['secrets-key', 'webhooks-key', 'notifications-key', 'payers-key']) {
-    const file = join(folder, 'etc', name);
-    expect(parseKeyRing(readFileSync(file, 'utf8').trim()).keys.size).toBe(1);
-    const { stdout } = await promisify(execFile)('stat', ['-c', '%a', file]);
-    expect(stdout).toBe('600\n');
-  }
-});
-
 it("the page's blocks start Temporal's server on a new Postgres, and set up its namespace", async () => {
   const folder = aFolder();
   const postgres = await startOwnPostgres();
   onTestFinished(() => postgres.drop());
   await postgres.sql`create role temporal login createdb password 'a-password'`;
-  const ports = await choosePorts({
-    frontend: 0,
-    frontendM: 0,
-    history: 0,
-    historyM: 0,
-    matching: 0,
-    matchingM: 0,
-    worker: 0,
-    workerM: 0,
-    metrics: 0,
-  });
+  // Instead of the usual ports, at which another server may listen.
+  const parts = ['FRONTEND', 'HISTORY', 'MATCHING', 'WORKER'];
+  const names = parts.flatMap((part) => [`${part}_GRPC_PORT`, `${part}_MEMBERSHIP_PORT`]);
+  const { metrics, ...ports } = await choosePorts(
+    Object.fromEntries([...names, 'metrics'].map((name) => [name, 0])),
+  );
+  const address = `127.0.0.1:${ports['FRONTEND_GRPC_PORT']}`;
   const checkout = join(folder, 'checkout');
   mkdirSync(join(folder, 'etc'));
   mkdirSync(join(folder, 'bin'));
@@ -81,37 +66,17 @@ it("the page's blocks start Temporal's server on a new Postgres, and set up its 
     settings,
     [
       readFileSync(settings, 'utf8').trimEnd(),
-      // Instead of the usual ports, at which another server may listen.
       `DB_PORT=${new URL(postgres.url).port}`,
-      `FRONTEND_GRPC_PORT=${ports.frontend}`,
-      `FRONTEND_MEMBERSHIP_PORT=${ports.frontendM}`,
-      `HISTORY_GRPC_PORT=${ports.history}`,
-      `HISTORY_MEMBERSHIP_PORT=${ports.historyM}`,
-      `MATCHING_GRPC_PORT=${ports.matching}`,
-      `MATCHING_MEMBERSHIP_PORT=${ports.matchingM}`,
-      `WORKER_GRPC_PORT=${ports.worker}`,
-      `WORKER_MEMBERSHIP_PORT=${ports.workerM}`,
-      `PROMETHEUS_ENDPOINT=127.0.0.1:${ports.metrics}`,
+      ...Object.entries(ports).map(([name, port]) => `${name}=${port}`),
+      `PROMETHEUS_ENDPOINT=127.0.0.1:${metrics}`,
       '',
     ].join('\n'),
   );
   const found = programs();
-  const path = [
-    dirname(found.server),
-    dirname(found.sqlTool),
-    dirname(process.execPath),
-    '/usr/bin',
-    '/bin',
-  ].join(':');
+  const folders = [found.server, found.sqlTool, process.execPath].map((file) => dirname(file));
+  const shell = { cwd: checkout, env: { PATH: [...folders, '/usr/bin', '/bin'].join(':') } };
   const run = (script: string) =>
-    promisify(execFile)(
-      'sh',
-      ['-euc', script.replaceAll('127.0.0.1:7233', `127.0.0.1:${ports.frontend}`)],
-      {
-        cwd: checkout,
-        env: { PATH: path },
-      },
-    );
+    promisify(execFile)('sh', ['-euc', script.replaceAll('127.0.0.1:7233', address)], shell);
 
   const [schema = '', server = ''] = blockOf("Temporal's server", folder).split(
     /(?=^temporal-server start$)/m,
@@ -122,17 +87,12 @@ it("the page's blocks start Temporal's server on a new Postgres, and set up its 
   const child = spawn(
     'sh',
     ['-euc', `${schema.replace(/^.*create-schema.*$/m, '')} exec ${server}`],
-    {
-      cwd: checkout,
-      env: { PATH: path },
-      stdio: 'ignore',
-    },
+    { ...shell, stdio: 'ignore' },
   );
   onTestFinished(async () => {
     child.kill();
     if (child.exitCode === null) await once(child, 'exit');
   });
-  const address = `127.0.0.1:${ports.frontend}`;
   const connection = await until('the server answers', () =>
     Connection.connect({ address, connectTimeout: 2_000 }).catch(() => undefined),
   );
@@ -208,9 +168,14 @@ it.each([
   );
 });
 
-it('payments-admin has the settings of the admin in docker-compose.yml, and the keys of the page', async () => {
+it('payments-admin has the settings of the admin in docker-compose.yml, and the keys of the page, which only their owner reads', async () => {
   const folder = aFolder();
   await promisify(execFile)('sh', ['-euc', blockOf('Keys and settings', folder)], { cwd: root });
+  for (const name of ['secrets-key', 'webhooks-key', 'notifications-key', 'payers-key']) {
+    const file = join(folder, 'etc', name);
+    expect(parseKeyRing(readFileSync(file, 'utf8').trim()).keys.size).toBe(1);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  }
   writeFileSync(join(folder, 'etc/admin-database-url'), 'postgres://admin@localhost/payments\n');
   const script = readProjectFile('deploy/systemd/payments-admin')
     .replaceAll('/etc/payments', join(folder, 'etc'))

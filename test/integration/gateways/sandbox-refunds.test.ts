@@ -8,7 +8,7 @@ import type { GatewayRefund, OpenedPayment } from '../../../gateways/gateway.ts'
 import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
 import { createSandboxRefunds, insertPlannedRefund } from '../../../postgres/sandbox-refunds.ts';
 import { aDatabase } from '../../support/data/database.ts';
-import { adapterOf, aGatewayPayment, newRefundId } from '../../support/gateways/fixture.ts';
+import { adapterOf, aGatewayPayment, aGatewayRefund } from '../../support/gateways/fixture.ts';
 import { forFile } from '../../support/for-file.ts';
 
 const database = await forFile(aDatabase());
@@ -32,15 +32,8 @@ const paid = async (): Promise<OpenedPayment> => {
   await gateway.verify(opened);
   return opened;
 };
-const aRefund = (amount: number): GatewayRefund => ({
-  id: newRefundId(),
-  amount,
-  timesTold: 0,
-  toldAt: null,
-  isReversible: false,
-});
 const planned = async (payment: OpenedPayment, plan: object, amount = 500) => {
-  const refund = aRefund(amount);
+  const refund = aGatewayRefund(amount);
   await sql`
     with refund as (select ${refund.id} as id, ${payment.id} as payment_id, ${amount}::bigint as amount)
     ${insertPlannedRefund(sql, SandboxRefundPlan.parse(plan))}`;
@@ -105,7 +98,7 @@ it.each([
 it('never gives back more than was paid, also with refunds of the dashboard', async () => {
   const payment = await paid();
   expect(await books.makeAtDashboard(payment.reference, 750)).toBe(true);
-  const all = await Promise.all([1, 2, 3].map(() => tell(payment, aRefund(500))));
+  const all = await Promise.all([1, 2, 3].map(() => tell(payment, aGatewayRefund(500))));
   const accepted = all.filter((answer) => answer?.result === 'accepted');
   expect([all.length, accepted.length]).toEqual([3, 1]);
   expect(await list(payment)).toMatchObject([
@@ -118,14 +111,14 @@ it('can give back again what failed', async () => {
   const payment = await paid();
   const refund = await planned(payment, { outcome: 'failed', after_seconds: 60 }, 1_250);
   await tell(payment, refund);
-  expect(await tell(payment, aRefund(1))).toMatchObject({ failureCode: 'already_refunded' });
+  expect(await tell(payment, aGatewayRefund(1))).toMatchObject({ failureCode: 'already_refunded' });
   await wait(refund, '61 seconds');
-  expect(await tell(payment, aRefund(1_250))).toMatchObject({ result: 'accepted' });
+  expect(await tell(payment, aGatewayRefund(1_250))).toMatchObject({ result: 'accepted' });
 });
 
 it('gives nothing back of a payment that is not paid', async () => {
   const payment = { ...(await paid()), reference: 'SBXunknown' };
-  expect(await tell(payment, aRefund(1))).toMatchObject({ failureCode: 'not_refundable' });
+  expect(await tell(payment, aGatewayRefund(1))).toMatchObject({ failureCode: 'not_refundable' });
   expect(await books.makeAtDashboard('SBXunknown', 1)).toBe(false);
 });
 

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import { accountDayWorkflowId } from '../../../temporal/messages.ts';
-import { operationsOn } from '../../support/service/admin-operations.ts';
+import { operationsOf } from '../../support/service/admin-operations.ts';
 import { runLine } from '../../support/service/admin-line.ts';
 import { refund, refundBecomes } from '../../support/service/refunds.ts';
 import { useService } from '../../support/service/service.ts';
@@ -14,23 +13,13 @@ const gateway = 'stripe-with-a-book';
 const stripe = await forFile(addStripe(service, gateway));
 const { application, journey } = await service.anApplication();
 
-const operations = operationsOn(service.sql, {
-  temporal: async () => createTemporalAdmin(service.client),
-});
+const operations = operationsOf(service);
 const admin = async (...line: string[]) => {
   const { code, out, notes } = await runLine(() => operations, line);
   expect(code, notes).toBe(0);
   return out;
 };
 const today = () => new Date().toISOString().slice(0, 10);
-
-const paidPayment = async () => {
-  const id = await journey.atGateway({ gateway });
-  const reference = stripe.referenceOf(id);
-  stripe.pay(reference);
-  await journey.verify(id);
-  return { id, reference };
-};
 
 /** Compares the day, and waits for the end. */
 const compare = async (of: string, day = today()) => {
@@ -43,7 +32,7 @@ const differences = async (...options: string[]) => {
 };
 
 it('finds a refund of the dashboard and somebody’s charge, and mends what it can', async () => {
-  const { id, reference } = await paidPayment();
+  const { id, reference } = await stripe.paid(journey);
   const { json } = await refund(journey, id, { amount: 200 });
   await refundBecomes(journey, String(json['refund_id']), 'succeeded');
   stripe.refundAtDashboard(reference, 300);

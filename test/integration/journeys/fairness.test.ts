@@ -50,8 +50,8 @@ it('an application whose receiver hangs uses a quarter of the delivery slots and
     });
     return undefined;
   });
-  const idsOfA = await many(120, () => aPaidOne(ofA));
-  const idsOfB = await many(10, () => aPaidOne(ofB));
+  const idsOfA = await many(slots + 15, () => aPaidOne(ofA));
+  const idsOfB = await many(4, () => aPaidOne(ofB));
 
   await Promise.all(idsOfA.map((id) => ofA.comeBack(id)));
   await until('A uses all of its slots', () => inside === slots);
@@ -89,7 +89,7 @@ it('an application with many due tasks does not delay the tasks of another appli
   const [a, b] = [await service.anApplication(), await service.anApplication()];
   await service.worker.stop();
   const idsOfA = await many(100, () => createJourney(service, a.token).create());
-  const idsOfB = await many(5, () => createJourney(service, b.token).create());
+  const idsOfB = await many(3, () => createJourney(service, b.token).create());
   await until('all workflows have started', async () => {
     const left = await service.sql`select from workflow_outbox`;
     return left.length === 0;

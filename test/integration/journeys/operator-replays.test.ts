@@ -5,14 +5,13 @@ import { promisify } from 'node:util';
 import type { WorkflowFailedError } from '@temporalio/client';
 import Stripe from 'stripe';
 import { beforeEach, describe, expect, inject, it } from 'vitest';
-import { eventId } from '../../../contract/ids.ts';
-import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
-import { createDeliveries } from '../../../postgres/deliveries.ts';
+import { eventId, newPaymentId } from '../../../contract/ids.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { createWorkflowCalls } from '../../../temporal/workflow-calls.ts';
+import { manyPayments, writeDeliveries } from '../../support/data/payments.ts';
 import { forFile } from '../../support/for-file.ts';
 import { createJourney } from '../../support/service/journey.ts';
-import { operationsOn } from '../../support/service/admin-operations.ts';
+import { operationsOf } from '../../support/service/admin-operations.ts';
 import { startReceiver, type Receiver } from '../../support/service/receiver.ts';
 import { useService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
@@ -20,10 +19,7 @@ import { until } from '../../support/until.ts';
 
 const service = await forFile(useService());
 const elsewhere = await forFile(startReceiver());
-const operations = operationsOn(service.sql, {
-  webhookKeyRing: service.webhookKeyRing,
-  temporal: async () => createTemporalAdmin(service.client),
-});
+const operations = operationsOf(service);
 beforeEach(() => service.receiver.behave(() => 500));
 
 const statusOf = async (id: string) => {
@@ -47,20 +43,6 @@ const exhaustedPayment = async () => {
     'Workflow execution failed',
   );
   return { ...made, id, journey };
-};
-
-/** Of one application. */
-const manyExhausted = async (count: number) => {
-  const { token, application } = await service.anApplication();
-  const journey = createJourney(service, token);
-  const ids: string[] = [];
-  for (let payment = 0; payment < count; payment += 1) ids.push(await journey.finish('pay'));
-  for (const id of ids) {
-    await until('the first attempt', () => service.receiver.of(id)[0]);
-    await skipAllTime(service.client, id);
-  }
-  for (const id of ids) await becomes(id, 'exhausted');
-  return { application, ids };
 };
 
 /** Has the new run of a replay make its six attempts without their delays. */
@@ -103,7 +85,9 @@ describe('replaying an exhausted delivery', () => {
   });
 
   it('stops on Ctrl-C before the next of many, and leaves the others', async () => {
-    const { application, ids } = await manyExhausted(4);
+    const { application } = await service.anApplication();
+    const payments = manyPayments(4, () => ({ id: newPaymentId(), application }));
+    await writeDeliveries(service.sql, payments, () => ({ status: 'exhausted' }));
     const env = {
       DATABASE_URL: inject('sharedService').databaseUrl,
       TEMPORAL_ADDRESS: inject('sharedService').temporalAddress,
@@ -125,7 +109,7 @@ describe('replaying an exhausted delivery', () => {
     expect([status, perSecond]).toEqual(['stopped', 1]);
     expect(out).toContain('stopped');
     const waiting = await service.sql`
-      select from deliveries where payment_id = any(${ids}) and round = 1`;
+      select from deliveries where application = ${application} and round = 1`;
     expect(waiting).toHaveLength(4 - begun);
     expect(waiting.length).toBeGreaterThan(0);
   });
@@ -228,27 +212,5 @@ describe('a failing delivery', () => {
       .slice(2)
       .map(({ at }, index) => Math.round((Number(at) - Number(attempts[index + 1]?.at)) / 60_000));
     expect(gaps).toEqual([5, 30, 120, 720]);
-  });
-
-  it('is sent at once in the same round, and by the sweeper if the process died before it told the workflow', async () => {
-    const { id, waits } = await aFailing();
-    // Until the next attempt is half an hour away.
-    for (const number of [2, 3]) {
-      await ageAttempts(id);
-      await operations.replays.replayOne(eventId(id), null);
-      await until('it is sent', () => numbersOf(service.receiver, id).at(-1) === number);
-      await waits();
-    }
-    await ageAttempts(id);
-    service.receiver.behave(() => 204);
-    const sixMinutesAgo = new Date(Date.now() - 6 * 60_000);
-    const start = { from: ['pending'], trigger: 'admin', now: sixMinutesAgo } as const;
-    expect(await createDeliveries(service.sql).replay(eventId(id), start)).toMatchObject({ id });
-    await becomes(id, 'delivered');
-    expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4]);
-    const eventIds = service.receiver.of(id).map(({ headers }) => headers['x-service-event-id']);
-    expect(new Set(eventIds)).toEqual(new Set([eventId(id)]));
-    const rows = await service.sql`select round from deliveries where payment_id = ${id}`;
-    expect(rows).toEqual([{ round: 1 }]);
   });
 });

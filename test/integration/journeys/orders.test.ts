@@ -1,11 +1,9 @@
 import { expect, it } from 'vitest';
-import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import { accountDayWorkflowId } from '../../../temporal/messages.ts';
 import { entryIn } from '../../fakes/server.ts';
 import { runLine } from '../../support/service/admin-line.ts';
-import { operationsOn } from '../../support/service/admin-operations.ts';
+import { operationsOf, operationsOn } from '../../support/service/admin-operations.ts';
 import { startProviders, type ProviderName } from '../../support/service/providers.ts';
-import { refund, refundBecomes } from '../../support/service/refunds.ts';
 import { startService } from '../../support/service/service.ts';
 import { addStripe } from '../../support/service/stripe-account.ts';
 import { until } from '../../support/until.ts';
@@ -86,18 +84,6 @@ it('a create of a paid order is refused, the repeat of a stored one is not', asy
   expect(await eventsOf(open)).toEqual(lost);
 });
 
-it('Stripe has the money of both at once: the second is given back, and no person is needed', async () => {
-  const order = anOrder();
-  const one = await send('stripe', order);
-  const other = await send('stripe', order);
-  await Promise.all([pay(one), pay(other)]);
-  await comeBack(one, 'paid');
-  expect(await eventsOf(other.id)).toEqual(lost);
-  expect(await lateOf(other)).toBe('reversed');
-  expect(providers.entry('stripe', one.reference).reversed).toBe(0);
-  expect(providers.entry('stripe', other.reference).reversed).toBe(1);
-});
-
 it.each([
   ['before it has taken the money, which goes home', 'cut', 'returns'],
   ['after it has taken the money, which is given back', 'lost', 'reversed'],
@@ -131,52 +117,25 @@ it.each([
   },
 );
 
-it('an order that was given back can be paid again', async () => {
-  const order = anOrder();
-  const payOnce = async () => {
-    const id = await journey.atGateway(order);
-    await journey.choose(id, 'pay');
-    await isPaid(id);
-    return id;
-  };
-  const first = await payOnce();
-  const { json } = await refund(journey, first);
-  await refundBecomes(journey, String(json['refund_id']), 'succeeded');
-  const second = await payOnce();
-  const again = await journey.request('POST', '/api/v1/payments', {
-    ...order,
-    amount: 1250,
-    currency: 'EUR',
-  });
-  expect(again.json).toMatchObject({ error: { details: { payment_id: second } } });
-});
-
 /** Its payers come back, and load the page again, until all payments of the order have ended. */
 const allEnd = (order: { order_id: string }, back: () => Promise<unknown>) =>
-  until(
-    'all payments of the order have ended',
-    async () => {
-      await back();
-      const rows = await service.sql<{ status: string; code: string | null }[]>`
+  until('all payments of the order have ended', async () => {
+    await back();
+    const rows = await service.sql<{ status: string; code: string | null }[]>`
         select status, failure_code as code from payments where order_id = ${order.order_id}`;
-      const isOpen = rows.some(({ status }) => status === 'pending' || status === 'processing');
-      return !isOpen && rows.map(({ status, code }) => code ?? status).toSorted();
-    },
-    400_000,
-  );
-const oneOf50 = [...Array.from({ length: 49 }, () => 'order_already_paid'), 'paid'];
+    const isOpen = rows.some(({ status }) => status === 'pending' || status === 'processing');
+    return !isOpen && rows.map(({ status, code }) => code ?? status).toSorted();
+  });
+const tried = 20;
+const oneOfAll = [...Array.from({ length: tried - 1 }, () => 'order_already_paid'), 'paid'];
 /** The ends of the money of the order's late payments, once all of it is there. */
 const lateResults = (order: { order_id: string }) =>
-  until(
-    'the money of 49 goes home',
-    async () => {
-      const rows = await service.sql<{ result: string | null }[]>`
+  until('the money of the others goes home', async () => {
+    const rows = await service.sql<{ result: string | null }[]>`
         select l.result from late_payments l join payments p on p.id = l.payment_id
         where p.order_id = ${order.order_id}`;
-      return rows.length === 49 && rows.every(({ result }) => result) && rows;
-    },
-    400_000,
-  );
+    return rows.length === tried - 1 && rows.every(({ result }) => result) && rows;
+  });
 const movementsOf = async (order: { order_id: string }) => {
   const rows = await service.sql<{ kind: string; count: number }[]>`
     select kind, count(*)::int from movements where order_id = ${order.order_id} group by kind`;
@@ -184,9 +143,7 @@ const movementsOf = async (order: { order_id: string }) => {
 };
 /** Compares today's movements with the gateways' own books. */
 const differencesAt = async (...gateways: string[]) => {
-  const { accounts } = operationsOn(service.sql, {
-    temporal: async () => createTemporalAdmin(service.client),
-  });
+  const { accounts } = operationsOf(service);
   const days = await service.sql<{ gateway: string; day: string }[]>`
     select distinct gateway, day::text from movements where gateway = any(${gateways})`;
   for (const { gateway, day } of days) {
@@ -197,58 +154,54 @@ const differencesAt = async (...gateways: string[]) => {
     select kind, subject from account_differences where gateway = any(${gateways}) and state = 'open'`;
 };
 
-it(
-  '50 payments of an order are paid at once while two workers die: one is verified',
-  { timeout: 900_000 },
-  async () => {
-    const order = anOrder();
-    const other = await service.anotherWorker();
-    const sent: Sent[] = [];
-    for (let nth = 0; nth < 25; nth += 1)
-      sent.push(await send('zarinpal', order), await send('zibal', order));
-    await Promise.all(sent.map(pay));
-    const back = () =>
-      Promise.all(sent.map(({ name, reference }) => providers.comeBack(journey, name, reference)));
-    const first = back();
-    for (const worker of [service.worker, other]) {
-      await worker.kill();
-      await worker.start();
-    }
-    await first;
-    expect(await allEnd(order, back)).toEqual(oneOf50);
-    expect(sent.map(verified).filter((count) => count > 0)).toEqual([1]);
-    const results = await lateResults(order);
-    expect(new Set(results.map(({ result }) => result))).toEqual(new Set(['returns']));
-    // Money that nobody has verified is in no book.
-    expect(await movementsOf(order)).toEqual({ payment: 1 });
-    expect(await differencesAt('zarinpal', 'zibal')).toEqual([]);
-  },
-);
+it('20 payments of an order are paid at once while two workers die: one is verified', async () => {
+  const order = anOrder();
+  const other = await service.anotherWorker();
+  const sent: Sent[] = [];
+  for (let nth = 0; nth < tried / 2; nth += 1)
+    sent.push(await send('zarinpal', order), await send('zibal', order));
+  await Promise.all(sent.map(pay));
+  const back = () =>
+    Promise.all(sent.map(({ name, reference }) => providers.comeBack(journey, name, reference)));
+  const first = back();
+  for (const worker of [service.worker, other]) {
+    await worker.kill();
+    await worker.start();
+  }
+  await first;
+  expect(await allEnd(order, back)).toEqual(oneOfAll);
+  expect(sent.map(verified).filter((count) => count > 0)).toEqual([1]);
+  const results = await lateResults(order);
+  expect(new Set(results.map(({ result }) => result))).toEqual(new Set(['returns']));
+  // Money that nobody has verified is in no book.
+  expect(await movementsOf(order)).toEqual({ payment: 1 });
+  expect(await differencesAt('zarinpal', 'zibal')).toEqual([]);
+});
 
-it(
-  '50 payments of an order are paid at once at Stripe: 49 are given back, and nobody is called',
-  { timeout: 900_000 },
-  async () => {
-    const order = anOrder();
-    const shop = await service.anApplication({ mode: 'live', ordersPaidOnce: true });
-    const references: string[] = [];
-    for (let nth = 0; nth < 50; nth += 1) {
-      const id = await shop.journey.create({ ...order, gateway: 'stripe-live' });
-      expect((await shop.journey.checkout(id)).status).toBe(302);
-      references.push(stripeLive.referenceOf(id));
-    }
-    references.forEach(stripeLive.pay);
-    const back = () =>
-      Promise.all(references.map((each) => shop.journey.call('GET', stripeLive.back(each).url)));
-    expect(await allEnd(order, back)).toEqual(oneOf50);
-    const results = await lateResults(order);
-    expect(new Set(results.map(({ result }) => result))).toEqual(new Set(['reversed']));
-    const reversals = references.map((each) => entryIn(stripeLive.book, each).reversed);
-    expect(reversals.filter((count) => count === 1)).toHaveLength(49);
-    expect(stripeLive.refunds).toHaveLength(49);
-    expect(await movementsOf(order)).toEqual({ payment: 1, late_payment: 49, late_reversal: 49 });
-    expect(await differencesAt('stripe-live')).toEqual([]);
-    const lines = service.workers.flatMap((worker) => worker.lines);
-    expect(lines.filter((line) => line.includes('"alert"'))).toEqual([]);
-  },
-);
+it('20 payments of an order are paid at once at Stripe: 19 are given back, and nobody is called', async () => {
+  const order = anOrder();
+  const shop = await service.anApplication({ mode: 'live', ordersPaidOnce: true });
+  const references: string[] = [];
+  for (let nth = 0; nth < tried; nth += 1) {
+    const id = await shop.journey.create({ ...order, gateway: 'stripe-live' });
+    expect((await shop.journey.checkout(id)).status).toBe(302);
+    references.push(stripeLive.referenceOf(id));
+  }
+  references.forEach(stripeLive.pay);
+  const back = () =>
+    Promise.all(references.map((each) => shop.journey.call('GET', stripeLive.back(each).url)));
+  expect(await allEnd(order, back)).toEqual(oneOfAll);
+  const results = await lateResults(order);
+  expect(new Set(results.map(({ result }) => result))).toEqual(new Set(['reversed']));
+  const reversals = references.map((each) => entryIn(stripeLive.book, each).reversed);
+  expect(reversals.filter((count) => count === 1)).toHaveLength(tried - 1);
+  expect(stripeLive.refunds).toHaveLength(tried - 1);
+  expect(await movementsOf(order)).toEqual({
+    payment: 1,
+    late_payment: tried - 1,
+    late_reversal: tried - 1,
+  });
+  expect(await differencesAt('stripe-live')).toEqual([]);
+  const lines = service.workers.flatMap((worker) => worker.lines);
+  expect(lines.filter((line) => line.includes('"alert"'))).toEqual([]);
+});

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import { createJourney } from '../../support/service/journey.ts';
+import { answered, createJourney } from '../../support/service/journey.ts';
 import { countUpdates } from '../../support/service/scripted-worker.ts';
-import { startService } from '../../support/service/service.ts';
+import { useOwnApi, useService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
 
-const service = await forFile(startService());
+const service = await forFile(useService());
 /** A second API process, which shares nothing with the first but Postgres and Temporal. */
-const other = await service.anotherApi();
+const other = await forFile(useOwnApi());
 
 const aJourney = async () => createJourney(service, (await service.anApplication()).token);
 const updatesOf = (id: string) => countUpdates(service.client.workflow.getHandle(id));
@@ -18,12 +18,8 @@ const mostUpdates = (seconds: number) => 1 + Math.ceil(seconds / 3);
 const secondsSince = (began: number) => (performance.now() - began) / 1000;
 
 type Journey = ReturnType<typeof createJourney>;
-/** On a busy machine the gateway's answer takes longer than a request may wait, so the caller asks again. */
-const verify = (journey: Journey, id: string) =>
-  until('an answer', async () => {
-    const answer = await journey.verify(id);
-    return answer.status !== 503 && answer;
-  });
+/** On a busy machine the gateway's answer takes longer than a request may wait. */
+const verify = (journey: Journey, id: string) => answered(() => journey.verify(id));
 const comeBack = (journey: Journey, id: string) =>
   until('an answer', async () => {
     const answer = await journey.comeBack(id);
@@ -131,6 +127,7 @@ describe('many requests for one payment', () => {
     );
     const asking = [];
     const comingBack = [];
+    // Longer than the 10 seconds that a request waits.
     for (const end = performance.now() + 12_000; performance.now() < end;) {
       asking.push(journey.verify(id));
       comingBack.push(journey.comeBack(id));

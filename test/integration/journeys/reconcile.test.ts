@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import type { ReconcileOptions } from '../../../admin/operations/reconciliation.ts';
 import { eventId, newPaymentId } from '../../../contract/ids.ts';
 import { paymentsQueue, paymentWorkflow } from '../../../temporal/messages.ts';
 import { paymentStartOptions } from '../../../temporal/start-options.ts';
 import { belongsTo } from '../../support/data/rows-of-payment.ts';
-import { operationsOn } from '../../support/service/admin-operations.ts';
+import { operationsOf } from '../../support/service/admin-operations.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
@@ -19,12 +18,11 @@ const postgres = await startOwnPostgres();
 const service = await forFile(startService({ database: postgres }));
 const { journey } = await service.anApplication();
 
-const operations = () =>
-  operationsOn(service.sql, { temporal: async () => createTemporalAdmin(service.client) });
+const operations = operationsOf(service);
 
 const usual = { since: null, limit: 1_000, scan: 100_000, heal: false, reason: null };
 const reconcile = (options: Partial<ReconcileOptions> = {}) =>
-  operations().reconcile({ ...usual, ...options });
+  operations.reconcile({ ...usual, ...options });
 
 const differencesOf = async (id: string, options = {}) =>
   (await reconcile(options)).differences
@@ -79,7 +77,7 @@ describe('reconcile', () => {
     expect(await statusOfWorkflow(id)).toBe('RUNNING');
     expect(await differencesOf(id)).toEqual([]);
     const filter = { subject: `payment:${id}`, limit: 1 };
-    expect(await operations().auditLog(filter)).toMatchObject([
+    expect(await operations.auditLog(filter)).toMatchObject([
       { actor: 'ada', action: 'payment.heal' },
     ]);
     await journey.choose(id, 'pay');
@@ -97,7 +95,7 @@ describe('reconcile', () => {
     await service.client.workflow.getHandle(id).result();
     const posts = service.receiver.of(id);
     expect(posts.map(({ headers }) => headers['x-service-delivery-attempt'])).toEqual(['1', '2']);
-    const { payment } = await operations().payments.get(id);
+    const { payment } = await operations.payments.get(id);
     expect(payment.delivery).toBe('delivered');
     expect(payment.attempts).toMatchObject([
       { number: 1, responseStatus: 500 },

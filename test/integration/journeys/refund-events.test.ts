@@ -2,15 +2,14 @@ import { labelOf } from '../../../admin/operations/labels.ts';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { freePort } from '../../../stack/ports.ts';
-import { createDisputes } from '../../../postgres/disputes.ts';
-import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import { disputeEventWorkflowId } from '../../../temporal/start-options.ts';
+import { aDispute, recordDisputes } from '../../support/data/disputes.ts';
 import { createWorkflowCalls } from '../../../temporal/workflow-calls.ts';
 import { forFile } from '../../support/for-file.ts';
 import { runLine, words } from '../../support/service/admin-line.ts';
-import { operationsOn } from '../../support/service/admin-operations.ts';
+import { operationsOf } from '../../support/service/admin-operations.ts';
 import { logInOperator } from '../../support/service/console.ts';
 import { createProcess } from '../../support/service/processes.ts';
 import { refund, refundBecomes } from '../../support/service/refunds.ts';
@@ -19,10 +18,7 @@ import { until } from '../../support/until.ts';
 
 const service = await forFile(startService());
 const { sql, receiver } = service;
-const operations = operationsOn(sql, {
-  webhookKeyRing: service.webhookKeyRing,
-  temporal: async () => createTemporalAdmin(service.client),
-});
+const operations = operationsOf(service);
 const port = await freePort();
 const consoleProcess = createProcess('console', 'admin/console/main.ts', {
   ...service.env,
@@ -58,14 +54,8 @@ const closes = ({ id, kind, subject }: StoredEvent) =>
 
 /** The payer's bank takes the money. */
 const dispute = async (id: string) => {
-  await sql`insert into dispute_looks (payment_id) values (${id})`;
-  const told = {
-    gatewayReference: `dp_${id}`,
-    ...({ stage: 'chargeback', status: 'lost', amount: 1250, currency: 'EUR' } as const),
-    ...{ reason: null, networkReason: null, respondBy: null, openedAt: new Date() },
-  };
-  const [disputeEventId = ''] =
-    (await createDisputes(sql).recordLook({ id, number: 1 }, [told], new Date())) ?? [];
+  const lost = aDispute({ status: 'lost', amount: 1250 });
+  const [disputeEventId = ''] = await recordDisputes(sql, id, [lost]);
   await createWorkflowCalls(service.client).restart({
     ...{ id, application, disputeEventId },
     orderId: String((await journey.get(id)).json['order_id']),
@@ -90,11 +80,7 @@ const aPayment = async () => {
   return { id, events };
 };
 
-let paymentId: string;
-let events: StoredEvent[];
-beforeAll(async () => {
-  ({ id: paymentId, events } = await aPayment());
-});
+const { id: paymentId, events } = await aPayment();
 const kinds = ['payment.paid', 'refund.failed', 'refund.created', 'dispute.closed'] as const;
 const eventOf = (kind: string): StoredEvent => {
   const found = events.find((event) => event.kind === kind);
@@ -239,20 +225,6 @@ it('a payment with several events is not replayed by its own id', async () => {
   const ran = await runLine(() => operations, words(`deliveries replay ${paymentId} --yes`));
   expect(ran.code).toBe(1);
   for (const { id, kind } of events) expect(ran.notes).toContain(`${id}  ${kind}`);
-});
-
-it('the command line lists, and replays, what is exhausted of refunds alone', async () => {
-  const { id: other, events: own } = await aPayment();
-  const failed = own.find(({ kind }) => kind === 'refund.failed');
-  if (!failed) throw new Error('There is no refund.failed');
-  await sql`
-    update deliveries set status = 'exhausted', exhausted_by_run = 'r' where event_id = ${failed.id}`;
-  expect(await admin(`deliveries list --application ${application}`)).toContain(failed.id);
-  const line = `deliveries replay --application ${application} --rate 20 --yes`;
-  expect(await admin(line)).toMatch(/^replayed +1$/m);
-  await until('it is sent', () => postsOf(failed).length === 2);
-  expect(postsOf(failed).at(-1)?.body.equals(failed.body)).toBe(true);
-  expect(receiver.of(other)).toHaveLength(own.length + 1);
 });
 
 it('an event of a refund is sent again while another one of it is failing', async () => {

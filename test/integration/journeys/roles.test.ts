@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
-import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
-import type { Operations } from '../../../admin/operations/operations.ts';
-import type { Sql } from '../../../postgres/driver/sql.ts';
 import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
 import { tokenIdOf } from '../../../postgres/tokens.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
 import { accountDayWorkflowId } from '../../../temporal/messages.ts';
 import { belongsTo } from '../../support/data/rows-of-payment.ts';
 import { aDatabase } from '../../support/data/database.ts';
-import type { Journey } from '../../support/service/journey.ts';
-import { operationsOn } from '../../support/service/admin-operations.ts';
+import { operationsOf, operationsOn } from '../../support/service/admin-operations.ts';
 import { startMailServer } from '../../support/servers/mail-server.ts';
-import { createProcess, type TestProcess } from '../../support/service/processes.ts';
-import { startService, type Service } from '../../support/service/service.ts';
+import { createProcess } from '../../support/service/processes.ts';
+import { startService } from '../../support/service/service.ts';
 import {
   databaseRoles,
   forbiddenTo,
@@ -23,68 +19,51 @@ import { createLogins, isInRoles, listRights } from '../../support/checks/rights
 import { insertRefund } from '../../support/data/insert-refund.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { sweepNow } from '../../support/service/sweep-now.ts';
-import { startProviders, type Providers } from '../../support/service/providers.ts';
-import { addStripe, noticeOf, type StripeAccount } from '../../support/service/stripe-account.ts';
+import { startProviders } from '../../support/service/providers.ts';
+import { addStripe, noticeOf } from '../../support/service/stripe-account.ts';
 import { terminate } from '../../support/service/terminate.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: Service;
-let workers: TestProcess[];
-let mailServer: Awaited<ReturnType<typeof startMailServer>>;
-let stripe: StripeAccount;
-let providers: Providers;
-let journey: Journey;
-let admin: Operations;
-let as: Record<DatabaseRole, Sql>;
-beforeAll(async () => {
-  const database = await aDatabase();
-  const logins = await createLogins(database);
-  const { urls } = logins;
-  as = logins.as;
-  const apiEnv = { DATABASE_URL: urls.api };
-  service = await startService({ database, apiEnv, withoutWorker: true });
-  // It is on this machine, where mails go without TLS.
-  mailServer = await startMailServer({ user: 'payments', password: 'hunter2', tls: false });
-  // Each with the login and the key of its own queue alone.
-  const { SECRETS_KEY, WEBHOOKS_KEY, ...env } = service.env;
-  const aWorker = (queue: string, url: string, itsOwn: Record<string, string>) =>
-    createProcess('worker', 'worker/main.ts', {
-      ...env,
-      ...itsOwn,
-      TASK_QUEUES: queue,
-      DATABASE_URL: url,
-      ALLOW_LOOPBACK_TARGETS: 'true',
-      WORKFLOW_BUNDLE: inject('workflowBundle'),
-      METRICS_PORT: '0',
-    });
-  workers = [
-    aWorker('payments', urls.worker, { SECRETS_KEY }),
-    // It alone knows the mail server.
+const database = await aDatabase();
+const { urls, as } = await createLogins(database);
+const service = await forFile(
+  startService({ database, apiEnv: { DATABASE_URL: urls.api }, withoutWorker: true }),
+);
+// It is on this machine, where mails go without TLS.
+const mailServer = await forFile(
+  startMailServer({ user: 'payments', password: 'hunter2', tls: false }),
+);
+// Each with the login and the key of its own queue alone.
+const { SECRETS_KEY, WEBHOOKS_KEY, ...env } = service.env;
+const aWorker = async (queue: string, url: string, itsOwn: Record<string, string>) => {
+  const worker = createProcess('worker', 'worker/main.ts', {
+    ...env,
+    ...itsOwn,
+    TASK_QUEUES: queue,
+    DATABASE_URL: url,
+    ALLOW_LOOPBACK_TARGETS: 'true',
+    WORKFLOW_BUNDLE: inject('workflowBundle'),
+    METRICS_PORT: '0',
+  });
+  await worker.start();
+  return worker;
+};
+const workers = await Promise.all([
+  forFile(aWorker('payments', urls.worker, { SECRETS_KEY })),
+  // It alone knows the mail server.
+  forFile(
     aWorker('webhooks', urls.webhooks, {
       ...{ WEBHOOKS_KEY, SMTP_HOST: '127.0.0.1', SMTP_PORT: String(mailServer.port) },
       ...{ SMTP_USER: 'payments', SMTP_PASSWORD: 'hunter2', SMTP_FROM: 'payments@pay.example' },
     }),
-  ];
-  for (const worker of workers) await worker.start();
-  const { client, keyRing, webhookKeyRing, notificationKeyRing } = service;
-  admin = operationsOn(as.admin, {
-    keyRing,
-    webhookKeyRing,
-    notificationKeyRing,
-    temporal: async () => createTemporalAdmin(client),
-  });
-  stripe = await addStripe(service);
-  providers = await startProviders(service);
-  journey = (await service.anApplication()).journey;
-});
-afterAll(async () => {
-  for (const sql of Object.values(as ?? {})) await sql.end({ timeout: 1 });
-  for (const worker of workers ?? []) await worker.stop();
-  await service?.stop();
-  await stripe?.stop();
-  await providers?.stop();
-  await mailServer?.stop();
-});
+  ),
+]);
+afterAll(() => Promise.all(Object.values(as).map((sql) => sql.end({ timeout: 1 }))));
+const admin = operationsOf(service, { sql: as.admin });
+const stripe = await forFile(addStripe(service));
+const providers = await forFile(startProviders(service));
+const { journey } = await service.anApplication();
 
 const delivered = (id: string) => until('the webhook', () => service.receiver.of(id)[0]);
 const becomes = (id: string, status: string) =>
@@ -353,6 +332,8 @@ describe('a database role is refused', () => {
     };
     const denied = { code: '42501' };
     const refusal = /permission denied|row-level security|violates|the name on the command line/;
+    const isRefused = (role: DatabaseRole, paid: Paid, more: Record<string, unknown>) =>
+      expect(insertRefund(as[role], paid, more), JSON.stringify(more)).rejects.toThrow(refusal);
     const byApplication = (paid: Paid) => ({ requested_by: 'application', token: paid.tokenId });
     const byAdmin = (name: string, via: string) => ({
       ...{ requested_by: 'admin', asked_by: name, asked_via: via },
@@ -375,9 +356,7 @@ describe('a database role is refused', () => {
         { ...byApplication(paid), token: other.tokenId },
         { ...byApplication(paid), token: weak?.id },
       ])
-        await expect(insertRefund(as.api, paid, more), JSON.stringify(more)).rejects.toThrow(
-          refusal,
-        );
+        await isRefused('api', paid, more);
       expect(await sums(paid)).toBe(0);
     });
 
@@ -423,9 +402,7 @@ describe('a database role is refused', () => {
           { ...own, asked_by: null },
           ...(role === 'console' ? [{ ...own, asked_by: 'invented' }] : []),
         ])
-          await expect(insertRefund(as[role], paid, more), JSON.stringify(more)).rejects.toThrow(
-            refusal,
-          );
+          await isRefused(role, paid, more);
         const [first] = await insertRefund(as[role], paid, { ...own, amount: 1_000 });
         expect(first?.to_confirm).toBe(false);
         // Dated back, it counts all the same.
@@ -460,9 +437,7 @@ describe('a database role is refused', () => {
 
     it('worker: one that nobody made at the gateway, and the close of a day to come', async () => {
       const paid = await aPaidOne();
-      await expect(insertRefund(as.worker, paid, { requested_by: 'application' })).rejects.toThrow(
-        refusal,
-      );
+      await isRefused('worker', paid, { requested_by: 'application' });
       const closing = as.worker.begin(async (tx) => {
         await tx`
           insert into account_days (gateway, day, method, compared_at) values ('sandbox', '2999-01-01', 'each', now())`;

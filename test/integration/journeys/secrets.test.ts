@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
 import { createTokens } from '../../../postgres/tokens.ts';
 import type { startStripe } from '../../fakes/stripe.ts';
-import { createJourney, type Answer, type Journey } from '../../support/service/journey.ts';
+import type { Answer } from '../../support/service/journey.ts';
 import { endInEveryWay } from '../../support/service/every-outcome.ts';
 import { consolePagesOf } from '../../support/checks/console-pages.ts';
 import { leaksIn, metricsOf, placesOf, type Place } from '../../support/checks/secret-leaks.ts';
@@ -13,11 +13,11 @@ import {
   providerSecrets,
   startProviders,
   type ProviderName,
-  type Providers,
 } from '../../support/service/providers.ts';
-import { startService, type Service } from '../../support/service/service.ts';
+import { startService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
 const card = '4242424242424242';
 const otherCard = '5555 5555 5555 4444';
@@ -28,48 +28,10 @@ const personal = {
   metadata: { note: 'a note of the shop' },
 };
 
-let service: Service;
-let providers: Providers;
-let journey: Journey;
-let secrets: Record<string, string>;
-let token: string;
+const service = await forFile(startService({ ownTemporal: true }));
+const providers = await forFile(startProviders(service));
+const { token, secret, journey } = await service.anApplication();
 const answers: Place[] = [];
-
-beforeAll(async () => {
-  service = await startService({ ownTemporal: true });
-  providers = await startProviders(service);
-  const application = await service.anApplication();
-  ({ token } = application);
-  journey = createJourney(service, token);
-  const [key = Buffer.alloc(0)] = service.keyRing.keys.values();
-  const [webhooksKey = Buffer.alloc(0)] = service.webhookKeyRing.keys.values();
-  secrets = {
-    token,
-    'webhook secret': application.secret,
-    SECRETS_KEY: key.toString('base64'),
-    'bytes of SECRETS_KEY': key.toString('latin1'),
-    WEBHOOKS_KEY: webhooksKey.toString('base64'),
-    'bytes of WEBHOOKS_KEY': webhooksKey.toString('latin1'),
-    'key of a wrong account': wrongKey,
-    'mobile of a payer': '9127654321',
-    'e-mail address of a payer': payer.email,
-    'name of a payer': payer.name,
-    'part of the name': 'Lovelace',
-    'address of the database': service.env.DATABASE_URL,
-    ...Object.fromEntries(providerSecrets.map((secret, at) => [`credential ${at + 1}`, secret])),
-  };
-});
-afterAll(async () => {
-  await service?.stop();
-  await providers?.stop();
-});
-
-/** Stores a response for the search. */
-const keep = (answer: Answer): Answer => {
-  const headers = JSON.stringify([...answer.headers]);
-  answers.push({ where: `an answer ${answer.status}`, text: `${headers} ${answer.text}` });
-  return answer;
-};
 
 /** Only the gateway may know it. */
 const payer = {
@@ -79,12 +41,40 @@ const payer = {
   locale: 'fa',
 };
 
+const [key = Buffer.alloc(0)] = service.keyRing.keys.values();
+const [webhooksKey = Buffer.alloc(0)] = service.webhookKeyRing.keys.values();
+const secrets: Record<string, string> = {
+  token,
+  'webhook secret': secret,
+  SECRETS_KEY: key.toString('base64'),
+  'bytes of SECRETS_KEY': key.toString('latin1'),
+  WEBHOOKS_KEY: webhooksKey.toString('base64'),
+  'bytes of WEBHOOKS_KEY': webhooksKey.toString('latin1'),
+  'key of a wrong account': wrongKey,
+  'mobile of a payer': '9127654321',
+  'e-mail address of a payer': payer.email,
+  'name of a payer': payer.name,
+  'part of the name': 'Lovelace',
+  'address of the database': service.env.DATABASE_URL,
+  ...Object.fromEntries(providerSecrets.map((each, at) => [`credential ${at + 1}`, each])),
+};
+
+/** Stores a response for the search. */
+const keep = (answer: Answer): Answer => {
+  const headers = JSON.stringify([...answer.headers]);
+  answers.push({ where: `an answer ${answer.status}`, text: `${headers} ${answer.text}` });
+  return answer;
+};
+
+const atEachProvider = (act: (name: ProviderName) => Promise<void>) =>
+  Promise.all(providerNames.map(act));
+
 /** The payments of the payer. */
 const withPayer: string[] = [];
 
 /** Each gateway gets the payer, and once more refuses the data and quotes them. The last payment is never opened. */
 const payWithPayer = async () => {
-  for (const name of providerNames)
+  await atEachProvider(async (name) => {
     for (const dislikes of [false, true]) {
       const provider = providers.of(name);
       provider.dislikePayers(dislikes);
@@ -95,12 +85,13 @@ const payWithPayer = async () => {
       keep(await journey.request('POST', `/api/v1/payments/${id}/cancel`, {}));
       provider.dislikePayers(false);
     }
+  });
   const order = { order_id: 'o', amount: 150_000, currency: 'IRR', gateway: 'zibal', payer };
-  providers.of('zibal').fail('error');
-  const key = { 'idempotency-key': 'of a payer' };
-  const { json } = keep(await journey.request('POST', '/api/v1/payments', order, key));
-  keep(await journey.request('POST', '/api/v1/payments', order, key));
-  keep(await journey.request('POST', '/api/v1/payments', { ...order, amount: 1 }, key));
+  providers.of('zibal').failAll(/./, 'error');
+  const keyed = { 'idempotency-key': 'of a payer' };
+  const { json } = keep(await journey.request('POST', '/api/v1/payments', order, keyed));
+  keep(await journey.request('POST', '/api/v1/payments', order, keyed));
+  keep(await journey.request('POST', '/api/v1/payments', { ...order, amount: 1 }, keyed));
   for (const wrong of [{ mobile: [payer.mobile] }, { [payer.email]: 1 }, { name: [payer.name] }])
     keep(await journey.request('POST', '/api/v1/payments', { ...order, payer: wrong }));
   const useless = {
@@ -122,6 +113,7 @@ const payWithPayer = async () => {
     const { json: now } = await journey.get(id);
     return now['status'] === 'cancelled';
   });
+  providers.of('zibal').failAll(/./, undefined);
   expect(await service.sql`select from payers`).toEqual([]);
 };
 
@@ -205,12 +197,13 @@ const failuresOfGateways = async () => {
   const declined = await providers.sent(journey, 'stripe');
   stripe.move(declined.reference, 'complete unpaid requires_payment_method');
   expect(keep(await journey.verify(declined.id)).json['status']).toBe('failed');
-  for (const name of providerNames)
+  await atEachProvider(async (name) => {
     for (const fault of ['error', 'html', 'lost', 'odd', 'moved', 'huge'] as const) {
       const { id } = await providers.sent(journey, name);
       providers.of(name).fail(fault);
       expect(keep(await journey.verify(id)).status).toBe(502);
     }
+  });
   for (const [slug, credentials] of [
     ['wrong-key', { secretKey: wrongKey, baseUrl: stripe.url }],
     ['wrong-shape', { secretKey: 'sk_test_1', webhookSecrets: wrongKey }],
@@ -289,7 +282,7 @@ const failedDelivery = async () => {
 describe('after payments of every outcome, failures and attacks', () => {
   it('no log, history, column or response holds a secret or a whole card number', async () => {
     await endInEveryWay(service, journey);
-    for (const name of providerNames) await payWithCard(name);
+    await atEachProvider(payWithCard);
     await payWithPayer();
     await payAtSandbox();
     await killAtOpening();

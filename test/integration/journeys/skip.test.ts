@@ -1,16 +1,13 @@
 import { expect, it } from 'vitest';
-import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import { forFile } from '../../support/for-file.ts';
-import { operationsOn } from '../../support/service/admin-operations.ts';
+import { operationsOf } from '../../support/service/admin-operations.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import { useService } from '../../support/service/service.ts';
 import { untilListedAsClosed } from '../../support/service/terminate.ts';
 import { until } from '../../support/until.ts';
 
 const service = await forFile(useService());
-const { payments } = operationsOn(service.sql, {
-  temporal: async () => createTemporalAdmin(service.client),
-});
+const { payments } = operationsOf(service);
 const skip = (id: string) => payments.skipToNextStep(id, null);
 
 const aPayment = async (sandbox: object, mode: 'live' | 'test' = 'test') => {

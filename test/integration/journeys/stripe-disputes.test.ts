@@ -1,8 +1,13 @@
 import { expect, it } from 'vitest';
+import { verify } from '../../../client/src/webhooks.ts';
+import { DisputeEventBody } from '../../../contract/dispute-event-schema.ts';
 import { createAdminDisputes } from '../../../postgres/admin-disputes.ts';
+import { createWorkflowCalls } from '../../../temporal/workflow-calls.ts';
+import { aDispute, recordDisputes } from '../../support/data/disputes.ts';
+import type { Received } from '../../support/service/receiver.ts';
 import { refund } from '../../support/service/refunds.ts';
 import { useService } from '../../support/service/service.ts';
-import { addStripe, signed } from '../../support/service/stripe-account.ts';
+import { addStripe } from '../../support/service/stripe-account.ts';
 import { sweepNow } from '../../support/service/sweep-now.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
@@ -12,12 +17,9 @@ const gateway = 'stripe-that-disputes';
 const stripe = await forFile(addStripe(service, gateway));
 const { journey } = await service.anApplication();
 
-/** Stripe's notification about an object. */
+/** Stripe tells of an object, and the next sweep asks about it. */
 const tell = async (type: string, object: object) => {
-  const body = JSON.stringify({ id: 'evt_1', livemode: false, type, data: { object } });
-  const path = `/api/v1/gateways/${gateway}/notifications`;
-  const answer = await journey.call('POST', path, { body, headers: signed(body) });
-  expect(answer.status).toBe(200);
+  await stripe.tell(journey, type, object);
   await sweepNow(service.client);
 };
 const disputesOf = async (shop: typeof journey, id: string) =>
@@ -30,10 +32,7 @@ const lateMoneyIs = (id: string, result: string) =>
   });
 
 it('holds a chargeback against refunds until it is won', async () => {
-  const id = await journey.atGateway({ gateway });
-  const reference = stripe.referenceOf(id);
-  stripe.pay(reference);
-  await journey.verify(id);
+  const { id, reference } = await stripe.paid(journey);
   const dispute = stripe.dispute(reference, 'needs_response', { amount: 1000 });
   const notify = (type: string) => tell(`charge.dispute.${type}`, dispute);
   const sums = async () => {
@@ -83,8 +82,7 @@ it('tells of a dispute of money that went back because another payment had paid 
 });
 
 it('follows what the dashboard does with the money of a cancelled payment', async () => {
-  const id = await journey.atGateway({ gateway });
-  const reference = stripe.referenceOf(id);
+  const { id, reference } = await stripe.sent(journey);
   await journey.request('POST', `/api/v1/payments/${id}/cancel`);
   stripe.move(reference, 'open unpaid');
   stripe.pay(reference);
@@ -105,4 +103,107 @@ it('follows what the dashboard does with the money of a cancelled payment', asyn
     { kind: 'late_reversal', amount: -1250 },
   ]);
   expect((await journey.get(id)).json).toMatchObject({ status: 'cancelled', amount_refunded: 0 });
+});
+
+const workflows = createWorkflowCalls(service.client);
+
+const aPaidPayment = async (disputeEvents: boolean) => {
+  const made = await service.anApplication();
+  await service.sql`
+    update applications set dispute_events = ${disputeEvents} where slug = ${made.application}`;
+  const payment = await stripe.paid(made.journey);
+  await until('the event of the payment', () => service.receiver.of(payment.id).length === 1);
+  return { ...made, ...payment };
+};
+const report = (dispute: object) => tell('charge.dispute.updated', dispute);
+const postsOf = (id: string): Received[] =>
+  service.receiver.of(id).filter(({ json }) => 'dispute_id' in json);
+const closes = ({ headers }: Received) =>
+  service.client.workflow
+    .getHandle(`DISPUTE_EVENT_${String(headers['x-service-event-id'])}`)
+    .result();
+const inShort = ({ json }: Received) =>
+  ['event', 'sequence', 'stage', 'status', 'amount_held', 'amount_disputed']
+    .map((name) => String(json[name]))
+    .join(' ');
+
+it('each change of a dispute sends one signed event, also after the end', async () => {
+  const payment = await aPaidPayment(true);
+  const dispute = stripe.dispute(payment.reference, 'warning_needs_response');
+  const expected = ['dispute.opened 1 inquiry needs_response 0 0'];
+  const changes = [
+    ['needs_response', 'dispute.updated 2 chargeback needs_response 1250 1250'],
+    ['won', 'dispute.closed 3 chargeback won 0 0'],
+    ['needs_response', 'dispute.updated 4 chargeback needs_response 1250 1250'],
+    ['lost', 'dispute.closed 5 chargeback lost 1250 1250'],
+  ] as const;
+  const arrives = () =>
+    until(expected.at(-1) ?? '', () => postsOf(payment.id).length === expected.length);
+  await report(dispute);
+  await arrives();
+  for (const [status, event] of changes) {
+    dispute.status = status;
+    expected.push(event);
+    await report(dispute);
+    await arrives();
+    // It changes nothing.
+    await report(dispute);
+  }
+  const posts = postsOf(payment.id);
+  expect(posts.map(inShort)).toEqual(expected);
+  for (const { body, headers, json } of posts) {
+    const signature = headers['x-service-signature'];
+    expect(await verify({ body, signature, secret: payment.secret })).toEqual(json);
+    // The schema lists every member, in its order.
+    expect(Object.keys(DisputeEventBody.parse(json))).toEqual(Object.keys(json));
+    expect(headers['x-service-event']).toBe(json['event']);
+  }
+  expect((await payment.journey.get(payment.id)).json['status']).toBe('paid');
+  await Promise.all(posts.map(closes));
+});
+
+it('an application whose events of disputes are off gets none', async () => {
+  const payment = await aPaidPayment(false);
+  await report(stripe.dispute(payment.reference, 'needs_response'));
+  await until('the dispute is recorded', async () => {
+    const { json } = await payment.journey.get(payment.id);
+    return json['amount_disputed'] === 1250;
+  });
+  const { json } = await payment.journey.request('GET', `/api/v1/events?payment_id=${payment.id}`);
+  expect(json['data']).toHaveLength(1);
+});
+
+it('an event whose worker died before it began the delivery is sent by a sweep, once', async () => {
+  const payment = await aPaidPayment(true);
+  const { id, application } = payment;
+  const lost = aDispute({ status: 'lost', amount: 1250 });
+  const [disputeEventId = ''] = await recordDisputes(service.sql, id, [lost]);
+  await service.sql`
+    update deliveries set next_attempt_at = now() - interval '6 minutes'
+    where event_id = ${disputeEventId}`;
+  await sweepNow(service.client);
+  const post = await until('it is sent', () => postsOf(id)[0]);
+  expect(inShort(post)).toBe('dispute.closed 1 chargeback lost 1250 1250');
+  await closes(post);
+  const { json } = await payment.journey.get(id);
+  const start = { id, application, orderId: String(json['order_id']), disputeEventId };
+  await Promise.all([workflows.restart(start), workflows.restart(start)]);
+  await closes(post);
+  expect(postsOf(id)).toHaveLength(1);
+});
+
+it('an event that nobody accepted is replayed with its bytes', async () => {
+  const payment = await aPaidPayment(true);
+  await report(stripe.dispute(payment.reference, 'needs_response'));
+  const first = await until('it is sent', () => postsOf(payment.id)[0]);
+  await closes(first);
+  const eventId = String(first.headers['x-service-event-id']);
+  await service.sql`
+    update deliveries set status = 'exhausted', exhausted_by_run = 'r' where event_id = ${eventId}`;
+  const path = `/api/v1/events/${eventId}/replay`;
+  expect((await payment.journey.request('POST', path)).status).toBe(202);
+  const again = await until('it is sent again', () => postsOf(payment.id)[1]);
+  expect(again.body.equals(first.body)).toBe(true);
+  expect(again.headers['x-service-event-id']).toBe(eventId);
+  await closes(again);
 });

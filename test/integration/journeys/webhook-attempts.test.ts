@@ -80,6 +80,7 @@ it('a webhook that its receiver refuses is sent six times with the documented de
 
 it('a webhook that is accepted before its timeout of 10 seconds is sent once, because no other timeout is shorter', async () => {
   const { token } = await service.anApplication();
+  // A limit that is shorter than the documented one shows only to who waits for it.
   service.receiver.behave(() => sleep(6_000, 204));
   const journey = createJourney(service, token);
   const id = await journey.finish('pay');

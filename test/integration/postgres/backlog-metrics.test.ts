@@ -1,20 +1,18 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createGateways, sandboxAccount } from '../../../postgres/gateways.ts';
 import { createBacklogMetrics } from '../../../postgres/backlog-metrics.ts';
-import { startRecords, type Records } from '../../support/data/records.ts';
+import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-let empty: Record<string, number>;
-beforeEach(async () => {
-  records = await startRecords({ gatewayKind: 'live' });
-  const fields = Object.keys(createBacklogMetrics(records.sql).gauges);
-  empty = Object.fromEntries(fields.map((field) => [field, 0]));
-});
-afterEach(() => records.drop());
+const records = await forFile(startRecords({ gatewayKind: 'live' }));
+const { sql } = records;
+beforeEach(() => records.beginAgain());
+const fields = Object.keys(createBacklogMetrics(sql).gauges);
+const empty = Object.fromEntries(fields.map((field) => [field, 0]));
 
 /** Measures; rounds seconds down to hundreds. */
 const measure = async () => {
-  const metrics = await createBacklogMetrics(records.sql).measure();
+  const metrics = await createBacklogMetrics(sql).measure();
   const rounded = Object.entries(metrics).map(([name, value]) => [
     name,
     name.endsWith('Seconds') ? Math.floor(value / 100) * 100 : value,
@@ -27,14 +25,14 @@ const setAges = (
   id: string,
   { sent, inquired, expired }: { sent?: number; inquired?: number; expired?: number },
 ) =>
-  records.sql`
+  sql`
     update payments set
       checkout_at = now() - make_interval(secs => ${sent ?? null}::int),
       inquired_at = now() - make_interval(secs => ${inquired ?? null}::int),
       expires_at = now() - make_interval(secs => ${expired ?? -900}::int)
     where id = ${id}`;
 
-const emptyOutbox = () => records.sql`delete from workflow_outbox`;
+const emptyOutbox = () => sql`delete from workflow_outbox`;
 
 describe('backlogMetrics', () => {
   it('is empty when all payments have ended', async () => {
@@ -47,7 +45,7 @@ describe('backlogMetrics', () => {
       await setAges(id, { sent: 6_000, inquired: 5_500, expired });
     }
     await emptyOutbox();
-    await records.sql`update deliveries set status = 'delivered', next_attempt_at = null`;
+    await sql`update deliveries set status = 'delivered', next_attempt_at = null`;
     expect(await measure()).toEqual(empty);
   });
 
@@ -56,14 +54,14 @@ describe('backlogMetrics', () => {
     await setAges((await records.sent()).id, { sent: 10 });
     await records.ended('failed');
     await emptyOutbox();
-    await records.sql`update deliveries set next_attempt_at = now() + interval '1 hour'`;
+    await sql`update deliveries set next_attempt_at = now() + interval '1 hour'`;
     expect(await measure()).toEqual(empty);
   });
 
   it('counts the outbox and measures the age of its oldest entry', async () => {
     for (const age of ['10 seconds', '250 seconds', '20 seconds']) {
       const { id } = await records.created();
-      await records.sql`
+      await sql`
         update workflow_outbox set created_at = now() - ${age}::interval where payment_id = ${id}`;
     }
     expect(await measure()).toEqual({ ...empty, outboxSize: 3, outboxAgeSeconds: 200 });
@@ -86,14 +84,14 @@ describe('backlogMetrics', () => {
     await emptyOutbox();
     expect(await measure()).toEqual({ ...empty, inquiryLagSeconds: 300 });
     const slug = 'other';
-    await createGateways(records.sql).insert({ ...sandboxAccount, kind: 'live', slug });
+    await createGateways(sql).insert({ ...sandboxAccount, kind: 'live', slug });
     await setAges((await records.sent({ gateway: slug })).id, { sent: 9_000, inquired: 450 });
     await emptyOutbox();
     expect(await measure()).toEqual({ ...empty, inquiryLagSeconds: 400 });
   });
 
   it('measures nothing about sandbox accounts, which page nobody', async () => {
-    await records.sql`update gateways set kind = 'sandbox'`;
+    await sql`update gateways set kind = 'sandbox'`;
     await setAges((await records.sent()).id, { sent: 350 });
     await setAges((await records.opened()).id, { expired: 250 });
     await emptyOutbox();
@@ -104,21 +102,20 @@ describe('backlogMetrics', () => {
     await records.deliveryOverdue(5);
     await records.deliveryOverdue(10);
     const id = await records.deliveryOverdue(20);
-    await records.sql`
+    await sql`
       update deliveries set status = 'exhausted', next_attempt_at = null where payment_id = ${id}`;
     await emptyOutbox();
     expect(await measure()).toEqual({ ...empty, exhausted: 1, deliveryOverdueSeconds: 600 });
     // Neither a test's nor a postponed delivery pages anybody.
-    await records.sql`update deliveries set test = true where next_attempt_at < now() - interval '9 minutes'`;
+    await sql`update deliveries set test = true where next_attempt_at < now() - interval '9 minutes'`;
     expect(await measure()).toEqual({ ...empty, exhausted: 1, deliveryOverdueSeconds: 300 });
-    await records.sql`update deliveries set postponed_at = now()`;
+    await sql`update deliveries set postponed_at = now()`;
     expect(await measure()).toEqual({ ...empty, exhausted: 1 });
-    await records.sql`update deliveries set test = true`;
+    await sql`update deliveries set test = true`;
     expect(await measure()).toEqual(empty);
   });
 
   it('measures how long the first mail waits for somebody who sends it', async () => {
-    const { sql } = records;
     await sql`insert into notice_addresses (application, address) values ('shop', 'ops@shop.example')`;
     const noticeOf = (kind: string, seconds: number) => sql`
       insert into notices (application, kind, state_since, address, created_at, next_try_at)
@@ -133,7 +130,6 @@ describe('backlogMetrics', () => {
   });
 
   it('counts live gateways that opened nothing, until they open a payment', async () => {
-    const { sql } = records;
     await sql`update gateways set silent_until = now() - interval '1 minute'`;
     expect(await measure()).toMatchObject({ gatewaysSilent: 1 });
     await sql`update gateways set kind = 'sandbox'`;
@@ -143,7 +139,6 @@ describe('backlogMetrics', () => {
   });
 
   it('counts live disputes that must be answered within 72 hours', async () => {
-    const { sql } = records;
     const { id } = await records.ended('paid');
     await sql`
       insert into disputes (id, payment_id, application, test, order_id, gateway, gateway_reference, stage, status,
@@ -168,7 +163,6 @@ describe('backlogMetrics', () => {
   });
 
   it('counts the days of the account that is furthest behind', async () => {
-    const { sql } = records;
     await sql`update gateways set created_at = now() - interval '5 days'`;
     expect(await measure()).toMatchObject({ accountDaysDue: 5 });
     await sql`

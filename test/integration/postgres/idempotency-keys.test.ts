@@ -1,14 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
 import { aPayment } from '../../support/data/payments.ts';
-import { startRecords, type Records } from '../../support/data/records.ts';
+import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeEach(async () => {
-  records = await startRecords();
-});
-afterEach(() => records.drop());
+const records = await forFile(startRecords());
+const keys = createIdempotencyKeys(records.sql);
+beforeEach(() => records.beginAgain());
 
 const route = 'POST /api/v1/payments';
 const aRecord = (key: string, keptFor: string) => ({
@@ -25,7 +24,6 @@ const insert = (key: string, keptFor: string) =>
 
 describe('idempotencyKeys', () => {
   it('deletes expired records in bounded batches', async () => {
-    const keys = createIdempotencyKeys(records.sql);
     for (const key of ['a', 'b', 'c']) await insert(key, '0');
     await insert('fresh', '1 minute');
     expect(await keys.deleteExpired(2)).toBe(2);
@@ -36,7 +34,6 @@ describe('idempotencyKeys', () => {
 
   it('keeps records while a clock that runs ahead says that they are over', async () => {
     await insert('kept', '1 hour');
-    const keys = createIdempotencyKeys(records.sql);
     const { application, test } = aPayment();
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 48 * 3_600_000 });
     onTestFinished(() => void vi.useRealTimers());
@@ -56,7 +53,7 @@ describe('idempotencyKeys', () => {
       records.sql,
       (tx) => tx`update idempotency_keys set expires_at = now() + interval '1 day'`,
     );
-    const deleted = createIdempotencyKeys(records.sql).deleteExpired(10);
+    const deleted = keys.deleteExpired(10);
     await creating.blocked('the deletion');
     await creating.commit();
     expect(await deleted).toBe(0);

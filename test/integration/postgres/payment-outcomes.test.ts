@@ -79,14 +79,6 @@ describe('paymentOutcomes.finalize', () => {
     expect(await finalize(payment, 'paid')).toBe(true);
   });
 
-  it('finalize with onlyIfUnsent ends only a payment whose payer was not sent to the gateway', async () => {
-    const sent = await records.sent();
-    const before = await records.snapshot(sent.id);
-    expect(await finalize(sent, 'expired', onlyIfUnsent)).toBe(false);
-    expect(await records.snapshot(sent.id)).toEqual(before);
-    expect(await finalize(await records.opened(), 'expired', onlyIfUnsent)).toBe(true);
-  });
-
   it('finalize with onlyIfUnsent sees a payer who is being sent at the same time', async () => {
     const payment = await records.opened();
     const held = await holdLock(

@@ -1,21 +1,20 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { limits } from '../../../contract/limits.ts';
 import { minuteMs } from '../../../contract/time.ts';
-import { calmMinutes, createReceivers, type Receivers } from '../../../postgres/receivers.ts';
+import { calmMinutes, createReceivers } from '../../../postgres/receivers.ts';
 import { createRetention } from '../../../postgres/retention.ts';
 import { manyPayments, writePayments } from '../../support/data/payments.ts';
 import { aReceiver } from '../../support/data/receivers.ts';
-import { startRecords, type Records } from '../../support/data/records.ts';
+import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-let receivers: Receivers;
+const records = await forFile(startRecords());
+const receivers = createReceivers(records.sql);
 let receiver: ReturnType<typeof aReceiver>;
 beforeEach(async () => {
-  records = await startRecords();
-  receivers = createReceivers(records.sql);
+  await records.beginAgain();
   receiver = aReceiver(records);
 });
-afterEach(() => records.drop());
 
 /** The finding of a sweep, of live events; undefined if nothing has changed. */
 const sweep = async () => {
@@ -67,15 +66,6 @@ describe('the receiver of an application', () => {
     ]);
     expect(await health()).toMatchObject({ state: 'ok', waiting: 0 });
     expect(await receivers.get('shop', true)).toMatchObject({ state: 'failing', waiting: 1 });
-  });
-
-  it('is failing once, however many deliveries fail at once', async () => {
-    const events = await Promise.all(Array.from({ length: 10 }, () => receiver.event()));
-    for (const event of events) await receiver.refuseTimes(event, 3);
-    expect(await sweep()).toBe('failing');
-    receiver.skip(30);
-    for (const event of events) await receiver.refuse(event);
-    expect(await sweep()).toBeUndefined();
   });
 
   it('is not unwell because of the first failures of a replay of what it had accepted', async () => {

@@ -1,18 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import { terminalStatuses, type TerminalStatus } from '../../../contract/status.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
-import { createSweeperQueries, type SweeperQueries } from '../../../postgres/sweeper.ts';
+import { createSweeperQueries } from '../../../postgres/sweeper.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import { startRecords, type Records } from '../../support/data/records.ts';
+import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-let queries: SweeperQueries;
-beforeEach(async () => {
-  records = await startRecords();
-  queries = createSweeperQueries(records.sql);
-});
-afterEach(() => records.drop());
+const records = await forFile(startRecords());
+const queries = createSweeperQueries(records.sql);
+beforeEach(() => records.beginAgain());
 
 const claimForInquiry = async (limit = 100) =>
   (await queries.claimForInquiry('sandbox', limit)).map(({ id }) => id);
@@ -295,5 +292,6 @@ it('a batch is bounded under every query plan', async () => {
   expect(await other.claimOverdueDeliveries(2)).toHaveLength(2);
   await connection`update payments set expires_at = now() - interval '21 minutes'`;
   expect(await other.claimStalledPayments(2)).toHaveLength(2);
+  await connection`reset all`;
   connection.release();
 });

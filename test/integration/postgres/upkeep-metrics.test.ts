@@ -1,13 +1,12 @@
-import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createUpkeepMetrics } from '../../../postgres/upkeep-metrics.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
-import { aFolder, writeProgram } from '../../support/stack/support.ts';
+import { aCheckout } from '../../support/stack/support.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
 
@@ -34,18 +33,16 @@ const measure = () => createUpkeepMetrics(sql).measure();
  * @returns the exit code, and what psql was asked to do
  */
 const backup = ({ copies = true } = {}) => {
-  const folder = aFolder();
-  for (const name of ['deploy', 'bin']) mkdirSync(join(folder, name));
-  const script = join(import.meta.dirname, '../../../deploy/backup.sh');
-  copyFileSync(script, join(folder, 'deploy/backup.sh'));
-  writeProgram(join(folder, 'bin/docker'), [
-    'case "$5" in',
-    `  pg_basebackup) echo copy; ${copies ? 'true' : 'exit 1'} ;;`,
-    `  psql) for last; do :; done; echo "$last" > asked ;;`,
-    'esac',
-  ]);
-  const env = { PATH: `${join(folder, 'bin')}:/usr/bin:/bin` };
-  const { status } = spawnSync('sh', ['deploy/backup.sh'], { cwd: folder, env });
+  const { folder, call } = aCheckout(
+    ['backup.sh'],
+    [
+      'case "$5" in',
+      `  pg_basebackup) echo copy; ${copies ? 'true' : 'exit 1'} ;;`,
+      `  psql) for last; do :; done; echo "$last" > asked ;;`,
+      'esac',
+    ],
+  );
+  const { status } = call(['deploy/backup.sh']);
   const asked = join(folder, 'asked');
   return { status, asked: existsSync(asked) ? readFileSync(asked, 'utf8') : '' };
 };

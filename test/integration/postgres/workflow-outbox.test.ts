@@ -1,16 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
-import { startRecords, type Records } from '../../support/data/records.ts';
+import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeEach(async () => {
-  records = await startRecords();
-});
-afterEach(() => records.drop());
+const records = await forFile(startRecords());
+const outbox = createWorkflowOutbox(records.sql);
+beforeEach(() => records.beginAgain());
 
 describe('workflowOutbox', () => {
   it('lists the oldest entries first, in bounded batches, and only those of a minimum age', async () => {
-    const outbox = createWorkflowOutbox(records.sql);
     const ago = (seconds: number) => new Date(Date.now() - seconds * 1000);
     const young = await records.created({ createdAt: ago(1) });
     const old = await records.created({ createdAt: ago(7_200) });
@@ -36,7 +34,6 @@ describe('workflowOutbox', () => {
   });
 
   it('counts at most as many entries as it is asked to', async () => {
-    const outbox = createWorkflowOutbox(records.sql);
     expect(await outbox.count(10)).toBe(0);
     for (let count = 0; count < 4; count += 1) await records.created();
     expect(await outbox.count(10)).toBe(4);

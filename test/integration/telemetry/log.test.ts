@@ -90,17 +90,6 @@ it('drops the field in which Postgres quotes a rejected row', async () => {
 });
 
 describe('a log line of the Temporal SDK', () => {
-  it('is JSON too, e.g. while Temporal is unavailable', async () => {
-    const { length } = service.worker.lines;
-    await service.engine.stop();
-    const isWarning = (line: string) => !line.includes('"level":30');
-    const warning = await until('a warning', () =>
-      service.worker.lines.slice(length).find(isWarning),
-    );
-    await service.engine.start();
-    expect(JSON.parse(warning)).toMatchObject({ name: 'worker', level: 40 });
-  });
-
   it('names the payment of a failed activity and the reason', async () => {
     const credentials = createSecretBox(aKeyRing('lost')).seal('{}', credentialsOwner('sealed'));
     const account = { slug: 'sealed', driver: 'stripe', kind: 'sandbox', credentials } as const;
@@ -121,9 +110,13 @@ describe('a log line of the Temporal SDK', () => {
 });
 
 describe('the trace of a caller', () => {
-  it('is in every log line, in Temporal as a header only, and in every webhook', async () => {
+  const aTrace = () => {
     const traceId = randomBytes(16).toString('hex');
-    const traceparent = `00-${traceId}-${randomBytes(8).toString('hex')}-01`;
+    return { traceId, traceparent: `00-${traceId}-${randomBytes(8).toString('hex')}-01` };
+  };
+
+  it('is in every log line, in Temporal as a header only, and in every webhook', async () => {
+    const { traceId, traceparent } = aTrace();
     const { id, lines, history, webhooks } = await runPayment({ traceparent });
     expect(lines.api[0]).toMatchObject({ status: 201, trace_id: traceId });
     expect(lines.worker.map((line) => line['trace_id'])).toEqual([traceId, traceId, traceId]);
@@ -148,21 +141,6 @@ describe('the trace of a caller', () => {
     }
   });
 
-  /** Creates a payment while Temporal is away, until the API gives up the start. */
-  const createUnstarted = async () => {
-    const journey = (await service.anApplication()).journey;
-    const traceId = randomBytes(16).toString('hex');
-    const traceparent = `00-${traceId}-${randomBytes(8).toString('hex')}-01`;
-    await service.engine.stop();
-    const fields = { order_id: 'order-1', amount: 1250, currency: 'EUR' };
-    const { json } = await journey.request('POST', '/api/v1/payments', fields, { traceparent });
-    const id = String(json['payment_id']);
-    await until('the API gives up the start', () =>
-      findLines('api', (line) => line['payment_id'] === id).some(({ err }) => err !== undefined),
-    );
-    return { id, traceId, journey };
-  };
-
   /** The header of the workflow's start. */
   const headerOf = async (id: string) => {
     const started = () =>
@@ -174,34 +152,49 @@ describe('the trace of a caller', () => {
     return events?.[0]?.workflowExecutionStartedEventAttributes?.header;
   };
 
-  it('is kept while Temporal is unavailable, and the sweeper starts the workflow with it', async () => {
-    const { id, traceId } = await createUnstarted();
-    await service.engine.start();
-    const header = await headerOf(id);
-    expect(Object.keys(header?.fields ?? {})).toEqual(['trace_id']);
-    expect(textOf(header)).toContain(traceId);
-  });
+  it('is kept while Temporal is unavailable, for the sweeper and for a payer who comes before it', async () => {
+    const { length } = service.worker.lines;
+    await service.engine.stop();
+    const fields = { order_id: 'order-1', amount: 1250, currency: 'EUR' };
+    const { journey } = await service.anApplication();
+    const createUnstarted = async () => {
+      const { traceId, traceparent } = aTrace();
+      const { json } = await journey.request('POST', '/api/v1/payments', fields, { traceparent });
+      return { id: String(json['payment_id']), traceId };
+    };
+    const [forPayer, forSweeper] = [await createUnstarted(), await createUnstarted()];
+    for (const { id } of [forPayer, forSweeper])
+      await until('the API gives up the start', () =>
+        findLines('api', (line) => line['payment_id'] === id).some(({ err }) => err !== undefined),
+      );
+    const isWarning = (line: string) => !line.includes('"level":30');
+    const warning = await until('a warning of the Temporal SDK', () =>
+      service.worker.lines.slice(length).find(isWarning),
+    );
+    expect(JSON.parse(warning)).toMatchObject({ name: 'worker', level: 40 });
 
-  it('is kept for a payer who comes before the sweeper', async () => {
-    const { id, traceId, journey } = await createUnstarted();
-    await service.worker.stop();
+    // Without Temporal it would take long to stop.
+    await service.worker.kill();
     await service.engine.start();
-    const isSent = async () => (await journey.checkout(id)).status === 302;
-    const sent = until('the redirect to the gateway', isSent);
-    try {
+    const isKept = async ({ id, traceId }: typeof forPayer) => {
       const header = await headerOf(id);
       expect(Object.keys(header?.fields ?? {})).toEqual(['trace_id']);
       expect(textOf(header)).toContain(traceId);
+    };
+    const isSent = async () => (await journey.checkout(forPayer.id)).status === 302;
+    const sent = until('the redirect to the gateway', isSent);
+    try {
+      await isKept(forPayer);
     } finally {
       await service.worker.start();
       await sent;
     }
+    await isKept(forSweeper);
   });
 
   it('is in the late payment workflow after a late return', async () => {
-    const journey = (await service.anApplication()).journey;
-    const traceId = randomBytes(16).toString('hex');
-    const traceparent = `00-${traceId}-${randomBytes(8).toString('hex')}-01`;
+    const { journey } = await service.anApplication();
+    const { traceId, traceparent } = aTrace();
     const id = await journey.atGateway();
     await skipAllTime(service.client, id);
     await until('the webhook', () => service.receiver.of(id)[0]);

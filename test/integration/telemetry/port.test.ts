@@ -7,7 +7,6 @@ import { freePort } from '../../../stack/ports.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import { scrape } from '../../support/service/metrics.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
-import { createProcess } from '../../support/service/processes.ts';
 import { startService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
@@ -70,17 +69,6 @@ describe('the metrics port', () => {
       socket.once('connect', () => resolve(false));
     });
     expect(refused).toBe(true);
-  });
-
-  it('names the setting when its port is taken', async () => {
-    const lines: string[] = [];
-    const second = createProcess('api', 'api/main.ts', {
-      ...service.env,
-      API_PORT: '0',
-      METRICS_PORT: new URL(service.metricsUrls.api).port,
-    });
-    await second.start().catch((error: unknown) => lines.push(String(error)));
-    expect(lines.join()).toMatch(/set METRICS_PORT to a free port/);
   });
 
   it('reports a missing Temporal: the worker is not ready, and the API is', async () => {

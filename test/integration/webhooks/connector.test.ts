@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { promisify } from 'node:util';
@@ -11,6 +11,7 @@ import { attempt } from '../../support/service/send-webhook.ts';
 import { startRawServer } from '../../support/servers/raw-server.ts';
 import { selfSigned } from '../../support/servers/self-signed.ts';
 import { until } from '../../support/until.ts';
+import { listenForTest, listenOnLoopback } from '../../support/servers/listen.ts';
 
 const run = promisify(execFile);
 const dispatcher = createWebhookDispatcher({ allowLoopback: true, timeoutMs: attemptDeadlineMs });
@@ -33,9 +34,7 @@ describe('a receiver with TLS', () => {
       });
     });
     server.on('tlsClientError', () => {});
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo; // It listens on a TCP port.
+    const port = await listenOnLoopback(server);
     return {
       port,
       requests,
@@ -85,9 +84,8 @@ describe('a receiver with TLS', () => {
   });
 
   it('fails with tls when it speaks plain HTTP', async () => {
-    const plain = await startPlainServer();
-    expect(await send(`https://127.0.0.1:${plain.port}/`)).toMatchObject({ errorClass: 'tls' });
-    plain.stop();
+    const port = await startPlainServer();
+    expect(await send(`https://127.0.0.1:${port}/`)).toMatchObject({ errorClass: 'tls' });
   });
 });
 
@@ -97,10 +95,7 @@ const startPlainServer = async () => {
     socket.on('error', () => {});
     socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // It listens on a TCP port.
-  return { port, stop: () => server.close() };
+  return listenForTest(server);
 };
 
 it('uses no proxy of the environment', async () => {

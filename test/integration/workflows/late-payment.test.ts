@@ -11,11 +11,14 @@ import { latePaymentStartOptions } from '../../../temporal/start-options.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createWorkflowCalls } from '../../../temporal/workflow-calls.ts';
 import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 import { withGateway } from '../../support/service/scripted-gateway.ts';
 import { startScriptedWorker } from '../../support/service/scripted-worker.ts';
 import { skipTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
 import { dayMs } from '../../../contract/time.ts';
+
+const records = await forFile(startRecords());
 
 /** A late payment with a scripted activity. */
 const aLatePayment = async (
@@ -35,92 +38,75 @@ const aLatePayment = async (
   return { client, recheck, options, newest: client.workflow.getHandle(options.workflowId) };
 };
 
+/** A late payment that is done at every answer; the first one comes when the test gives it. */
+const heldAtFirst = async (options: Parameters<typeof aLatePayment>[1] = {}) => {
+  let tries = 0;
+  const { promise, resolve: answer } = Promise.withResolvers<void>();
+  const late = await aLatePayment(async () => {
+    tries += 1;
+    if (tries === 1) await promise;
+    return 'done';
+  }, options);
+  const waits = () =>
+    until('it waits', async () => {
+      const { events } = await late.newest.fetchHistory();
+      return events?.some((event) => event.timerStartedEventAttributes);
+    });
+  return { ...late, answer, waits, tries: () => tries };
+};
+
 describe('the late-payment workflow', () => {
   it('asks once more for all rechecks during an inquiry, and ignores a cancel request', async () => {
-    let tries = 0;
-    const answer = Promise.withResolvers<void>();
-    const { recheck, newest } = await aLatePayment(async () => {
-      tries += 1;
-      if (tries === 1) await answer.promise;
-      return 'done';
-    });
-    await until('it asks', () => tries === 1);
+    const { recheck, newest, answer, tries } = await heldAtFirst();
+    await until('it asks', () => tries() === 1);
     for (let times = 0; times < 3; times += 1) await recheck();
     await newest.cancel();
-    answer.resolve();
+    answer();
     await newest.result();
-    expect(tries).toBe(2);
+    expect(tries()).toBe(2);
 
     await recheck();
     await newest.result();
-    expect(tries).toBe(3);
+    expect(tries()).toBe(3);
   });
 
   it('asks once more if a verification captures money during an inquiry', async () => {
-    const records = await startRecords();
-    onTestFinished(() => records.drop());
     const { id } = await records.ended('expired');
-    let tries = 0;
-    const answer = Promise.withResolvers<void>();
-    const { client, newest } = await aLatePayment(
-      async () => {
-        tries += 1;
-        if (tries === 1) await answer.promise;
-        return 'done';
-      },
-      { paymentId: id },
-    );
-    await until('it asks', () => tries === 1);
+    const { client, newest, answer, tries } = await heldAtFirst({ paymentId: id });
+    await until('it asks', () => tries() === 1);
     const captured = { operation: 'verify', result: 'paid', code: null, message: null } as const;
     await createGatewayExchanges(records.sql).insert(id, [
       { ...captured, at: new Date(), durationMs: 1 },
     ]);
     const workflows = createWorkflowCalls(client);
     await withGateway(records, {}, { workflows }).verifyPayment({ id, returned: false });
-    answer.resolve();
+    answer();
     await newest.result();
-    expect(tries).toBe(2);
+    expect(tries()).toBe(2);
   });
 
   it('asks once more, at its time, for a recheck that comes during an inquiry', async () => {
-    let tries = 0;
-    const answer = Promise.withResolvers<void>();
-    const { client, recheck, newest } = await aLatePayment(async () => {
-      tries += 1;
-      if (tries === 1) await answer.promise;
-      return 'done';
-    });
-    await until('it asks', () => tries === 1);
+    const { client, recheck, newest, answer, waits, tries } = await heldAtFirst();
+    await until('it asks', () => tries() === 1);
     await recheck({ askAt: Date.now() + 90_000 });
     await recheck({ askAt: Date.now() + 90_000 });
-    answer.resolve();
-    await until('it waits', async () => {
-      const { events } = await newest.fetchHistory();
-      return events?.some((event) => event.timerStartedEventAttributes);
-    });
-    expect(tries).toBe(1);
+    answer();
+    await waits();
+    expect(tries()).toBe(1);
     await skipTime(client, newest.workflowId, '2m');
     await newest.result();
-    expect(tries).toBe(2);
+    expect(tries()).toBe(2);
   });
 
   it('waits for its time if it starts with one, unless a recheck asks for a sooner one', async () => {
-    let tries = 0;
-    const { recheck, newest } = await aLatePayment(
-      async () => {
-        tries += 1;
-        return 'done';
-      },
-      { first: { askAt: Date.now() + 3_600_000 } },
-    );
-    await until('it waits', async () => {
-      const { events } = await newest.fetchHistory();
-      return events?.some((event) => event.timerStartedEventAttributes);
-    });
-    expect(tries).toBe(0);
+    const first = { askAt: Date.now() + 3_600_000 };
+    const { recheck, newest, answer, waits, tries } = await heldAtFirst({ first });
+    answer();
+    await waits();
+    expect(tries()).toBe(0);
     await recheck();
     await newest.result();
-    expect(tries).toBe(1);
+    expect(tries()).toBe(1);
   });
 
   it('keeps its time to give up when it continues as new', async () => {

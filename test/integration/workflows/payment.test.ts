@@ -124,6 +124,7 @@ describe.concurrent('at the deadline, the payment workflow', () => {
     const { promise, resolve: answer } = Promise.withResolvers<VerificationResult>();
     const { handle, verify, callsOf } = await worker.play(
       { ...opens, ...delivers, verifyPayment: () => promise },
+      // No time can be skipped while an activity runs, and a busy machine needs some until it does.
       { expiresInMs: 15_000 },
     );
     await until('it is open', () => callsOf('openPayment').length === 1);
@@ -144,6 +145,7 @@ describe.concurrent('at the deadline, the payment workflow', () => {
         ...delivers,
         verifyPayment: ({ returned }) => (returned ? Promise.resolve(ended) : promise),
       },
+      // As above.
       { expiresInMs: 15_000 },
     );
     await until('it is open', () => callsOf('openPayment').length === 1);
@@ -215,7 +217,7 @@ describe.concurrent('a payment that cannot be opened before its deadline', () =>
   });
 });
 
-describe('a workflow that starts after the deadline', () => {
+describe.concurrent('a workflow that starts after the deadline', () => {
   const expired = { expiresInMs: -1000 };
 
   it('does not open the payment', async () => {
@@ -247,18 +249,7 @@ describe('a workflow that starts after the deadline', () => {
   });
 });
 
-describe('a workflow that starts after the payment has ended', () => {
-  it('delivers the event', async () => {
-    const { handle, callsOf } = await worker.play({
-      ...delivers,
-      openPayment: async () => ({ stage: 'ended', status: 'failed' }),
-    });
-    await handle.result();
-    expect(callsOf().map(({ name }) => name)).toEqual(['openPayment', 'deliverWebhook']);
-  });
-});
-
-describe('a workflow whose delivery is postponed', () => {
+describe.concurrent('a workflow whose delivery is postponed', () => {
   it('sleeps without a timer until a recheck comes, each time', async () => {
     let isBusy = true;
     const { handle, callsOf } = await worker.play({
@@ -297,7 +288,7 @@ describe('a workflow whose delivery is postponed', () => {
   });
 });
 
-describe('a replay', () => {
+describe.concurrent('a replay', () => {
   const failsAt = (retryAfter: number) =>
     Promise.reject(webhookAttemptFailed('Attempt', retryAfter));
 

@@ -1,6 +1,8 @@
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { describe, expect, it } from 'vitest';
 import { createSweepActivity } from '../../../activities/sweep.ts';
+import { ensureNotices } from '../../../temporal/notices.ts';
+import { noticesQueue } from '../../../temporal/messages.ts';
 import { ensureSweeper, sweeperWorkflowId } from '../../../temporal/sweeper.ts';
 import { startScriptedWorker } from '../../support/service/scripted-worker.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
@@ -93,12 +95,20 @@ describe('the sweeper workflow', () => {
       return sweep?.lastFailure?.applicationFailureInfo?.type === 'SweepCompleted';
     });
   });
+});
 
-  it('starts again after it was terminated', async () => {
-    await sweeper().terminate('a test');
-    const before = sweeps;
-    await ensureSweeper(worker.client);
-    await until('it sweeps', () => sweeps > before);
-    expect((await sweeper().describe()).status.name).toBe('RUNNING');
+it('one workflow sends all mails, from a task queue that holds no slot of a delivery', async () => {
+  await ensureNotices(worker.client);
+  await ensureNotices(worker.client);
+  const handle = worker.client.workflow.getHandle('notices');
+  const scheduled = await until('its activity is scheduled', async () => {
+    const { events } = await handle.fetchHistory();
+    return events?.flatMap((event) => event.activityTaskScheduledEventAttributes ?? [])[0];
   });
+  expect(scheduled.taskQueue?.name).toBe(noticesQueue);
+  expect(['payments', 'webhooks']).not.toContain(noticesQueue);
+  expect(tsToMs(scheduled.startToCloseTimeout)).toBe(30_000);
+  expect(scheduled.retryPolicy?.maximumAttempts).toBe(0);
+  const { count } = await worker.client.workflow.count("WorkflowType = 'notices'");
+  expect(count).toBe(1);
 });

@@ -23,6 +23,7 @@ it(
         payments: 90,
         seed,
         quick: true,
+        // Their second attempt comes a minute after the first, which this test waits out.
         failing: 0.25,
         loadMs: 18_000,
         drainMs: 600_000,

@@ -11,17 +11,19 @@ import { choosePorts } from '../../../stack/ports.ts';
 import { aPayment, writePayments } from '../../support/data/payments.ts';
 import { withOutcome } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
-import { startService } from '../../support/service/service.ts';
+import { useService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { aFolder } from '../../support/stack/support.ts';
 import { until } from '../../support/until.ts';
 
-const kills = 30;
-const paymentsForEachKill = 5;
+const kills = 12;
+const paymentsForEachKill = 12;
+/** The time after the last create in which the shop gets the webhooks. */
+const webhooksMs = 400;
 /** The payments that end while the shop is offline for longer than a round of attempts. */
 const offline = 20;
 
-const service = await forFile(startService());
+const service = await forFile(useService());
 
 /** The shop asks again after pauses, and each replay may take seconds. */
 const waitMs = 300_000;
@@ -108,8 +110,8 @@ it(
       ids.push(
         ...(await Promise.all(Array.from({ length: paymentsForEachKill }, () => buy(client)))),
       );
-      // The webhooks come about now.
-      await sleep(Math.random() * 400);
+      // Each kill comes at another moment of the webhooks.
+      await sleep((killed / kills) * webhooksMs);
       await shop.kill();
     }
     await shop.start();
@@ -118,11 +120,9 @@ it(
     await until(
       'every event is delivered',
       async () => {
-        const missed = [
-          ...(await eventsOf(client, 'exhausted')),
-          ...(await eventsOf(client, 'pending')),
-        ];
-        for (const id of missed) await client.events.replay(id);
+        const states = ['exhausted', 'pending'] as const;
+        const missed = (await Promise.all(states.map((each) => eventsOf(client, each)))).flat();
+        await Promise.all(missed.map((id) => client.events.replay(id)));
         return missed.length === 0;
       },
       waitMs,

@@ -161,6 +161,7 @@ describe('npm start', () => {
     const orphans = processesIn(dataDir);
     expect(orphans.map(({ name }) => name)).toContain('postgres');
 
+    // It gives them the 10 s that every process of a stack has, and they take all of it.
     const after = await runStack({ dataDir, env: portsOf(before) }).ready();
 
     expect(orphans.filter(({ pid, startedAt }) => startTimeOf(pid) === startedAt)).toEqual([]);

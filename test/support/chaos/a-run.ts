@@ -103,7 +103,8 @@ export const aRun = async (
   } satisfies Evidence;
   const find = () => checkAll(evidence).map(({ text }) => text);
   return {
-    ...{ ...visit, gateways, evidence, id, order, shown, post, attempts },
+    ...{ ...visit, gateways, evidence, id, order, shown, post, posts, attempts, journal },
+    records: evidence.records,
     ...{ refund, refundPost, refunds, sums, find },
   };
 };

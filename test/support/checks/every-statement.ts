@@ -116,7 +116,7 @@ export const everyStatement = (
   const filteredList = {
     application,
     test: true,
-    from: new Date(now.getTime() - 90_000_000),
+    from: new Date(now.getTime() - count * 900),
     to: now,
     after: { at: now, id: '00000000-0000-0000-0000-000000000000' },
     limit: 51,

@@ -1,8 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { onTestFinished } from 'vitest';
 import { Payments, type PaymentsOptions } from '../../../client/src/index.ts';
+import { listenForTest } from '../servers/listen.ts';
 
 export const token = `svc_test_${'t'.repeat(43)}`;
 
@@ -67,12 +66,7 @@ export const aClient = async (
       replies[Math.min(seen.length, replies.length) - 1]?.(response);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  const port = await listenForTest(server);
   const url = `http://127.0.0.1:${port}`;
   return { client: new Payments({ token, baseUrl: url, ...options }), seen, url };
 };

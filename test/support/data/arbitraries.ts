@@ -57,26 +57,33 @@ export const acceptedBy = (schema: Schema, resolve: Resolve, fieldValues: FieldV
   return build(schema);
 };
 
-/** Values that the schema of a field rejects. */
-export const rejectedBy = (schema: Schema, resolve: Resolve): fc.Arbitrary<unknown> => {
+/** Values that the schema of a field rejects: an arbitrary for each kind of them. */
+export const rejectedBy = (
+  schema: Schema,
+  resolve: Resolve,
+  { isRequired }: { isRequired: boolean },
+): fc.Arbitrary<unknown>[] => {
   const { type, minimum, maximum, minLength = 0, maxLength, enum: values } = resolve(schema);
-  const others = fc.constantFrom<unknown>(null, true, [], [1], 1.5, -1e300);
+  const each = (...wrong: unknown[]) => wrong.map((value) => fc.constant(value));
+  // A field that is not required reads both as nothing.
+  const nothing = isRequired ? each(null, []) : [];
+  const others = [...nothing, ...each(true, [1], 1.5, -1e300)];
   if (type === 'integer')
-    return fc.oneof(
-      others,
-      fc.constantFrom<unknown>('5', '', {}),
+    return [
+      ...others,
+      ...each('5', '', {}),
       fc.integer({ max: (minimum ?? 0) - 1 }),
       ...(maximum === undefined ? [] : [fc.maxSafeInteger().filter((value) => value > maximum)]),
-    );
-  if (type === 'boolean') return fc.constantFrom<unknown>(null, [], {}, 0, 1, '', 'true');
-  if (type === 'object') return fc.oneof(others, fc.constantFrom<unknown>('{}', 5));
-  return fc.oneof(
-    others,
-    fc.constantFrom<unknown>({}, 5),
+    ];
+  if (type === 'boolean') return [...nothing, ...each({}, 0, 1, '', 'true')];
+  if (type === 'object') return [...others, ...each('{}', 5)];
+  return [
+    ...others,
+    ...each({}, 5),
     ...(values ? [fc.string().filter((text) => !values.includes(text))] : []),
-    ...(minLength > 0 ? [fc.constant('')] : []),
+    ...(minLength > 0 ? each('') : []),
     ...(maxLength === undefined
       ? []
       : [fc.string({ unit: characters, minLength: maxLength + 1, maxLength: maxLength + 40 })]),
-  );
+  ];
 };

@@ -18,17 +18,21 @@ export const aDispute = (changes: Partial<KnownDispute> = {}): KnownDispute => (
   ...changes,
 });
 
-/** Records the disputes of a payment as the sweeper does, which does not look at it meanwhile. */
+/**
+ * Records the disputes of a payment as the sweeper does, which does not look at it meanwhile.
+ * @returns the ids of their events
+ */
 export const recordDisputes = async (
   sql: Sql,
   paymentId: string,
   told: readonly KnownDispute[],
   now = new Date(),
-): Promise<void> => {
+): Promise<string[]> => {
   const [look] = await sql<{ number: number }[]>`
     insert into dispute_looks (payment_id) values (${paymentId})
     on conflict (payment_id) do update set due_at = null returning number`;
   const events =
     look && (await createDisputes(sql).recordLook({ id: paymentId, ...look }, told, now));
   if (!events) throw new Error(`the disputes of ${paymentId} are not recorded`);
+  return events;
 };

@@ -4,7 +4,6 @@ import { createLatePaymentActivities } from '../../../activities/late-payments.t
 import type { GatewayStatus, Reversal } from '../../../gateways/gateway.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
-import { createGateways } from '../../../postgres/gateways.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import { startRecords, type Records } from './records.ts';
 import {
@@ -22,15 +21,23 @@ type DriverName = (typeof drivers)[number];
 /** Records with a gateway of each driver. */
 export const startLateRecords = async (): Promise<Records> => {
   const records = await startRecords();
-  for (const slug of drivers)
-    await createGateways(records.sql).insert({
-      slug,
-      driver: slug,
-      kind: 'live',
-      credentials: null,
-    });
+  for (const driver of drivers) await records.addGateway(driver);
   return records;
 };
+
+type Deps = Parameters<typeof createLatePaymentActivities>[0];
+/** The activity of late payments, with real records and what a test gives. */
+export const lateActivities = (records: Records, deps: Pick<Deps, 'gatewayOf'> & Partial<Deps>) =>
+  createLatePaymentActivities({
+    paymentOutcomes: records.paymentOutcomes,
+    latePayments: createLatePayments(records.sql),
+    gatewayExchanges: createGatewayExchanges(records.sql),
+    gatewayBulkhead: createBulkhead({ perOwner: 250 }),
+    publicBaseUrl,
+    now: () => new Date(),
+    logger: readableLogger().logger,
+    ...deps,
+  });
 
 export interface LateCase {
   driver?: DriverName;
@@ -64,13 +71,10 @@ export const lateCase = async (records: Records, given: LateCase) => {
   };
   let nowMs = Date.now();
   const gatewayBulkhead = createBulkhead({ perOwner: 1 });
-  const { resolveLatePayment } = createLatePaymentActivities({
-    paymentOutcomes: records.paymentOutcomes,
-    latePayments: answerIsLost ? { ...latePayments, record: recordAndFail } : latePayments,
-    gatewayExchanges: createGatewayExchanges(records.sql),
+  const { resolveLatePayment } = lateActivities(records, {
+    ...(answerIsLost && { latePayments: { ...latePayments, record: recordAndFail } }),
     gatewayOf,
     gatewayBulkhead,
-    publicBaseUrl,
     now: () => new Date(nowMs),
     logger,
   });

@@ -1,4 +1,5 @@
 import { newPaymentId } from '../../../contract/ids.ts';
+import { createEvent } from '../../../contract/event.ts';
 import { blankPayment, type Payment } from '../../../contract/payment-fields.ts';
 import { minuteMs } from '../../../contract/time.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
@@ -58,6 +59,35 @@ export const writePayments = async (sql: Sql, payments: readonly WrittenPayment[
   }
 };
 const partSize = 500;
+
+/**
+ * Inserts paid payments with an event each and nothing else of them.
+ * @param deliveryOf the columns of the delivery of each, but for those of every event. `n` counts from 1.
+ */
+export const writeDeliveries = async (
+  sql: Sql,
+  payments: readonly WrittenPayment[],
+  deliveryOf: (n: number) => Record<string, unknown>,
+) => {
+  const at = new Date();
+  const paid = payments.map((fields) => {
+    const { id, application, test } = aPayment(fields);
+    return { ...fields, id, application, test, status: 'paid', paidAt: at } as const;
+  });
+  await writePayments(sql, paid);
+  const events = paid.map((fields) => {
+    const { id: payment_id, application, test } = fields;
+    const { id, kind, body } = createEvent(aPayment(fields), at);
+    const shared = { payment_id, application, test, kind, created_at: at };
+    return { id, subject: payment_id, ...shared, body: Buffer.from(body) };
+  });
+  await sql`insert into events ${sql(events)}`;
+  const deliveries = events.map(({ id, subject: _subject, body: _body, ...shared }, index) => {
+    const delivery = { event_id: id, order_id: 'order-1', recorded_at: at };
+    return { ...shared, ...delivery, ...deliveryOf(index + 1) };
+  });
+  await sql`insert into deliveries ${sql(deliveries)}`;
+};
 
 /** As many as wanted, each with fields of its own. `n` counts from 1. */
 export const manyPayments = (

@@ -5,7 +5,7 @@ import { minuteMs } from '../../../contract/time.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import type { Records } from './records.ts';
 
-const accepted: AttemptResult = {
+export const acceptedAttempt: AttemptResult = {
   durationMs: 5,
   responseStatus: 204,
   errorClass: null,
@@ -14,7 +14,7 @@ const accepted: AttemptResult = {
   responseTruncated: false,
 };
 const refused: AttemptResult = {
-  ...accepted,
+  ...acceptedAttempt,
   responseStatus: 500,
   errorClass: 'http_status',
   error: 'The receiver answered 500',
@@ -58,7 +58,7 @@ export const aReceiver = (records: Records, application = 'shop') => {
       await records.sql`update deliveries set recorded_at = ${clock} where payment_id = ${id}`;
       return eventId(id);
     },
-    accept: (event: string) => answer(event, accepted),
+    accept: (event: string) => answer(event, acceptedAttempt),
     refuse: (event: string, changes: Partial<AttemptResult> = {}) =>
       answer(event, { ...refused, ...changes }),
     /** The next attempts fail, at once. */

@@ -3,7 +3,6 @@ import { createRefundActivities } from '../../../activities/refund-payment.ts';
 import { refundId } from '../../../contract/ids.ts';
 import type { Refund } from '../../../contract/refund.ts';
 import type { KnownRefund, RefundAnswer } from '../../../gateways/gateway.ts';
-import { createGateways } from '../../../postgres/gateways.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
 import { createRefunds, type NewRefund } from '../../../postgres/refunds.ts';
@@ -22,13 +21,7 @@ const drivers = ['stripe', 'zarinpal'] as const;
 /** Records with a live gateway of each driver, and an application that gets the events of refunds. */
 export const startRefundRecords = async (): Promise<Records> => {
   const records = await startRecords();
-  for (const slug of drivers)
-    await createGateways(records.sql).insert({
-      slug,
-      driver: slug,
-      kind: 'live',
-      credentials: null,
-    });
+  for (const driver of drivers) await records.addGateway(driver);
   await records.sql`update applications set refund_events = true where slug = 'shop'`;
   return records;
 };
@@ -80,19 +73,23 @@ export const accepted = (fields: Partial<KnownRefund> = {}): RefundAnswer => ({
   refund: known(fields),
 });
 
-/** The activities of refunds, with a scripted gateway. */
-export const activitiesOf = (records: Records, script: Parameters<typeof aGateway>[0]) =>
+type Deps = Parameters<typeof createRefundActivities>[0];
+const activitiesWith = (records: Records, deps: Pick<Deps, 'gatewayOf'> & Partial<Deps>) =>
   createRefundActivities({
     paymentOutcomes: records.paymentOutcomes,
     refundOutcomes: createRefundOutcomes(records.sql),
     latePayments: createLatePayments(records.sql),
-    gatewayOf: aGateway(script).gatewayOf,
     gatewayBulkhead: createBulkhead({ perOwner: 5 }),
     workflows: { restart: async () => {} },
     publicBaseUrl,
     now: () => new Date(),
     logger: readableLogger().logger,
+    ...deps,
   });
+
+/** The activities of refunds, with a scripted gateway. */
+export const activitiesOf = (records: Records, script: Parameters<typeof aGateway>[0]) =>
+  activitiesWith(records, { gatewayOf: aGateway(script).gatewayOf });
 
 export interface RefundCase {
   driver?: (typeof drivers)[number];
@@ -127,14 +124,9 @@ export const refundCase = async (records: Records, given: RefundCase) => {
   const { logger, alerts } = readableLogger();
   let nowMs = Date.now();
   const started: string[] = [];
-  const { refundPayment } = createRefundActivities({
-    paymentOutcomes: records.paymentOutcomes,
-    refundOutcomes: createRefundOutcomes(sql),
-    latePayments: createLatePayments(sql),
+  const { refundPayment } = activitiesWith(records, {
     gatewayOf,
-    gatewayBulkhead: createBulkhead({ perOwner: 5 }),
     workflows: { restart: async (start) => void started.push(start.refundId ?? start.id) },
-    publicBaseUrl,
     now: () => new Date(nowMs),
     logger,
   });

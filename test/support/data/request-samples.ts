@@ -47,24 +47,24 @@ const withoutConflicts = (parts: Parts): Parts => {
   return page === undefined || 'cursor' in query || isDeep ? { ...parts, query } : parts;
 };
 
-/** Valid requests with one invalid part, and the name of that part. */
+/** Valid requests with one invalid part, and the name of that part: an arbitrary for each kind of fault in each part. */
 export const invalidRequests = (
   operation: Operation,
   resolve: Resolve,
   fieldValues: FieldValues,
-): fc.Arbitrary<{ parts: Parts; at: string }> | undefined => {
+): fc.Arbitrary<{ parts: Parts; at: string }>[] => {
   const faults = [
     ...faultsIn('query', parameterSchema(operation, 'query'), resolve),
     ...faultsIn('body', bodySchema(operation), resolve),
   ];
-  if (faults.length === 0) return undefined;
-  return fc
-    .tuple(validRequests(operation, resolve, fieldValues), fc.oneof(...faults))
-    .map(([parts, { place, name, value }]) => {
+  const valid = validRequests(operation, resolve, fieldValues);
+  return faults.map((fault) =>
+    fc.tuple(valid, fault).map(([parts, { place, name, value }]) => {
       const changed = { ...(parts[place] as Record<string, unknown>), [name]: value };
       if (value === undefined) delete changed[name];
       return { parts: { ...parts, [place]: changed }, at: name };
-    });
+    }),
+  );
 };
 
 const faultsIn = (place: 'query' | 'body', schema: Schema | undefined, resolve: Resolve) => {
@@ -76,16 +76,11 @@ const faultsIn = (place: 'query' | 'body', schema: Schema | undefined, resolve: 
     values.map((value) => ({ place, name, value }));
   return [
     ...required.map((name) => fault(name, fc.constant(undefined))),
-    ...Object.entries(properties).map(([name, property]) =>
-      fault(
-        name,
-        place === 'body'
-          ? rejectedBy(property, resolve).filter(
-              // Both are read as nothing.
-              (value) => required.includes(name) || !['null', '[]'].includes(JSON.stringify(value)),
-            )
-          : rejectedText(name, property, resolve),
-      ),
+    ...Object.entries(properties).flatMap(([name, property]) =>
+      (place === 'body'
+        ? rejectedBy(property, resolve, { isRequired: required.includes(name) })
+        : rejectedText(name, property, resolve)
+      ).map((values) => fault(name, values)),
     ),
     fc
       .stringMatching(/^[a-z_]{1,12}$/)
@@ -95,18 +90,19 @@ const faultsIn = (place: 'query' | 'body', schema: Schema | undefined, resolve: 
 };
 
 /** A query has only texts, so an invalid value is a text that does not parse. */
-const rejectedText = (name: string, schema: Schema, resolve: Resolve): fc.Arbitrary<unknown> => {
+const rejectedText = (name: string, schema: Schema, resolve: Resolve): fc.Arbitrary<unknown>[] => {
   const { type, maximum = 0, minLength = 0, maxLength, enum: values } = resolve(schema);
+  const each = (...wrong: string[]) => wrong.map((text) => fc.constant(text));
   if (type === 'integer')
-    return fc.constantFrom('0', '-1', '01', '1.0', '1e1', '', ' 1', 'x', String(maximum + 1));
-  if (name === 'from' || name === 'to') return rejectedTime;
-  if (values) return fc.string().filter((text) => !values.includes(text));
-  if (maxLength === undefined) return fc.constantFrom('', 'x', 'MTox');
-  return fc.constantFrom(...(minLength > 0 ? [''] : []), 'y'.repeat(maxLength + 1), 'a\0b');
+    return each('0', '-1', '01', '1.0', '1e1', '', ' 1', 'x', String(maximum + 1));
+  if (name === 'from' || name === 'to') return each(...rejectedTimes);
+  if (values) return [fc.string().filter((text) => !values.includes(text))];
+  if (maxLength === undefined) return each('', 'x', 'MTox');
+  return each(...(minLength > 0 ? [''] : []), 'y'.repeat(maxLength + 1), 'a\0b');
 };
 
 /** Includes times that RFC 3339 allows and the description does not: other years, leap seconds, long fractions. */
-const rejectedTime = fc.constantFrom(
+const rejectedTimes = [
   '',
   'x',
   '2026-02-30',
@@ -119,7 +115,7 @@ const rejectedTime = fc.constantFrom(
   '2016-12-31T23:59:60Z',
   '2026-11-20T24:00:00Z',
   '2026-11-20T10:00:00.1234567890Z',
-);
+];
 
 /** The request to send; its body is still a value. */
 export const toRequest = (path: string, { path: inPath, query, header, body }: Parts) => {

@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import Stripe from 'stripe';
 import { onTestFinished } from 'vitest';
 import { paymentExamples } from '../../../api/payments/payment-examples.ts';
@@ -7,6 +6,7 @@ import { ApiError, type Payment, Payments } from '../../../client/src/index.ts';
 import { createInbox } from '../../../client/src/inbox.ts';
 import { createOrders, type RefundState } from '../../../demo/orders.ts';
 import { createShop, type Deps, type PaymentCalls } from '../../../demo/routes.ts';
+import { listenOnLoopback } from '../servers/listen.ts';
 
 const webhookSecret = `whsec_${'s'.repeat(43)}`;
 
@@ -58,8 +58,7 @@ export const aShop = async (
   });
   const log: string[] = [];
   const server = createServer((request, response) => void handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  const port = await listenOnLoopback(server);
   const url = `http://127.0.0.1:${port}`;
   const { app, close } = createShop({
     payments: {
@@ -93,12 +92,11 @@ export const aShop = async (
         body: new URLSearchParams({ product, ...choice }),
         redirect: 'manual',
       }),
-    webhook: (event: object, { secret = webhookSecret, timestamp = Date.now() / 1000 } = {}) => {
+    webhook: (event: object) => {
       const payload = JSON.stringify(event);
       const header = new Stripe('sk_test_none').webhooks.generateTestHeaderString({
         payload,
-        secret,
-        timestamp: Math.floor(timestamp),
+        secret: webhookSecret,
       });
       return fetch(`${url}/webhook`, {
         method: 'POST',

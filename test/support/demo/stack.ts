@@ -7,7 +7,7 @@ import { inject } from 'vitest';
 import { removeFolder } from '../remove-folder.ts';
 import { readStackConfig } from '../../../config.ts';
 import type { ConnectionFile } from '../../../stack/connection-file.ts';
-import { prepare, freePorts } from '../stack/support.ts';
+import { freePorts, processesIn } from '../stack/support.ts';
 import { until } from '../until.ts';
 
 const startLimitMs = 240_000;
@@ -19,34 +19,28 @@ export const runCommand = (args: string[], env: Record<string, string>) => {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let output = '';
+  let [output, errors] = ['', ''];
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
   // 'close', so that the output is complete.
   const exited = once(child, 'close').then(([code]) => code as number | null);
   return {
     output: () => output,
+    errors: () => errors,
     exited,
     hasExited: () => child.exitCode !== null,
     signal: (signal: NodeJS.Signals) => child.kill(signal),
   };
 };
 
-export interface StartedStack {
-  facts: ConnectionFile;
-  connectionFile: string;
-  env: Record<string, string>;
-  stop: () => Promise<void>;
-}
-
-/** Runs `npm start` with data and ports of its own. */
-export const startStack = async (): Promise<StartedStack> => {
+/** Runs `npm start` for the first time, with data and ports of its own. */
+export const startStack = async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'payments-demo-'));
   // Postgres runs as another user when the tests run as root.
   chmodSync(dataDir, 0o711);
-  prepare(dataDir);
   const connectionFile = join(dataDir, 'connection.json');
-  const env = {
+  const env: Record<string, string> = {
     ...readStackConfig().inherited,
     TEMPORAL_DOWNLOAD: 'false',
     TEMPORAL_CLI_PATH: inject('temporalProgram'),
@@ -70,5 +64,12 @@ export const startStack = async (): Promise<StartedStack> => {
     throw error;
   }
   const facts = JSON.parse(readFileSync(connectionFile, 'utf8')) as ConnectionFile;
-  return { facts, connectionFile, env, stop: end };
+  return {
+    ...{ facts, dataDir, connectionFile, env },
+    output: command.output,
+    errors: command.errors,
+    exited: command.exited,
+    survivors: () => processesIn(dataDir).map(({ pid }) => pid),
+    stop: end,
+  };
 };

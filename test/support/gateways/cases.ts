@@ -1,5 +1,5 @@
 import type { Entry } from '../../fakes/server.ts';
-import type { Case, Expected } from './fixture.ts';
+import type { Case, Expected, RefusalCase } from './fixture.ts';
 
 /** An inquiry and a verification return the same. */
 export const bothReturn = <P>(
@@ -15,6 +15,18 @@ export const verifyReturns = <P>(
   verify: Expected,
 ): Case<P> => ({ name, arrange, inquire: { state: 'processing' }, verify });
 
+/** A call is refused with each of these codes. */
+export const refusedWith = <P>(
+  codes: readonly number[],
+  refuse: (bank: P, code: number) => void,
+  expected: RefusalCase<P>[2] | ((code: number) => object),
+): RefusalCase<P>[] =>
+  codes.map((code) => [
+    String(code),
+    (bank) => refuse(bank, code),
+    typeof expected === 'function' ? expected(code) : expected,
+  ]);
+
 interface Book {
   book: ReadonlyMap<string, Entry>;
   pay(reference: string): void;
@@ -26,6 +38,14 @@ export const paidAs =
   (bank: Book, reference: string): void => {
     bank.pay(reference);
     Object.assign(bank.book.get(reference) ?? {}, facts);
+  };
+
+/** The payer pays, and then something happens at the provider. */
+export const paidThen =
+  <B extends Book>(happens: (bank: B, reference: string) => void) =>
+  (bank: B, reference: string): void => {
+    bank.pay(reference);
+    happens(bank, reference);
   };
 
 interface Bank extends Book {

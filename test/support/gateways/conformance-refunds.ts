@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { toWire } from '../../../gateways/amount.ts';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import type { GatewayRefund, OpenedPayment } from '../../../gateways/gateway.ts';
 import { findDriver } from '../../../gateways/registry.ts';
 import { faults, type Provider } from '../../fakes/server.ts';
-import { adapterOf, aGatewayPayment, newRefundId, type ProviderFixture } from './fixture.ts';
+import { aGatewayRefund, type ProviderFixture } from './fixture.ts';
+import { aProvider } from './provider.ts';
 
 /** The tests that every adapter with refunds passes. */
 export const describeRefunds = <P extends Provider>(fixture: ProviderFixture<P>): void => {
@@ -17,48 +18,19 @@ export const describeRefunds = <P extends Provider>(fixture: ProviderFixture<P>)
   });
   if (!terms || !cases) return;
 
+  const { adapter, adapterWith, paid, ...account } = aProvider(fixture, cases.kind);
   let provider: P;
-  beforeAll(async () => {
-    provider = await fixture.start(cases.kind);
+  beforeAll(() => {
+    provider = account.provider();
   });
-  afterAll(() => provider.stop());
   beforeEach(() => {
     cases.reset?.(provider);
   });
 
-  const adapterWith = (credentials: object, callMs?: number) =>
-    adapterOf(
-      driver,
-      {
-        kind: cases.kind,
-        credentials: { ...credentials, ...(fixture.paths && { baseUrl: provider.url }) },
-      },
-      {
-        ...(fixture.tools && { tools: fixture.tools(provider) }),
-        ...(callMs !== undefined && { limits: { callMs } }),
-      },
-    );
-  const adapter = (callMs?: number) => adapterWith(fixture.credentials[cases.kind] ?? {}, callMs);
-  const paid = async (): Promise<OpenedPayment> => {
-    const payment = aGatewayPayment(money);
-    const opening = await adapter().open(payment);
-    if (opening.result !== 'opened') throw new Error(`${opening.code}: ${opening.message}`);
-    const { reference } = opening;
-    await provider.pay(reference);
-    const verified = await adapter().verify({ ...payment, reference });
-    if (verified.state !== 'paid') throw new Error(`It is ${verified.state}`);
-    return { ...payment, reference, trackingCode: verified.trackingCode };
-  };
   const part = money.amount * 0.4;
-  const aRefund = (amount = part): GatewayRefund => ({
-    id: newRefundId(),
-    amount,
-    timesTold: 0,
-    toldAt: null,
-    isReversible: false,
-  });
+  const aRefund = (amount = part) => aGatewayRefund(amount);
   const tell = async (payment: OpenedPayment, refund: GatewayRefund, callMs?: number) =>
-    adapter(callMs).refund!(payment, refund);
+    adapter({ limits: callMs === undefined ? {} : { callMs } }).refund!(payment, refund);
   const list = async (payment: OpenedPayment) => adapter().refunds!(payment, []);
   const wire = (amount: number) => toWire(capabilities, { ...money, amount });
   const inBook = async (payment: OpenedPayment) =>

@@ -1,7 +1,5 @@
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Money } from '../../../gateways/amount.ts';
-import type { OpenedPayment } from '../../../gateways/gateway.ts';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import { findPaymentProblems, findDriver, parseReturn } from '../../../gateways/registry.ts';
 import { longInquiryIntervalSeconds, retryIntervalSeconds } from '../../../postgres/sweeper.ts';
@@ -10,37 +8,27 @@ import { describeRefunds } from './conformance-refunds.ts';
 import {
   adapterOf,
   aGatewayPayment,
+  answerOf,
   expectStatus,
+  refusalOf,
   returnUrl,
   type ProviderFixture,
 } from './fixture.ts';
+import { aProvider } from './provider.ts';
 
 /** The tests that every adapter passes. @returns the driver's name */
 export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>): string => {
   const { driver, money } = fixture;
   describeRefunds(fixture);
+  const { adapter, opened, paid, ...account } = aProvider(fixture);
   let provider: P;
-  beforeAll(async () => {
-    provider = await fixture.start();
+  beforeAll(() => {
+    provider = account.provider();
   });
-  afterAll(() => provider.stop());
   beforeEach(() => {
     provider.calls.length = 0;
   });
 
-  const account = (credentials: object = fixture.credentials.sandbox) => ({
-    kind: 'sandbox' as const,
-    credentials: { ...credentials, ...(fixture.paths && { baseUrl: provider.url }) },
-  });
-  const options = () => (fixture.tools ? { tools: fixture.tools(provider) } : {});
-  const adapter = (limits: { callMs?: number; tryMs?: number } = {}) =>
-    adapterOf(driver, account(), { ...options(), limits });
-  const opened = async (amount: Money = money): Promise<OpenedPayment> => {
-    const payment = aGatewayPayment(amount);
-    const opening = await adapter().open(payment);
-    if (opening.result !== 'opened') throw new Error(`${opening.code}: ${opening.message}`);
-    return { ...payment, reference: opening.reference };
-  };
   const entryOf = async (reference: string) =>
     fixture.entry ? fixture.entry(provider, reference) : provider.book.get(reference);
   const secrets = () =>
@@ -129,16 +117,26 @@ export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>)
     });
   });
 
+  const { openings = [], reversals = [] } = fixture;
+  it.each(openings)(`${driver}: a refusal of an opening: %s`, async (_name, arrange, expected) => {
+    arrange(provider);
+    const opening = adapter().open(aGatewayPayment(money));
+    expect(await answerOf(opening)).toEqual(refusalOf(expected));
+  });
+
+  it.each(reversals)(`${driver}: a refusal of a reversal: %s`, async (_name, arrange, expected) => {
+    const payment = await paid();
+    arrange(provider);
+    expect(await answerOf(adapter().reverse?.(payment))).toEqual(refusalOf(expected));
+  });
+
   describe(`${driver}: money`, () => {
-    it.each(fixture.wire)('sends %o as %o', async (ours, wire) => {
+    it.each(fixture.wire)('accepts %o, and sends %o', async (ours, wire) => {
+      expect(findPaymentProblems(driver, { ...ours, expiresInSeconds: 1_800 })).toEqual([]);
       const payment = await opened(ours);
       expect(await entryOf(payment.reference)).toMatchObject(wire);
       await provider.pay(payment.reference);
       expect(await adapter().verify(payment)).toMatchObject({ state: 'paid', ...ours });
-    });
-
-    it.each(fixture.wire)('accepts %o', (ours) => {
-      expect(findPaymentProblems(driver, { ...ours, expiresInSeconds: 1_800 })).toEqual([]);
     });
 
     it.each(fixture.rejected)('rejects %o by %s', (ours, rule) => {
@@ -168,20 +166,14 @@ export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>)
       const guarded = adapterOf(
         driver,
         { kind, credentials: { ...credentials, ...baseUrl } },
-        options(),
+        fixture.tools && { tools: fixture.tools(provider) },
       );
       const opening = await guarded.open(aGatewayPayment(money));
       expect(opening).toMatchObject({ result: 'refused', code: 'account_problem' });
       for (const secret of Object.values(credentials).flat())
         expect(JSON.stringify(opening)).not.toContain(secret);
-      await expectStatus(
-        () => guarded.inquire({ ...aGatewayPayment(money), reference: 'x' }),
-        'no_answer',
-      );
-      await expectStatus(
-        () => guarded.verify({ ...aGatewayPayment(money), reference: 'x' }),
-        'no_answer',
-      );
+      for (const call of [guarded.inquire, guarded.verify])
+        await expectStatus(() => call({ ...aGatewayPayment(money), reference: 'x' }), 'no_answer');
       expect(provider.calls).toEqual([]);
     });
   });
@@ -211,20 +203,8 @@ export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>)
       const names = fc.constantFrom('Status', 'status', 'success', 'result');
       const words = fc.constantFrom('OK', 'NOK', '1', '0', '3', 'paid', 'cancelled');
       const nasty = fc.constantFrom(
-        '../../x',
-        '..',
-        '.',
-        'a?b=c',
-        'a#b',
-        'a\r\nHost: x',
-        '\0',
-        '%2e%2e',
-        '[',
-        'null',
-        '__proto__',
-        'constructor',
-        'toString',
-        '1'.repeat(5_000),
+        ...['../../x', '..', '.', 'a?b=c', 'a#b', 'a\r\nHost: x', '\0', '%2e%2e', '[', 'null'],
+        ...['__proto__', 'constructor', 'toString', '1'.repeat(5_000)],
       );
       const values = fc.oneof(words, nasty, fc.string());
       fc.assert(
@@ -245,7 +225,8 @@ export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>)
     const at = (path: RegExp) => faults.map((fault) => ({ fault, path }));
     /** Shortens the wait for a response that never comes. */
     const shortMs = 1_500;
-    const adapterFor = (fault: Fault) => adapter(fault === 'slow' ? { callMs: shortMs } : {});
+    const adapterFor = (fault: Fault) =>
+      adapter({ limits: fault === 'slow' ? { callMs: shortMs } : {} });
 
     it.each(at(paths.open))('throws when opening ends with: $fault', async ({ fault, path }) => {
       provider.fail(fault, path);
@@ -292,7 +273,7 @@ export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>)
       ] as const) {
         provider.fail('slow' satisfies Fault, paths.inquire);
         const began = performance.now();
-        const inTry = adapter({ [limit]: shortMs, [other]: 60_000 });
+        const inTry = adapter({ limits: { [limit]: shortMs, [other]: 60_000 } });
         await expectStatus(() => inTry.inquire(payment), 'no_answer');
         expect(performance.now() - began, limit).toBeLessThan(30_000);
         if (limit === 'callMs') continue;

@@ -5,6 +5,7 @@ import type { RefundFailureCode } from '../../../contract/refund-failure-codes.t
 import type { Money } from '../../../gateways/amount.ts';
 import type {
   Account,
+  GatewayRefund,
   GatewayStatus,
   KnownRefund,
   GatewayAdapter,
@@ -36,6 +37,13 @@ export type RefundCase<P, Expectation> = [
   expected: Expectation,
 ];
 
+/** A way to refuse a call, and our answer. `no_answer`: the call throws, since the provider may have acted on it. */
+export type RefusalCase<P> = [
+  name: string,
+  arrange: (provider: P) => void,
+  expected: object | 'no_answer',
+];
+
 /** The refunds of a provider whose capabilities have some. */
 export interface RefundFixture<P> {
   kind: 'sandbox' | 'live';
@@ -64,6 +72,9 @@ export interface ProviderFixture<P extends Provider> {
   start(mode?: 'sandbox' | 'live'): Promise<P>;
   /** Every state, every failure code, and every way in which a verification ends. */
   cases: Case<P>[];
+  /** Every way to refuse an opening, and the reversal of a payment that is paid. */
+  openings?: RefusalCase<P>[];
+  reversals?: RefusalCase<P>[];
   /** Our amounts, and the same on the wire. */
   wire: [Money, Money][];
   /** Amounts that a create rejects, with the rule. */
@@ -82,6 +93,11 @@ export interface ProviderFixture<P extends Provider> {
 }
 
 export const newRefundId = (): string => refundId([randomUUID()]);
+
+/** A refund that the provider has not been told of. */
+export const aGatewayRefund = (amount: number, isReversible = false): GatewayRefund => ({
+  ...{ id: newRefundId(), amount, timesTold: 0, toldAt: null, isReversible },
+});
 
 export const returnUrl = 'https://pay.example/api/v1/payments/PAY_1/return';
 
@@ -105,6 +121,15 @@ const noSandbox: SandboxDeps = {
   publicBaseUrl: 'https://pay.example',
 };
 
+export interface AdapterOptions {
+  tools?: SandboxDeps;
+  allowLoopback?: boolean;
+  now?: () => Date;
+  openWith?: Pick<SecretBox, 'open'>;
+  limits?: Pick<HttpOptions, 'callMs' | 'tryMs'>;
+  sendWith?: HttpOptions['dispatcher'];
+}
+
 /** Makes an adapter as the worker does: from a recorded account with sealed credentials. */
 export const adapterOf = (
   driver: string,
@@ -116,14 +141,7 @@ export const adapterOf = (
     openWith = secretBox,
     limits = {},
     sendWith = dispatcher,
-  }: {
-    tools?: SandboxDeps;
-    allowLoopback?: boolean;
-    now?: () => Date;
-    openWith?: Pick<SecretBox, 'open'>;
-    limits?: Pick<HttpOptions, 'callMs' | 'tryMs'>;
-    sendWith?: HttpOptions['dispatcher'];
-  } = {},
+  }: AdapterOptions = {},
 ): GatewayAdapter => {
   const gatewayOf = createAdapters({
     ...tools,
@@ -155,3 +173,17 @@ export const expectStatus = async (call: () => Promise<GatewayStatus>, expected:
   if (expected === 'no_answer') await expect(call()).rejects.toThrow(GatewayUnavailable);
   else expect(await call()).toMatchObject(expected);
 };
+
+/** What a call returns; `no_answer`: it throws GatewayUnavailable. */
+export const answerOf = async (call: Promise<object> | undefined): Promise<unknown> => {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof GatewayUnavailable) return 'no_answer';
+    throw error;
+  }
+};
+
+/** A refusal as a call returns it. */
+export const refusalOf = (expected: RefusalCase<unknown>[2]): unknown =>
+  expected === 'no_answer' ? expected : { result: 'refused', ...expected };

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Case, ProviderFixture } from './fixture.ts';
-import { bothReturn, otherPaymentCases, paidAs, verifyReturns } from './cases.ts';
+import type { Case, ProviderFixture, RefusalCase } from './fixture.ts';
+import { bothReturn, otherPaymentCases, paidAs, paidThen, verifyReturns } from './cases.ts';
 import { startPayping } from '../../fakes/payping.ts';
 
 type Payping = Awaited<ReturnType<typeof startPayping>>;
@@ -36,6 +36,18 @@ const refuses =
       verify,
     }));
 
+type Code = Parameters<Payping['refuse']>[1]['code'];
+const certain = (code: Code) => ({ code: String(code), message: `problem ${code}` });
+
+const refusal =
+  (name: string, status: number, ...codes: Code[]) =>
+  (expected: RefusalCase<Payping>[2] | ((code: Code) => object)): RefusalCase<Payping>[] =>
+    codes.map((code) => [
+      `${status}, code ${code}`,
+      (bank) => bank.refuse(name, { status, code }),
+      typeof expected === 'function' ? expected(code) : expected,
+    ]);
+
 export const payping: ProviderFixture<Payping> = {
   driver: 'payping',
   credentials: {
@@ -57,10 +69,7 @@ export const payping: ProviderFixture<Payping> = {
     ...[202, 502].map((status): Case<Payping> =>
       bothReturn(
         `processing: the verification responds ${status}`,
-        (bank, reference) => {
-          bank.pay(reference);
-          bank.verifyStatuses.push(status);
-        },
+        paidThen((bank) => bank.verifyStatuses.push(status)),
         { state: 'processing' },
       ),
     ),
@@ -110,11 +119,10 @@ export const payping: ProviderFixture<Payping> = {
       [121, 133].map((code): Case<Payping> =>
         verifyReturns(
           `status ${state} between report and verification, which is refused with ${code}`,
-          (bank, reference) => {
-            bank.pay(reference);
+          paidThen((bank, reference) => {
             bank.moveBeforeNextVerify(reference, state);
             bank.refuse('verify', { status: 400, code });
-          },
+          }),
           verify,
         ),
       ),
@@ -197,6 +205,38 @@ export const payping: ProviderFixture<Payping> = {
     ...refuses('verify', 409, 121, 122, 137, 999)('no_answer'),
     ...[401, 403, 404].flatMap((status) => refuses('verify', status, 0)('no_answer')),
     ...[400, 401, 403, 404].flatMap((status) => refuses('report', status, 0)('no_answer')),
+  ],
+  openings: [
+    ...refusal('', 400, 101, 102, 103, 105, 107, 111, 112, 113, 137, 164, 165)(certain),
+    ...refusal('', 400, 104)((code) => ({ ...certain(code), failureCode: 'amount_not_accepted' })),
+    ...[401, 403].flatMap((status) => refusal('', status, 0)(certain)),
+    // Whatever its body is.
+    ...[401, 403].flatMap((status) =>
+      refusal('', status, 'empty')({ code: String(status), message: null }),
+    ),
+    // A success of another kind, a concurrent request, temporary problems, undocumented ones, those of a proxy.
+    ...refusal('', 201, 0)('no_answer'),
+    ...refusal('', 409, 104)('no_answer'),
+    ...refusal('', 400, 106, 114, 999, null)('no_answer'),
+    ...refusal('', 422, 0)('no_answer'),
+    ...refusal('', 404, null)('no_answer'),
+  ],
+  reversals: [
+    ...refusal('reverse', 400, 134, 135)(certain),
+    // Being confirmed or reversed, bank not reached, conflicts, faults of theirs, unknown, about us.
+    ...refusal('reverse', 400, 155, 156, 114, 126, 130, 106, 108, 131, 999, 101, null)('no_answer'),
+    ...refusal('reverse', 409, 156, 999)('no_answer'),
+    ...refusal('reverse', 202, 0, 134, null)('no_answer'),
+    ...[401, 403, 404].flatMap((status) => refusal('reverse', status, 0)('no_answer')),
+    ...[
+      ...['', 'OK', {}, { amount: '150' }],
+      // Of another payment, and of another amount.
+      ...[{ amount: 15_000, clientRefId: 'PAY_another' }, { amount: 14_999 }],
+    ].map((body): RefusalCase<Payping> => [
+      `200 with ${JSON.stringify(body)}`,
+      (bank) => bank.respondOnce('reverse', { status: 200, body }),
+      'no_answer',
+    ]),
   ],
   wire: [
     [money, { amount: 15_000, currency: 'IRT' }],

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll } from 'vitest';
 import type { GatewayAdapter, OpenedPayment } from '../../../gateways/gateway.ts';
-import { adapterOf, aGatewayPayment, type ProviderFixture } from './fixture.ts';
+import {
+  type AdapterOptions,
+  adapterOf,
+  aGatewayPayment,
+  type ProviderFixture,
+} from './fixture.ts';
 import type { Call, Provider } from '../../fakes/server.ts';
 
 /** A fake provider for a test file, with an account at it. */
@@ -13,20 +18,36 @@ export const aProvider = <P extends Provider>(
     provider = await fixture.start(kind);
   });
   afterAll(() => provider.stop());
-  const adapter = (now?: () => Date): GatewayAdapter =>
+  const { driver, money, tools } = fixture;
+  /** With other credentials than those of the account. */
+  const adapterWith = (
+    credentials: object | undefined,
+    options: AdapterOptions = {},
+  ): GatewayAdapter =>
     adapterOf(
-      fixture.driver,
-      { kind, credentials: { ...fixture.credentials[kind], baseUrl: provider.url } },
-      now && { now },
+      driver,
+      { kind, credentials: { ...credentials, ...(fixture.paths && { baseUrl: provider.url }) } },
+      { ...(tools && { tools: tools(provider) }), ...options },
     );
+  const adapter = (options?: AdapterOptions) => adapterWith(fixture.credentials[kind], options);
+  const opened = async (amount = money): Promise<OpenedPayment> => {
+    const payment = aGatewayPayment(amount);
+    const opening = await adapter().open(payment);
+    if (opening.result !== 'opened') throw new Error(`${opening.code}: ${opening.message}`);
+    return { ...payment, reference: opening.reference };
+  };
   return {
     provider: () => provider,
     adapter,
-    async opened(): Promise<OpenedPayment> {
-      const payment = aGatewayPayment(fixture.money);
-      const opening = await adapter().open(payment);
-      if (opening.result !== 'opened') throw new Error(`${opening.code}: ${opening.message}`);
-      return { ...payment, reference: opening.reference };
+    adapterWith,
+    opened,
+    /** A payment that is paid and verified, with its number at the provider. */
+    async paid(): Promise<OpenedPayment> {
+      const payment = await opened();
+      await provider.pay(payment.reference);
+      const verified = await adapter().verify(payment);
+      if (verified.state !== 'paid') throw new Error(`It is ${verified.state}`);
+      return { ...payment, trackingCode: verified.trackingCode };
     },
     /** The calls that `work` makes. */
     async callsOf(work: () => Promise<unknown>): Promise<Call[]> {

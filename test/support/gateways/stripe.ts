@@ -1,6 +1,6 @@
 import type { FailureCode } from '../../../contract/failure-codes.ts';
 import type { KnownRefund } from '../../../gateways/gateway.ts';
-import type { Case, ProviderFixture, RefundCase } from './fixture.ts';
+import type { Case, ProviderFixture, RefundCase, RefusalCase } from './fixture.ts';
 import { bothReturn, paidAs } from './cases.ts';
 import { startStripe } from '../../fakes/stripe.ts';
 
@@ -81,6 +81,20 @@ const refundIs = (
 ): RefundCase<Stripe, Partial<KnownRefund>> => [
   `${status}, ${reason}`,
   (bank, reference) => bank.moveRefunds(reference, status, reason),
+  expected,
+];
+
+const invalid = 'invalid_request_error';
+const certain = (code: string) => ({ code, message: `Stripe says ${code}` });
+
+/** The next call to a path with this end is refused. By default that is certain. */
+const refusal = (
+  path: string,
+  [status, type, code]: [number, string, string?],
+  expected: RefusalCase<Stripe>[2] = certain(code ?? type),
+): RefusalCase<Stripe> => [
+  `${status} ${type} ${code}`,
+  (bank) => bank.refuse(path, { status, type, ...(code !== undefined && { code }) }),
   expected,
 ];
 
@@ -181,6 +195,32 @@ export const stripe: ProviderFixture<Stripe> = {
     refuses(404, 'resource_missing'),
     refuses(409, 'lock_timeout'),
     refuses(400, 'something_new'),
+  ],
+  openings: [
+    ...['amount_too_small', 'amount_too_large'].map((code) =>
+      refusal('sessions', [400, invalid, code], {
+        ...certain(code),
+        failureCode: 'amount_not_accepted',
+      }),
+    ),
+    refusal('sessions', [400, invalid, 'parameter_invalid_integer']),
+    refusal('sessions', [401, invalid, 'api_key_expired']),
+    refusal('sessions', [403, invalid, 'account_closed']),
+    refusal('sessions', [401, invalid], { code: invalid, message: 'Stripe says undefined' }),
+    // A request with the same key is running, or the key was used differently.
+    refusal('sessions', [409, invalid, 'concurrent'], 'no_answer'),
+    refusal('sessions', [400, 'idempotency_error', 'concurrent'], 'no_answer'),
+    // No certain refusal.
+    refusal('sessions', [400, 'api_error', 'concurrent'], 'no_answer'),
+    refusal('sessions', [400, 'something_new', 'concurrent'], 'no_answer'),
+    refusal('sessions', [402, 'card_error', 'concurrent'], 'no_answer'),
+    refusal('sessions', [404, invalid, 'concurrent'], 'no_answer'),
+    refusal('sessions', [422, invalid, 'concurrent'], 'no_answer'),
+  ],
+  reversals: [
+    refusal('refunds', [409, invalid, 'charge_already_refunded'], 'no_answer'),
+    refusal('refunds', [400, invalid, 'something_new'], 'no_answer'),
+    refusal('refunds', [400, 'api_error', 'charge_already_refunded'], 'no_answer'),
   ],
   wire: [
     toPair([1_250, 'USD'], 1_250),

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Case, ProviderFixture } from './fixture.ts';
-import { bothReturn, paidAs, verifyReturns } from './cases.ts';
+import type { Case, ProviderFixture, RefusalCase } from './fixture.ts';
+import { bothReturn, paidAs, paidThen, refusedWith, verifyReturns } from './cases.ts';
 import { startZarinpal } from '../../fakes/zarinpal.ts';
 
 type Zarinpal = Awaited<ReturnType<typeof startZarinpal>>;
@@ -27,6 +27,11 @@ const refuses =
       verify,
     }));
 
+const testAuthority = 'S'.padEnd(36, '0');
+const refused = (code: number) => ({ code: String(code), message: 'Refused.' });
+const refusesOpening = (bank: Zarinpal, code: number) => bank.refuse('request', code);
+const refusesReversal = (bank: Zarinpal, code: number) => bank.refuse('reverse', code);
+
 export const zarinpal: ProviderFixture<Zarinpal> = {
   driver: 'zarinpal',
   credentials: {
@@ -51,10 +56,7 @@ export const zarinpal: ProviderFixture<Zarinpal> = {
     },
     {
       name: 'verified before: 101 with ref_id',
-      arrange(bank, reference) {
-        bank.pay(reference);
-        bank.move(reference, 'VERIFIED');
-      },
+      arrange: paidThen((bank, reference) => bank.move(reference, 'VERIFIED')),
       inquire: { ...paid, trackingCode: null },
       verify: { ...paid, cardPanMasked: '502229******1234' },
     },
@@ -104,12 +106,24 @@ export const zarinpal: ProviderFixture<Zarinpal> = {
     ).map(([state, failureCode]): Case<Zarinpal> =>
       verifyReturns(
         `${state} between inquiry and verification: −51, and the next inquiry shows it`,
-        (bank, reference) => {
-          bank.pay(reference);
-          bank.moveBeforeNextVerify(reference, state);
-        },
+        paidThen((bank, reference) => bank.moveBeforeNextVerify(reference, state)),
         { state: 'failed', failureCode, code: state },
       ),
+    ),
+    ...[
+      { data: { code: 102, ref_id: 201 }, errors: [] },
+      { data: { code: 100, ref_id: 201 }, errors: { code: -50 } },
+    ].map((body) =>
+      verifyReturns<Zarinpal>(
+        `throws when the verification is answered with ${JSON.stringify(body)}`,
+        paidThen((bank) => bank.replyOnce('verify', body)),
+        'no_answer',
+      ),
+    ),
+    verifyReturns(
+      'paid without a card number',
+      paidThen((bank) => bank.replyOnce('verify', { data: { code: 100, ref_id: 201 } })),
+      { ...paid, trackingCode: '201', cardPanMasked: null },
     ),
     // Refusals about our account, too many attempts, a fault of theirs: none is an outcome.
     ...refuses('verify', -10, -11, -12, -15, -52, -53, -54, -99)('no_answer'),
@@ -123,6 +137,41 @@ export const zarinpal: ProviderFixture<Zarinpal> = {
       paidAs({ card: '50222****12345' }),
       { ...paid, cardPanMasked: null },
     ),
+  ],
+  openings: [
+    ...refusedWith([-10, -11, -13, -14, -15, -19, -30], refusesOpening, refused),
+    ...refusedWith([-41], refusesOpening, {
+      ...refused(-41),
+      failureCode: 'amount_not_accepted',
+    }),
+    // A validation that names no field. Who sent no data of a payer ignores it.
+    ...refusedWith([-9], refusesOpening, { ...refused(-9), isAboutPayer: true }),
+    // Temporary, or undocumented.
+    ...refusedWith([1, -8, -12, -42, -50, -52, -99, -999], refusesOpening, 'no_answer'),
+    ...[[], {}, '', null].map((data): RefusalCase<Zarinpal> => [
+      `the empty data ${JSON.stringify(data)}`,
+      (bank) => bank.replyOnce('request', { data, errors: { code: -11 } }),
+      { code: '-11', message: null },
+    ]),
+    ...[
+      { data: { code: 101, authority: testAuthority }, errors: [] },
+      { data: { code: 100, authority: 'S1' }, errors: [] },
+      { data: { code: 100, authority: testAuthority }, errors: { code: -11 } },
+    ].map((body): RefusalCase<Zarinpal> => [
+      `the undocumented ${JSON.stringify(body)}`,
+      (bank) => bank.replyOnce('request', body),
+      'no_answer',
+    ]),
+  ],
+  reversals: [
+    ...refusedWith([-10, -60, -62, -63], refusesReversal, refused),
+    // It may have been done.
+    ...refusedWith([-12, -52, -99], refusesReversal, 'no_answer'),
+    [
+      'an undocumented success',
+      (bank) => bank.replyOnce('reverse', { data: { code: 101 }, errors: [] }),
+      'no_answer',
+    ],
   ],
   wire: [
     [money, money],

@@ -1,6 +1,13 @@
 import type { FailureCode } from '../../../contract/failure-codes.ts';
 import type { Case, ProviderFixture } from './fixture.ts';
-import { bothReturn, otherPaymentCases, paidAs, verifyReturns } from './cases.ts';
+import {
+  bothReturn,
+  otherPaymentCases,
+  paidAs,
+  paidThen,
+  refusedWith,
+  verifyReturns,
+} from './cases.ts';
 import { startZibal } from '../../fakes/zibal.ts';
 
 type Zibal = Awaited<ReturnType<typeof startZibal>>;
@@ -50,6 +57,9 @@ const alreadyVerified = (bank: Zibal, reference: string) => {
   bank.move(reference, '1');
 };
 
+const refused = (code: number) => ({ code: String(code), message: `result ${code}` });
+const refusesOpening = (bank: Zibal, code: number) => bank.refuse('request', code);
+
 export const zibal: ProviderFixture<Zibal> = {
   driver: 'zibal',
   credentials: {
@@ -76,10 +86,7 @@ export const zibal: ProviderFixture<Zibal> = {
     }),
     verifyReturns(
       'verified by another call between inquiry and verification: 201 without a number',
-      (bank, reference) => {
-        bank.pay(reference);
-        bank.verifyBeforeNextVerify(reference);
-      },
+      paidThen((bank, reference) => bank.verifyBeforeNextVerify(reference)),
       { ...paid, cardPanMasked: '502229******1234' },
     ),
     bothReturn('cancelled by the payer: status 3', (bank, reference) => bank.move(reference, '3'), {
@@ -124,18 +131,12 @@ export const zibal: ProviderFixture<Zibal> = {
     ),
     verifyReturns(
       'refNumber as a text',
-      (bank, reference) => {
-        bank.pay(reference);
-        bank.refNumberAs(() => '000123456789012345678');
-      },
+      paidThen((bank) => bank.refNumberAs(() => '000123456789012345678')),
       { ...paid, trackingCode: '000123456789012345678' },
     ),
     verifyReturns(
       'refNumber as a number',
-      (bank, reference) => {
-        bank.pay(reference);
-        bank.refNumberAs(() => 123_456_789);
-      },
+      paidThen((bank) => bank.refNumberAs(() => 123_456_789)),
       { ...paid, trackingCode: '123456789' },
     ),
     ...(
@@ -146,16 +147,22 @@ export const zibal: ProviderFixture<Zibal> = {
     ).map(([state, failureCode]): Case<Zibal> =>
       verifyReturns(
         `status ${state} between inquiry and verification: 202, and the next inquiry shows it`,
-        (bank, reference) => {
-          bank.pay(reference);
-          bank.moveBeforeNextVerify(reference, state);
-        },
+        paidThen((bank, reference) => bank.moveBeforeNextVerify(reference, state)),
         { state: 'failed', failureCode, code: state },
       ),
     ),
     // 202, not paid, contradicts the inquiry, which still says paid.
     ...refuses('verify', 102, 103, 104, 115, 202, 203, 999),
     ...refuses('inquiry', 102, 115, 203, 999),
+  ],
+  openings: [
+    ...refusedWith([102, 103, 104, 106, 111, 112, 115], refusesOpening, refused),
+    ...refusedWith([105, 113], refusesOpening, (code) => ({
+      ...refused(code),
+      failureCode: 'amount_not_accepted',
+    })),
+    // Undocumented.
+    ...refusedWith([-1, 0, 101, 116, 201, 999], refusesOpening, 'no_answer'),
   ],
   wire: [
     [money, money],

@@ -143,8 +143,10 @@ export const drive = async <S extends object>(
       found = [String(error)];
     }
     if (found.length > 0) {
-      const steps = trace.slice(0, at + 1).map((line) => line.step);
-      difference = `${found.join(', ')} after: ${steps.join(' > ')}`;
+      const steps = trace
+        .slice(0, at + 1)
+        .map((line, n) => `${String(n + 1).padStart(4)}  ${line.step}`);
+      difference = [`${found.join(', ')} after step ${at + 1}, "${step}"`, ...steps].join('\n');
       break;
     }
   }

@@ -234,17 +234,17 @@ export const createOrderDriver = async (
     },
     async observe() {
       const seen: Record<string, unknown> = {};
+      const claims = await sql<{ id: string }[]>`
+        select id from payments where application = ${application} and order_claimed_at is not null`;
       for (const name of names) {
         const { id } = payments[name];
         const row = await records.paymentOutcomes.get(id);
-        const [held] = await sql<{ claim: boolean }[]>`
-          select order_claimed_at is not null as claim from payments where id = ${id}`;
         const { money, closed } = books[name];
         const of: Record<string, unknown> = {
           status: row ? statusOf(row) : created[name],
           opened: typeof row?.reference === 'string',
           sent: row?.payerSent ?? false,
-          claim: held?.claim ?? false,
+          claim: claims.some((claim) => claim.id === id),
           money,
           closed,
         };

@@ -1,4 +1,4 @@
-import { explore } from '../../../protocol/explorer.ts';
+import { type Edge, explore, type Graph } from '../../../protocol/explorer.ts';
 import type { Part } from '../../../protocol/part.ts';
 
 interface Line<S> {
@@ -19,34 +19,67 @@ const createRandom = (seed: number) => {
   };
 };
 
-/** What a trace can be the first to show: a step, taken while a variable has a value. */
-const sightsOf = <S extends object>({ step, before }: Line<S>): string[] =>
-  Object.entries(before).map(([name, value]) => `${step}, ${name} ${value}`);
+type Way = readonly Edge[];
 
-/** Leaves out traces that another one begins with. The shortest come first. */
-const withoutBeginnings = <S>(traces: readonly Trace<S>[]): Trace<S>[] =>
-  traces
-    .map((trace) => {
-      const steps = trace.map(({ step }) => `${step};`);
-      return { trace, key: [JSON.stringify(trace[0]?.before), ...steps].join('') };
-    })
-    .sort((one, other) => (one.key < other.key ? -1 : 1))
-    .filter(({ key }, at, all) => !all[at + 1]?.key.startsWith(key))
-    .map(({ trace }) => trace)
-    .sort((one, other) => one.length - other.length);
+/** Counts how often the ways show each sight: a step, taken while a variable has a value. */
+const createSights = ({ states }: Graph<object>) => {
+  const numbers = new Map<string, number>();
+  const numberOf = (word: string): number => {
+    const number = numbers.get(word) ?? numbers.size;
+    numbers.set(word, number);
+    return number;
+  };
+  /** There are fewer values and steps. */
+  const mostWords = 2 ** 16;
+  const values: number[][] = [];
+  const times = new Map<number, number>();
+  const sightsOf = ({ from, step }: Edge): number[] => {
+    values[from] ??= Object.entries(states[from] ?? {}).map(([name, value]) =>
+      numberOf(`${name} ${value}`),
+    );
+    const first = numberOf(step) * mostWords;
+    return values[from].map((value) => first + value);
+  };
+  return {
+    add(edge: Edge, count: 1 | -1): void {
+      for (const sight of sightsOf(edge)) times.set(sight, (times.get(sight) ?? 0) + count);
+    },
+    /** How many sights of the edge so few of the ways' steps show. */
+    rare: (edge: Edge, most: number): number =>
+      sightsOf(edge).filter((sight) => (times.get(sight) ?? 0) <= most).length,
+  };
+};
+type Sights = ReturnType<typeof createSights>;
 
-/** Leaves out traces that show nothing which the others do not show, too. The longest show the most. */
-const leastOf = <S extends object>(
-  traces: readonly Trace<S>[],
-  others: readonly Trace<S>[],
-): Trace<S>[] => {
-  const shown = new Set(others.flat().flatMap(sightsOf));
-  return traces.toReversed().filter((trace) => {
-    const sights = trace.flatMap(sightsOf);
-    const isNeeded = sights.some((sight) => !shown.has(sight));
-    if (isNeeded) for (const sight of sights) shown.add(sight);
-    return isNeeded;
-  });
+/** Finds the nearest step that shows what no way has shown yet; of several the one that shows the most. */
+const createSearch = (outgoing: readonly Way[], { rare }: Sights) => {
+  /** Without the edges of which everything is shown. */
+  const fresh = [...outgoing];
+  return (start: number): Way => {
+    const foundBy = new Map<number, Edge | undefined>([[start, undefined]]);
+    for (let layer = [start]; layer.length > 0;) {
+      let [best, most]: [Edge | undefined, number] = [undefined, 0];
+      for (const at of layer)
+        fresh[at] = (fresh[at] ?? []).filter((edge) => {
+          const news = rare(edge, 0);
+          if (news > most) [best, most] = [edge, news];
+          return news > 0;
+        });
+      const way: Edge[] = [];
+      for (let edge: Edge | undefined = best; edge; edge = foundBy.get(edge.from))
+        way.unshift(edge);
+      if (way.length > 0) return way;
+      const next: number[] = [];
+      for (const at of layer)
+        for (const edge of outgoing[at] ?? [])
+          if (!foundBy.has(edge.to)) {
+            foundBy.set(edge.to, edge);
+            next.push(edge.to);
+          }
+      layer = next;
+    }
+    return [];
+  };
 };
 
 export interface Choice<S> {
@@ -54,62 +87,110 @@ export interface Choice<S> {
   mayStep?: (step: string, before: S) => boolean;
   /** All ways of at most so many steps. */
   short: number;
+  /** A trace goes on to what no other one shows, up to so many steps. */
+  longest: number;
   random: { count: number; length: number; seed: number };
 }
 
 /**
- * Chooses traces: all short ones, random ones from a seed, and shortest ones to every step from every value of every
- * variable that these do not show.
+ * Chooses traces: all short ways, random ones from a seed, and ways to every step from every value of every variable.
+ * @returns also the steps that no trace shows, and those that none shows from some value
  */
 export const chooseTraces = <S extends object>(
   part: Part<S>,
-  { mayStep = () => true, short, random: { count, length, seed } }: Choice<S>,
+  { mayStep = () => true, short, longest, random: { count, length, seed } }: Choice<S>,
 ): { traces: Trace<S>[]; uncovered: string[] } => {
-  const { states, edges } = explore(part);
-  const outgoing: { to: number; line: Line<S> }[][] = states.map(() => []);
-  for (const { from, step, to } of edges) {
-    const line = { step, before: states[from] as S, after: states[to] as S };
-    if (mayStep(step, line.before)) outgoing[from]?.push({ to, line });
-  }
+  const graph = explore(part);
+  const { states, edges } = graph;
+  const outgoing: Edge[][] = states.map(() => []);
+  for (const edge of edges)
+    if (mayStep(edge.step, states[edge.from] as S)) outgoing[edge.from]?.push(edge);
   const starts = part.starts.map((_, at) => at);
 
-  const shortWays = function* (from: number, way: Trace<S>): Iterable<Trace<S>> {
+  const shortWays = function* (from: number, way: Way): Iterable<Way> {
     const next = way.length < short ? (outgoing[from] ?? []) : [];
     if (next.length === 0) yield way;
-    for (const { to, line } of next) yield* shortWays(to, [...way, line]);
+    for (const edge of next) yield* shortWays(edge.to, [...way, edge]);
   };
-
-  const ways = new Map<number, Trace<S>>(starts.map((start) => [start, []]));
-  const sights = new Set<string>();
-  const covering: Trace<S>[] = [];
-  for (const [from, way] of ways)
-    for (const { to, line } of outgoing[from] ?? []) {
-      const trace = [...way, line];
-      const shown = sightsOf(line).filter((sight) => !sights.has(sight));
-      for (const sight of shown) sights.add(sight);
-      if (shown.length > 0) covering.push(trace);
-      if (!ways.has(to)) ways.set(to, trace);
-    }
 
   const random = createRandom(seed);
   const pick = <T>(choices: readonly T[]): T | undefined =>
     choices[Math.floor(random() * choices.length)];
   const walks = Array.from({ length: count }, () => {
     let at = pick(starts) ?? 0;
-    const trace: Line<S>[] = [];
-    while (trace.length < length) {
+    const way: Edge[] = [];
+    while (way.length < length) {
       const edge = pick(outgoing[at] ?? []);
       if (!edge) break;
-      trace.push(edge.line);
+      way.push(edge);
       at = edge.to;
     }
-    return trace;
+    return way;
   });
 
-  const shortOnes = starts.flatMap((start) => [...shortWays(start, [])]);
-  const wanted = [...shortOnes, ...walks];
-  const traces = withoutBeginnings([...wanted, ...leastOf(covering, wanted)]);
-  const covered = new Set(traces.flatMap((trace) => trace.map(({ step }) => step)));
-  const uncovered = new Set(edges.flatMap(({ step }) => (covered.has(step) ? [] : [step])));
-  return { traces, uncovered: [...uncovered] };
+  const sights = createSights(graph);
+  const search = createSearch(outgoing, sights);
+  const ways: Edge[][] = [];
+  const begun = new Set<string>();
+  const beginningOf = (way: Way) =>
+    [way[0]?.from, ...way.slice(0, short).map(({ step }) => step)].join(';');
+  const add = (way: Edge[]): void => {
+    begun.add(beginningOf(way));
+    ways.push(way);
+  };
+  /** Adds a way that begins so. @returns whether it has a step */
+  const walkOn = (begin: Way, from: number): boolean => {
+    const way = [...begin];
+    for (const edge of begin) sights.add(edge, 1);
+    for (
+      let next = search(from);
+      next.length > 0 && (way.length === 0 || way.length + next.length <= longest);
+      next = search(way.at(-1)?.to ?? from)
+    )
+      for (const edge of next) {
+        way.push(edge);
+        sights.add(edge, 1);
+      }
+    if (way.length > 0) add(way);
+    return way.length > 0;
+  };
+
+  for (const walk of walks) {
+    for (const edge of walk) sights.add(edge, 1);
+    add(walk);
+  }
+  const beginnings = new Map<Edge[], number>();
+  for (const start of starts)
+    for (const way of shortWays(start, []))
+      if (!begun.has(beginningOf(way)) && walkOn(way, way.at(-1)?.to ?? start))
+        beginnings.set(ways.at(-1) ?? [], way.length);
+  for (let some = starts; some.length > 0;) some = some.filter((start) => walkOn([], start));
+  // The ends show nothing that the other ways, or later ones, do not show.
+  for (const way of ways.slice(walks.length))
+    while (way.length > (beginnings.get(way) ?? 0)) {
+      const last = way.at(-1);
+      if (!last || sights.rare(last, 1) > 0) break;
+      sights.add(last, -1);
+      way.pop();
+    }
+
+  const reached = new Set(starts);
+  for (const at of reached) for (const { to } of outgoing[at] ?? []) reached.add(to);
+  const missed = [...reached].flatMap((at) =>
+    (outgoing[at] ?? []).filter((edge) => sights.rare(edge, 0) > 0),
+  );
+  const steps = new Set(ways.flatMap((way) => way.map(({ step }) => step)));
+  const uncovered = [...edges.filter(({ step }) => !steps.has(step)), ...missed];
+  const lineOf = ({ from, step, to }: Edge): Line<S> => ({
+    step,
+    before: states[from] as S,
+    after: states[to] as S,
+  });
+  return {
+    traces: ways
+      .filter((way) => way.length > 0)
+      .sort((one, other) => one.length - other.length)
+      .map((way) => way.map(lineOf)),
+    uncovered: [...new Set(uncovered.map(({ step }) => step))],
+  };
 };

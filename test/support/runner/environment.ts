@@ -24,6 +24,8 @@ declare module 'vitest' {
     postgresTemplate: string;
     temporalProgram: string;
     workflowBundle: string;
+    /** The folder of the locks of turns.ts. */
+    turns: string;
     /** Has a line for each declared answer that a test has seen; see every-declared-response.ts. */
     answersFile: string;
     /** Whether `vitest -u` runs: files that tests compare with are written again. */
@@ -59,7 +61,8 @@ export default async ({ config, provide, vitest }: TestProject) => {
   const temporal = await startSharedTemporal(program.path);
   started.defer(() => temporal.stop());
   const namespaces = join(folder, 'namespaces');
-  for (const path of [namespaces, compileCache]) mkdirSync(path, { recursive: true });
+  const turns = join(folder, 'turns');
+  for (const path of [namespaces, turns, compileCache]) mkdirSync(path, { recursive: true });
   const workflowBundle = await bundling;
   const service = await startSharedService({
     postgresUrl: postgres.url,
@@ -74,6 +77,7 @@ export default async ({ config, provide, vitest }: TestProject) => {
   provide('sharedTemporal', { address: temporal.address, namespaces });
   provide('workflowBundle', workflowBundle);
   provide('sharedService', service.environment);
+  provide('turns', turns);
   provide('answersFile', join(folder, 'answers'));
   provide('updates', config.snapshotOptions.updateSnapshot === 'all');
   const running = started.move();

@@ -1,13 +1,29 @@
+import { relative } from 'node:path';
 import { createVitest, parseCLI, type TestSpecification, TestsNotFoundError } from 'vitest/node';
 import { closingLines, type Outcome } from './closing-lines.ts';
+import { runComposeBeside } from './compose-beside.ts';
 import { findUnseenResponses } from './every-declared-response.ts';
 import { firstFailureOf, hasPassed, isOf, isOfLostWorker, type OuterError } from './failures.ts';
+import { compileBeside, composeFile, missingFor } from './programs.ts';
+
+const withCompose = '--with-compose';
 
 /**
- * Runs Vitest with the given arguments: `npm test`. A file that fails runs once more, alone, after all others: the
- * machine may have been too busy for it. The closing lines name it when it passes then.
+ * Runs Vitest with the given arguments: `npm test`. With `--with-compose` the Compose tests run beside. A file that
+ * fails runs once more, alone, after all others: the machine may have been too busy for it. The closing lines name it
+ * when it passes then.
  */
-const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
+const given = process.argv.slice(2);
+const args = given.filter((arg) => arg !== withCompose);
+const { filter, options } = parseCLI(['vitest', 'run', ...args]);
+
+const compose = given.length > args.length ? runComposeBeside() : undefined;
+
+// It is such a run beside, and does not outlive the other.
+if (process.send) {
+  process.once('disconnect', () => process.exit(1));
+  process.channel?.unref();
+}
 
 /** More files do not fail by chance. */
 const mostAgain = 3;
@@ -63,10 +79,26 @@ const checkResponses = async () => {
   }
 };
 
+/** Says what this machine lacks, and begins to compile it. */
+const compileMissing = (specifications: readonly TestSpecification[]) => {
+  const { root } = vitest.config;
+  const files = specifications.map(({ moduleId }) => relative(root, moduleId));
+  const { programs, names } = missingFor([...files, ...(compose ? [composeFile] : [])]);
+  if (names.length === 0) return;
+  const say = (line: string) => process.stdout.write(`${line}\n`);
+  say(
+    `Not in the cache: ${names.join(', ')}. They are fetched or compiled beside the tests, once: about ${2 * names.length} minutes of one core.`,
+  );
+  void compileBeside(programs, say);
+};
+
 try {
+  compileMissing(await vitest.getRelevantTestSpecifications(filter));
   const { unhandledErrors } = await vitest.start(filter);
   outcome.errors = unhandledErrors as OuterError[];
   outcome.specifications = await vitest.getRelevantTestSpecifications(filter);
+  // A second run is alone.
+  outcome.compose = await compose?.ended;
   const again = chooseAgain();
   if (typeof again === 'string') process.stdout.write(`No file runs again: ${again}\n`);
   else if (again.length > 0) await runAgain(again);
@@ -76,5 +108,6 @@ try {
   // Vitest itself says that it has found no test.
   if (!(error instanceof TestsNotFoundError)) vitest.logger.printError(error, { fullStack: true });
 } finally {
+  outcome.compose ??= await compose?.ended;
   await vitest.exit();
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { listenOnLoopback } from './listen.ts';
 
 export interface RawServer extends AsyncDisposable {
   url: string;
@@ -34,9 +35,7 @@ export const startRawServer = async (
     // A sender may close in the middle of a response.
     socket.on('error', () => {}).once('close', () => sockets.delete(socket));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // It listens on a TCP port.
+  const port = await listenOnLoopback(server);
   return {
     url: `http://127.0.0.1:${port}/hook`,
     requests,

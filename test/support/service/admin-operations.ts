@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { createOperations, type Operations } from '../../../admin/operations/operations.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { createSecretBox, type KeyRing } from '../../../postgres/secret-box.ts';
-import type { TemporalAdmin } from '../../../temporal/admin-client.ts';
+import { createTemporalAdmin, type TemporalAdmin } from '../../../temporal/admin-client.ts';
+import type { SharedService } from './service.ts';
 
 export const aKeyRing = (...ids: string[]): KeyRing => ({
   currentId: ids[0] ?? 'k1',
@@ -59,6 +60,22 @@ export const operationsOn = (
     consoleUrl: 'http://console.localhost:3002',
     now: () => new Date(),
     ...deps,
+  });
+};
+
+type Used = Pick<
+  SharedService,
+  'sql' | 'client' | 'keyRing' | 'webhookKeyRing' | 'notificationKeyRing'
+>;
+/** The admin's use cases on a service, by default with its own login and Temporal namespace. */
+export const operationsOf = (
+  service: Used,
+  { sql = service.sql, client = service.client }: Partial<Pick<Used, 'sql' | 'client'>> = {},
+): Operations => {
+  const { keyRing, webhookKeyRing, notificationKeyRing } = service;
+  return operationsOn(sql, {
+    ...{ keyRing, webhookKeyRing, notificationKeyRing },
+    temporal: async () => createTemporalAdmin(client),
   });
 };
 

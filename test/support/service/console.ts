@@ -96,8 +96,60 @@ export const logInOperator = async (port: number, sql: Queries) => {
     } while (answer.headers['refresh'] !== undefined);
     return answer;
   };
-  const csrf = /name="csrf" value="([\w-]+)"/.exec((await get('/settings')).text)?.[1] ?? '';
+  const csrf = fieldOf((await get('/settings')).text, 'csrf');
   return { get, csrf, cookie };
+};
+
+/** The value of a hidden field of the first form of a page that has it. */
+export const fieldOf = (page: string, name: string): string =>
+  new RegExp(`name="${name}" value="([^"]+)"`).exec(page)?.[1] ?? '';
+
+/** Somebody who is logged in, with what the forms of the login hold. */
+export interface Person {
+  cookie: string;
+  csrf: string;
+  get(path: string): Promise<Answer>;
+  post(path: string, fields?: Record<string, string>): Promise<Answer>;
+  /** The text of a page that is there, with single spaces. */
+  read(path: string): Promise<string>;
+  /** Opens the question of an action and answers it. */
+  act(
+    path: string,
+    fields?: Record<string, string>,
+  ): Promise<{ question: Answer; answer: Answer; form: Record<string, string> }>;
+  /** @returns where the search leads to; undefined if it leads nowhere */
+  search(words: string): Promise<string | undefined>;
+  /** The same person, who looks at live payments or at tests. */
+  lookingAt(mode: 'live' | 'test'): Person;
+}
+
+const personAt = (port: number, { cookie, csrf }: Pick<Person, 'cookie' | 'csrf'>): Person => {
+  const get = (path: string) => call(port, path, { cookie });
+  const post = (path: string, fields: Record<string, string> = {}) =>
+    call(port, path, { method: 'POST', cookie, form: { csrf, ...fields } });
+  return {
+    cookie,
+    csrf,
+    get,
+    post,
+    async read(path) {
+      const { status, text: page } = await get(path);
+      if (status !== 200) throw new Error(`${path} answered ${status}: ${page}`);
+      return page.replaceAll(/\s+/g, ' ');
+    },
+    async act(path, fields = {}) {
+      const question = await get(path);
+      const warned = fieldOf(question.text, 'warned');
+      const form = {
+        ...{ form_id: fieldOf(question.text, 'form_id'), reason: 'a test' },
+        ...(warned !== '' && { warned }),
+        ...fields,
+      };
+      return { question, answer: await post(path, form), form };
+    },
+    search: async (words) => (await post('/search', { text: words })).headers.location,
+    lookingAt: (mode) => personAt(port, { cookie: `${cookie}; console-mode=${mode}`, csrf }),
+  };
 };
 
 const listenOn = async (server: Server): Promise<number> => {
@@ -185,31 +237,12 @@ export const startConsole = async ({
     lines,
     links,
     call: (path: string, options?: Call) => call(port, path, options),
-    /** Logs somebody in. @returns the cookie, and what the forms of the login hold */
     async logIn(role: ConsoleRole, name = `${role}-person`, applications: string[] | null = null) {
       const code = await links.issueLink(name, { role, applications });
       const { headers } = await call(port, `/login/${code}`, { method: 'POST', form: {} });
       const [cookie = ''] = headers['set-cookie']?.[0]?.split(';') ?? [];
       const { text: page } = await call(port, '/settings', { cookie });
-      const csrf = /name="csrf" value="([\w-]+)"/.exec(page)?.[1] ?? '';
-      return { cookie, csrf };
-    },
-    /** Opens the question of an action and answers it. */
-    async act(
-      path: string,
-      fields: Record<string, string>,
-      { cookie, csrf }: { cookie: string; csrf: string },
-    ) {
-      const question = await call(port, path, { cookie });
-      const formId = /name="form_id" value="([\w-]+)"/.exec(question.text)?.[1] ?? '';
-      const [, warned] = /name="warned" value="([\w-]+)"/.exec(question.text) ?? [];
-      const form = {
-        ...{ csrf, form_id: formId, reason: 'a test' },
-        ...(warned !== undefined && { warned }),
-        ...fields,
-      };
-      const answer = await call(port, path, { method: 'POST', cookie, form });
-      return { question, answer, form };
+      return personAt(port, { cookie, csrf: fieldOf(page, 'csrf') });
     },
     /** The changes of a person. */
     auditOf: (actor: string) => postgres.sql`

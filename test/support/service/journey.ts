@@ -11,6 +11,13 @@ export interface Answer {
   json: Record<string, unknown>;
 }
 
+/** Asks again while the service says that it cannot answer now, as every client does. */
+export const answered = (ask: () => Promise<Answer>): Promise<Answer> =>
+  until('an answer', async () => {
+    const answer = await ask();
+    return answer.status !== 503 && answer;
+  });
+
 /**
  * An application that calls the public API, and the browser of its payers. It follows no redirects. Its address is
  * its own where the service trusts the proxy, as the shared one does.
@@ -72,10 +79,7 @@ export const createJourney = ({ url: base }: { url: string }, token: string) => 
     async atGateway(fields: Record<string, unknown> = {}): Promise<string> {
       const id = await journey.create(fields);
       // On a busy machine the opening takes longer than a checkout waits.
-      const sent = await until('an answer', async () => {
-        const answer = await journey.checkout(id);
-        return answer.status !== 503 && answer;
-      });
+      const sent = await answered(() => journey.checkout(id));
       expect(sent.status, sent.text).toBe(302);
       return id;
     },

@@ -79,4 +79,3 @@ export const startProviders = async ({ sql, seals }: Pick<Service, 'sql' | 'seal
     stop: () => Promise.all([...providers.values()].map((provider) => provider.stop())),
   };
 };
-export type Providers = Awaited<ReturnType<typeof startProviders>>;

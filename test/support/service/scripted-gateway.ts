@@ -62,16 +62,8 @@ export const aGateway = (script: Partial<GatewayAdapter>) => {
   };
   const { refund, refunds, disputes } = script;
   if (disputes) adapter.disputes = recorded('disputes', disputes);
-  if (refund)
-    adapter.refund = (payment, wanted) => {
-      asked.push({ call: 'refund', payment });
-      return refund(payment, wanted);
-    };
-  if (refunds)
-    adapter.refunds = (payment, references) => {
-      asked.push({ call: 'refunds', payment });
-      return refunds(payment, references);
-    };
+  if (refund) adapter.refund = recorded('refund', refund);
+  if (refunds) adapter.refunds = recorded('refunds', refunds);
   let lists = 0;
   const { listUnverified } = script;
   if (listUnverified)

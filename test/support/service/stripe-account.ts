@@ -2,6 +2,7 @@ import Stripe from 'stripe';
 import { sealCredentials } from '../../../gateways/registry.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { startStripe } from '../../fakes/stripe.ts';
+import type { Journey } from './journey.ts';
 import type { Service } from './service.ts';
 
 const { webhooks } = new Stripe('sk_test_0123456789abcdef');
@@ -61,14 +62,36 @@ export const addStripe = async (
     ...sealCredentials({ ...account, credentials }, seals),
   });
   if (!isNew) throw new Error(`Another test has a gateway ${slug} on this service`);
+  /** Stripe's reference of a payment. */
+  const referenceOf = (id: string): string => {
+    const [reference] = [...provider.book].find(([, { paymentId }]) => paymentId === id) ?? [];
+    if (reference === undefined) throw new Error(`The fake Stripe has no session for ${id}`);
+    return reference;
+  };
+  const path = `/api/v1/gateways/${slug}/notifications`;
+  /** A payment whose payer was sent to Stripe's page. */
+  const sent = async (journey: Journey, fields: object = {}) => {
+    const id = await journey.atGateway({ gateway: slug, ...fields });
+    return { id, reference: referenceOf(id) };
+  };
   return {
     ...provider,
-    /** Stripe's reference of a payment. */
-    referenceOf(id: string): string {
-      const [reference] = [...provider.book].find(([, { paymentId }]) => paymentId === id) ?? [];
-      if (reference === undefined) throw new Error(`The fake Stripe has no session for ${id}`);
-      return reference;
+    referenceOf,
+    sent,
+    async paid(journey: Journey) {
+      const payment = await sent(journey);
+      provider.pay(payment.reference);
+      await journey.verify(payment.id);
+      return payment;
+    },
+    /** Stripe's notification about a session. */
+    notify: (journey: Journey, reference: string, notice: Notice = {}) =>
+      journey.call('POST', path, noticeOf(reference, notice)),
+    /** Stripe's notification about another object, which is accepted. */
+    async tell(journey: Journey, type: string, object: object) {
+      const body = JSON.stringify({ id: 'evt_1', livemode: false, type, data: { object } });
+      const answer = await journey.call('POST', path, { body, headers: signed(body) });
+      if (answer.status !== 200) throw new Error(`${type}: ${answer.status} ${answer.text}`);
     },
   };
 };
-export type StripeAccount = Awaited<ReturnType<typeof addStripe>>;

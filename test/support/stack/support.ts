@@ -1,6 +1,14 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
@@ -36,6 +44,28 @@ export const prepare = (dataDir: string): string => {
 /** Writes an executable of a few shell lines. */
 export const writeProgram = (path: string, lines: string[]): void =>
   writeFileSync(path, ['#!/bin/sh', ...lines, ''].join('\n'), { mode: 0o755 });
+
+/** A checkout with some scripts of `deploy/`, which call these shell lines as `docker`. */
+export const aCheckout = (scripts: readonly string[], docker: string[]) => {
+  const folder = aFolder();
+  for (const name of ['deploy', 'secrets', 'bin']) mkdirSync(join(folder, name));
+  for (const script of scripts)
+    cpSync(join(import.meta.dirname, '../../../deploy', script), join(folder, 'deploy', script));
+  writeProgram(join(folder, 'bin/docker'), docker);
+  const path = `${join(folder, 'bin')}:/usr/bin:/bin`;
+  return {
+    folder,
+    path,
+    /** Runs a script with its arguments. */
+    call: (line: readonly string[], { env = {}, input = '' }: CallOptions = {}) =>
+      spawnSync('sh', line, { cwd: folder, env: { PATH: path, ...env }, input, encoding: 'utf8' }),
+  };
+};
+interface CallOptions {
+  env?: Record<string, string>;
+  /** Its standard input. */
+  input?: string;
+}
 
 export const freePorts = {
   API_PORT: '0',

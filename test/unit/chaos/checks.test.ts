@@ -32,21 +32,21 @@ describe('checkAll', () => {
   });
 
   it.each<[text: string, lie: (run: Run) => unknown]>([
-    ['the API does not know it any more', ({ evidence, id }) => evidence.records.shown.delete(id)],
+    ['the API does not know it any more', ({ records, id }) => records.shown.delete(id)],
     ['it has not ended: processing', ({ shown }) => (shown.status = 'processing')],
     [
       '2 payments were made with one idempotency key',
-      ({ evidence, order }) => evidence.records.orders.set(order, 2),
+      ({ records, order }) => records.orders.set(order, 2),
     ],
     [
       'a webhook arrived about a payment that does not exist',
-      ({ evidence, post }) => evidence.posts.push({ ...post, paymentId: 'PAY_other' }),
+      ({ posts, post }) => posts.push({ ...post, paymentId: 'PAY_other' }),
     ],
-    ['it has no event', ({ evidence, id }) => evidence.records.events.delete(id)],
+    ['it has no event', ({ records, id }) => records.events.delete(id)],
     [
       'it has 2 events',
-      ({ evidence, id }) => {
-        const events = evidence.records.events.get(id)!; // It has one.
+      ({ records, id }) => {
+        const events = records.events.get(id)!; // It has one.
         events.push(events[0]!);
       },
     ],
@@ -57,18 +57,15 @@ describe('checkAll', () => {
     ['a POST of another event arrived', ({ post }) => (post.eventId = 'event-3')],
     ['a POST of another event arrived', ({ post }) => (post.kind = 'payment.failed')],
     ['the signature of a POST is wrong', ({ post }) => (post.isSigned = false)],
-    [
-      'its delivery is pending',
-      ({ evidence, id }) => evidence.records.deliveries.set(id, 'pending'),
-    ],
-    ['its delivery is missing', ({ evidence, id }) => evidence.records.deliveries.delete(id)],
+    ['its delivery is pending', ({ records, id }) => records.deliveries.set(id, 'pending')],
+    ['its delivery is missing', ({ records, id }) => records.deliveries.delete(id)],
     [
       'it ended paid, and verify reported expired',
-      ({ evidence, order }) => evidence.journal.recordStatus(order, 'expired', 'verify'),
+      ({ journal, order }) => journal.recordStatus(order, 'expired', 'verify'),
     ],
     [
       'read was answered 500: why',
-      ({ evidence, order }) => evidence.journal.addProblem(order, 'read was answered 500: why'),
+      ({ journal, order }) => journal.addProblem(order, 'read was answered 500: why'),
     ],
     // The gateway's records.
     ['reference was charged 2 times', ({ entry }) => (entry.charged = 2)],
@@ -107,7 +104,7 @@ describe('checkAll', () => {
     ],
     [
       'a late payment is recorded (returns): there is none',
-      ({ evidence, id }) => evidence.records.latePayments.set(id, 'returns'),
+      ({ records, id }) => records.latePayments.set(id, 'returns'),
     ],
     // The ledger.
     [
@@ -119,7 +116,7 @@ describe('checkAll', () => {
     ],
     ['its ledger has the numbers 1, 1', ({ attempts }) => attempts.push(attempts[0]!)],
     ['its ledger has the numbers 2', ({ attempts }) => (attempts[0]!.number = 2)],
-    ['attempt 1 is not in the ledger', ({ evidence, id }) => evidence.records.attempts.delete(id)],
+    ['attempt 1 is not in the ledger', ({ records, id }) => records.attempts.delete(id)],
     ['attempt 1 was never completed', ({ attempts }) => (attempts[0]!.completed = false)],
     [
       'attempt 1 is recorded as 500, which was never answered',
@@ -142,7 +139,7 @@ describe('checkAll', () => {
   it.each<[text: string, lie: (run: Run) => unknown]>([
     [
       'REFUND_2 was accepted, and is lost',
-      ({ evidence, order }) => evidence.journal.recordRefund(order, 'REFUND_2'),
+      ({ journal, order }) => journal.recordRefund(order, 'REFUND_2'),
     ],
     ['500 of it is still reserved', ({ sums }) => (sums.pending = 500)],
     [
@@ -167,15 +164,11 @@ describe('checkAll', () => {
       'the delivery of refund.succeeded of REFUND_1 is exhausted',
       ({ refund }) => (refund.events[0]!.delivery = 'exhausted'),
     ],
-    [
-      'the delivery of refund.succeeded of REFUND_1 is delivered',
-      ({ evidence }) => evidence.posts.splice(1),
-    ],
+    ['the delivery of refund.succeeded of REFUND_1 is delivered', ({ posts }) => posts.splice(1)],
     ['the signature of a POST is wrong', ({ refundPost }) => (refundPost.isSigned = false)],
     [
       'refund.succeeded of REFUND_1 arrived with different bytes',
-      ({ evidence, refundPost }) =>
-        evidence.posts.push({ ...refundPost, body: Buffer.from('{ }') }),
+      ({ posts, refundPost }) => posts.push({ ...refundPost, body: Buffer.from('{ }') }),
     ],
   ])('finds of a refund: %s', async (text, lie) => {
     const run = await aRun('stripe');

@@ -44,13 +44,13 @@ describe('a payment that several gateways may open', () => {
     ],
     [
       'the API names unsteady, and its payer was sent to zibal',
-      ({ evidence, id }) => evidence.records.gateways.set(id, 'unsteady'),
+      ({ records, id }) => records.gateways.set(id, 'unsteady'),
     ],
     [
       // It is verified at a gateway that does not know it, and does not end.
       'the API names unsteady, and its payer was sent to zibal',
-      ({ evidence, id, shown }) => {
-        evidence.records.gateways.set(id, 'unsteady');
+      ({ records, id, shown }) => {
+        records.gateways.set(id, 'unsteady');
         shown.status = 'processing';
       },
     ],

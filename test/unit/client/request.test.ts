@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import {
@@ -12,7 +12,6 @@ import {
 import {
   aClient,
   aPage,
-  application,
   breakOff,
   failure,
   halfOf,
@@ -21,6 +20,7 @@ import {
   requestId,
   token,
 } from '../../support/client/scripted-server.ts';
+import { listenOnLoopback } from '../../support/servers/listen.ts';
 
 const order = { order_id: 'order-1', amount: 1250, currency: 'EUR' } as const;
 const payment = { payment_id: 'PAY_1', ...order, status: 'pending' };
@@ -62,12 +62,6 @@ describe('a request', () => {
     expect(keys[0]).toMatch(/^[\w-]{36}$/);
   });
 
-  it('keeps the path of baseUrl and leaves out its last slash', async () => {
-    const { seen, url } = await aClient([json(200, application)]);
-    await new Payments({ token, baseUrl: `${url}/proxy/` }).me();
-    expect(seen[0]?.url).toBe('/proxy/api/v1/me');
-  });
-
   it('leaves out filters that are undefined', async () => {
     const { client, seen } = await aClient([json(200, aPage([], null))]);
     await client.payments.list({ order_id: 'a b&c', per_page: 2 }).page();
@@ -78,11 +72,14 @@ describe('a request', () => {
     ]);
   });
 
-  it.each(['', '.', '..', undefined as never])('is not sent for the id %j', async (id) => {
-    const { client, seen } = await aClient([json(200, payment)]);
-    expect(await errorOf(client.payments.get(id))).toBeInstanceOf(PaymentsError);
-    expect(seen).toEqual([]);
-  });
+  it.each(['', '.', '..', 'PAY_\ud800', undefined as never])(
+    'is not sent for the id %j',
+    async (id) => {
+      const { client, seen } = await aClient([json(200, payment)]);
+      expect(await errorOf(client.payments.get(id))).toBeInstanceOf(PaymentsError);
+      expect(seen).toEqual([]);
+    },
+  );
 
   it('keeps an id within its part of the path', async () => {
     const { client, seen } = await aClient([json(200, payment)]);
@@ -90,12 +87,15 @@ describe('a request', () => {
     expect(seen[0]?.url).toBe('/api/v1/payments/..%2Fevents%3Fa%3D1');
   });
 
-  it.each(['', 'naïve', 'a\nb', 'k'.repeat(256)])('is not sent with the key %j', async (key) => {
-    const { client, seen } = await aClient([json(201, payment)]);
-    const error = await errorOf(client.payments.create(order, { idempotencyKey: key }));
-    expect(error).toMatchObject({ message: expect.stringContaining('printable ASCII') });
-    expect(seen).toEqual([]);
-  });
+  it.each(['', 'naïve', 'a\nb', 'k'.repeat(256), {} as never])(
+    'is not sent with the key %j',
+    async (key) => {
+      const { client, seen } = await aClient([json(201, payment)]);
+      const error = await errorOf(client.payments.create(order, { idempotencyKey: key }));
+      expect(error).toMatchObject({ message: expect.stringContaining('printable ASCII') });
+      expect(seen).toEqual([]);
+    },
+  );
 });
 
 describe('withResponse', () => {
@@ -275,9 +275,15 @@ describe('an error', () => {
     },
   );
 
-  it('says when to come back after a used-up minute', async () => {
-    const { client } = await aClient([failure(429, 'RATE_LIMITED', { 'retry-after': '42' })]);
-    expect(await errorOf(client.me())).toMatchObject({ retryAfterSeconds: 42, retryable: true });
+  it('says when to come back after a used-up minute, told as seconds or as a date', async () => {
+    const secondsOf = async (retryAfter: string) => {
+      const used = failure(429, 'RATE_LIMITED', { 'retry-after': retryAfter });
+      const { client } = await aClient([used]);
+      return ((await errorOf(client.me())) as ApiError).retryAfterSeconds;
+    };
+    expect(await secondsOf('42')).toBe(42);
+    const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
+    expect(await secondsOf(inAnHour)).toBeGreaterThan(3_000);
   });
 
   it('names the likely mistake when the answer is not from the service', async () => {
@@ -332,8 +338,7 @@ describe('an error', () => {
 
   it('names the reason when nobody listens', async () => {
     const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo; // It listens on TCP.
+    const port = await listenOnLoopback(server);
     await new Promise((resolve) => server.close(resolve));
     const baseUrl = `http://127.0.0.1:${port}`;
     const client = new Payments({ token, baseUrl, maxRetries: 0 });
@@ -356,25 +361,20 @@ describe('an error', () => {
 });
 
 describe('the settings', () => {
-  it.each([
-    'http://pay.example',
-    'http://pay.localhost',
-    'ftp://pay.example',
-    'pay.example',
-    '',
-    'https://u:p@pay.example',
-    'https://pay.example?a=1',
-  ])('are refused with baseUrl %j', (baseUrl) => {
-    expect(() => new Payments({ token, baseUrl })).toThrow('baseUrl');
-  });
-
-  it.each([
-    'http://localhost:3000',
-    'http://127.0.0.1',
-    'http://[::1]:3000',
-    'https://pay.example/a/',
-  ])('are accepted with baseUrl %j', (baseUrl) => {
-    expect(new Payments({ token, baseUrl }).mode).toBe('test');
+  it('are an address of HTTPS, or of HTTP on this machine', () => {
+    const isTaken = (baseUrl: string) => {
+      try {
+        return new Payments({ token, baseUrl }).mode === 'test';
+      } catch (error) {
+        expect(String(error)).toContain('baseUrl');
+        return false;
+      }
+    };
+    const own = ['http://localhost:3000', 'http://127.0.0.1', 'http://[::1]:3000'];
+    const others = ['http://pay.example', 'http://pay.localhost', 'ftp://pay.example', ''];
+    const odd = ['pay.example', 'https://u:p@pay.example', 'https://pay.example?a=1'];
+    const taken = [...own, ...others, ...odd, 'https://pay.example/a/'].filter(isTaken);
+    expect(taken).toEqual([...own, 'https://pay.example/a/']);
   });
 
   it.each(['', 'none', `${token}\n`, 'svc_other_abc'])('are refused with the token %j', (wrong) => {
@@ -386,11 +386,6 @@ describe('the settings', () => {
     }
     expect(thrown).toMatchObject({ message: expect.stringContaining('svc_live_…') });
     if (wrong.length > 5) expect(inspect(thrown)).not.toContain(wrong.trim());
-  });
-
-  it('tell the mode of a live token', () => {
-    const live = token.replace('test', 'live');
-    expect(new Payments({ token: live, baseUrl: 'https://pay.example' }).mode).toBe('live');
   });
 
   it('are refused in a browser unless the program insists', () => {

@@ -32,15 +32,6 @@ const reasonOf = async (changes: Parameters<typeof verify>[0]) => {
   return error instanceof SignatureError ? error.reason : error;
 };
 
-/** The answer of Stripe's library to the same request; it checks the past only. */
-const stripeAccepts = (body: string, header: string, key: string) => {
-  try {
-    return stripe.signature?.verifyHeader(body, header, key, 300, undefined, nowSeconds * 1000);
-  } catch {
-    return false;
-  }
-};
-
 const v1Of = (header: string) => header.slice(header.indexOf('v1='));
 const digest = v1Of(sign()).slice(3);
 
@@ -60,83 +51,63 @@ describe('verify', () => {
     ).rejects.toThrow('seconds ago');
   });
 
-  it.each([
-    [-301, 'time'],
-    [-300, undefined],
-    [300, undefined],
-    [301, 'time'],
-  ])('verify with a timestamp %i seconds from now: %s', async (offset, reason) => {
-    expect(await reasonOf({ signature: sign({ timestamp: nowSeconds + offset }) })).toBe(reason);
+  const other = v1Of(sign({ secret: `whsec_${'n'.repeat(43)}` }));
+  const own = v1Of(sign());
+  const after = (count: number) =>
+    `t=${nowSeconds},${Array.from({ length: count }, () => other).join()},${own}`;
+  it.each<[what: string, changes: Parameters<typeof verify>[0], reason: string | undefined]>([
+    ['301 s ago', { signature: sign({ timestamp: nowSeconds - 301 }) }, 'time'],
+    ['300 s ago', { signature: sign({ timestamp: nowSeconds - 300 }) }, undefined],
+    ['300 s ahead', { signature: sign({ timestamp: nowSeconds + 300 }) }, undefined],
+    ['301 s ahead', { signature: sign({ timestamp: nowSeconds + 301 }) }, 'time'],
+    [
+      'a timestamp that was not signed',
+      { signature: sign().replace(`t=${nowSeconds}`, `t=${nowSeconds + 1}`) },
+      'mismatch',
+    ],
+    ['one byte more', { body: `${payload} ` }, 'mismatch'],
+    ['another byte', { body: payload.replace('paid', 'paie') }, 'mismatch'],
+    ['no byte', { body: '' }, 'mismatch'],
+    ['one byte less', { body: payload.slice(0, -1) }, 'mismatch'],
+    ['another secret', { secret: `whsec_${'x'.repeat(43)}` }, 'mismatch'],
+    ['the secret without its prefix', { secret: secret.replace('whsec_', '') }, 'mismatch'],
+    // Anybody could sign with these.
+    ['an empty secret', { secret: '' }, 'secret'],
+    ['a list of no secret', { secret: [] }, 'secret'],
+    ['a list with an empty secret', { secret: [secret, ''] }, 'secret'],
+    ['an undefined secret', { secret: undefined as never }, 'secret'],
+    ['neither a signature nor a body', { body: {} as string, signature: undefined }, 'missing'],
+    ['an undefined header', { signature: undefined }, 'missing'],
+    ['a header that is null', { signature: null }, 'missing'],
+    ['an empty header', { signature: '' }, 'missing'],
+    ['no value of the header', { signature: [] }, 'missing'],
+    // The service rotates a secret, or the receiver its own.
+    ['two signatures', { signature: `t=${nowSeconds},${other},${own}` }, undefined],
+    ['two signatures in turn', { signature: `t=${nowSeconds},${own},${other}` }, undefined],
+    ['two other signatures', { signature: `t=${nowSeconds},${other},${other}` }, 'mismatch'],
+    ['two secrets', { secret: ['whsec_other', secret] }, undefined],
+    ['two other secrets', { secret: ['whsec_other', 'whsec_other'] }, 'mismatch'],
+    ['its own after nine signatures', { signature: after(9) }, undefined],
+    ['its own after ten signatures', { signature: after(10) }, 'mismatch'],
+    ['parts of other schemes', { signature: `${sign()},v0=abc,v2=${digest}` }, undefined],
+    ['another scheme alone', { signature: sign().replace('v1=', 'v0=') }, 'malformed'],
+    [
+      'signed text that is not JSON',
+      { body: 'no json', signature: sign({ payload: 'no json' }) },
+      'body',
+    ],
+  ])('finds in a webhook with %s', async (_, changes, reason) => {
+    expect(await reasonOf(changes)).toBe(reason);
   });
-
-  it('rejects another body, even by one byte or by its white space', async () => {
-    for (const body of [`${payload} `, payload.replace('paid', 'paie'), '', payload.slice(0, -1)]) {
-      expect(await reasonOf({ body })).toBe('mismatch');
-      expect(stripeAccepts(body, sign(), secret)).toBe(false);
-    }
-  });
-
-  it('rejects a timestamp that was not signed', async () => {
-    const signature = sign().replace(`t=${nowSeconds}`, `t=${nowSeconds + 1}`);
-    expect(await reasonOf({ signature })).toBe('mismatch');
-  });
-
-  it('rejects another secret, and the secret without its prefix', async () => {
-    for (const other of [`whsec_${'x'.repeat(43)}`, secret.replace('whsec_', '')])
-      expect(await reasonOf({ secret: other })).toBe('mismatch');
-  });
-
-  it.each([[''], [[]], [[secret, '']], [undefined]])(
-    'throws on the secret %j, with which anybody could sign',
-    async (empty) => {
-      expect(await reasonOf({ secret: empty as string })).toBe('secret');
-    },
-  );
 
   it('names a line end at the end of the secret', async () => {
     await expect(verify({ secret: `${secret}\n` })).rejects.toThrow('white space');
-  });
-
-  it('finds the request at fault when it has neither a signature nor a body', async () => {
-    expect(await reasonOf({ body: {} as string, signature: undefined })).toBe('missing');
   });
 
   it('names a body that was parsed', async () => {
     const body = JSON.parse(payload) as string;
     await expect(verify({ body })).rejects.toThrow('not a parsed object');
     expect(await reasonOf({ body })).toBe('body');
-  });
-
-  it('names a missing header', async () => {
-    for (const signature of [undefined, null, '', []])
-      expect(await reasonOf({ signature })).toBe('missing');
-  });
-
-  it('accepts either of two signatures while the service rotates a secret', async () => {
-    const other = v1Of(sign({ secret: `whsec_${'n'.repeat(43)}` }));
-    const own = v1Of(sign());
-    for (const pair of [`${other},${own}`, `${own},${other}`])
-      expect(await reasonOf({ signature: `t=${nowSeconds},${pair}` })).toBeUndefined();
-    expect(await reasonOf({ signature: `t=${nowSeconds},${other},${other}` })).toBe('mismatch');
-  });
-
-  it('accepts either of two secrets while the receiver rotates its own', async () => {
-    const other = `whsec_${'n'.repeat(43)}`;
-    expect(await reasonOf({ secret: [other, secret] })).toBeUndefined();
-    expect(await reasonOf({ secret: [other, other] })).toBe('mismatch');
-  });
-
-  it('looks at ten signatures at most', async () => {
-    const other = v1Of(sign({ secret: `whsec_${'n'.repeat(43)}` }));
-    const after = (count: number) =>
-      `t=${nowSeconds},${Array.from({ length: count }, () => other).join()},v1=${digest}`;
-    expect(await reasonOf({ signature: after(9) })).toBeUndefined();
-    expect(await reasonOf({ signature: after(10) })).toBe('mismatch');
-  });
-
-  it('ignores the parts of other schemes', async () => {
-    expect(await reasonOf({ signature: `${sign()},v0=abc,v2=${digest}` })).toBeUndefined();
-    expect(await reasonOf({ signature: sign().replace('v1=', 'v0=') })).toBe('malformed');
   });
 
   it.each([
@@ -162,22 +133,6 @@ describe('verify', () => {
     `T=${nowSeconds},V1=${digest}`,
   ])('rejects the header %j', async (signature) => {
     expect(await reasonOf({ signature })).toBe('malformed');
-  });
-
-  it('agrees with the library of Stripe', async () => {
-    for (const offset of [-301, -300, -1, 0])
-      for (const body of [payload, `${payload} `])
-        for (const key of [secret, `${secret}x`]) {
-          const signature = sign({ timestamp: nowSeconds + offset });
-          expect((await reasonOf({ body, signature, secret: key })) === undefined).toBe(
-            stripeAccepts(body, signature, key),
-          );
-        }
-  });
-
-  it('rejects signed text that is not JSON', async () => {
-    const signature = sign({ payload: 'no json' });
-    expect(await reasonOf({ body: 'no json', signature })).toBe('body');
   });
 });
 

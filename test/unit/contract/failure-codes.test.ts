@@ -1,13 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { failureReasons, isFailureCode } from '../../../contract/failure-codes.ts';
+import {
+  isRefundFailureCode,
+  refundFailureReason,
+  refundFailureReasons,
+} from '../../../contract/refund-failure-codes.ts';
 
 describe('isFailureCode', () => {
   it('accepts the codes that the API publishes', () => {
     expect(Object.keys(failureReasons).every(isFailureCode)).toBe(true);
   });
 
-  it.each(['', 'toString', '__proto__', 'Unknown'])('rejects %j', (text) => {
-    expect(isFailureCode(text)).toBe(false);
+  it('rejects other texts', () => {
+    expect(['', 'toString', '__proto__', 'Unknown'].filter(isFailureCode)).toEqual([]);
   });
 
   it('has a sentence of its own for each code', () => {
@@ -15,4 +20,13 @@ describe('isFailureCode', () => {
       expect(reason).toMatch(/^The [a-z][^.]*\.$/);
     expect(new Set(Object.values(failureReasons)).size).toBe(Object.keys(failureReasons).length);
   });
+});
+
+it('a refund knows its own codes, and gives a newer one the sentence of an unknown reason', () => {
+  expect(Object.keys(refundFailureReasons).every(isRefundFailureCode)).toBe(true);
+  for (const text of ['', 'toString', '__proto__', 'Unknown', 'newer']) {
+    expect(isRefundFailureCode(text)).toBe(false);
+    expect(refundFailureReason(text)).toBe(refundFailureReasons.unknown);
+  }
+  expect(refundFailureReason('disputed')).toBe(refundFailureReasons.disputed);
 });

@@ -38,18 +38,13 @@ it('does not use Math.random', () => {
   expect(guessable).not.toHaveBeenCalled();
 });
 
-it.each([
-  'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMN',
-  'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNPQ',
-  'PAY_81K9Z5W6X7Y8ZABCDEFGHJKMNP',
-  'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNI',
-  'PAY_01k9z5w6x7y8zabcdefghjkmnp',
-  'pay_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
-  'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP\n',
-  ' PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
-  '',
-])('paymentIdPattern rejects %j', (text) => {
-  expect(paymentIdPattern.test(text)).toBe(false);
+it('paymentIdPattern rejects what is no id of a payment', () => {
+  const length = ['PAY_01K9Z5W6X7Y8ZABCDEFGHJKMN', 'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNPQ'];
+  const letters = ['PAY_81K9Z5W6X7Y8ZABCDEFGHJKMNP', 'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNI'];
+  const cases = ['PAY_01k9z5w6x7y8zabcdefghjkmnp', 'pay_01K9Z5W6X7Y8ZABCDEFGHJKMNP'];
+  const space = ['PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP\n', ' PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP', ''];
+  const all = [...length, ...letters, ...cases, ...space];
+  expect(all.filter((text) => paymentIdPattern.test(text))).toEqual([]);
 });
 
 it('newRequestId is req_ and a ULID', () => {

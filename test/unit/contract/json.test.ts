@@ -98,68 +98,28 @@ describe('parseJson', () => {
     );
   });
 
-  it.each([
-    '',
-    ' ',
-    '{',
-    '[',
-    '"',
-    '"\\',
-    '{"a"',
-    '{"a":',
-    '{"a":1',
-    '{"a":1,}',
-    '[1,]',
-    '[,]',
-    '[1 2]',
-    '01',
-    '+1',
-    '.5',
-    '1.',
-    '1e',
-    '-',
-    'NaN',
-    'Infinity',
-    '0x1',
-    "'a'",
-    'nul',
-    'truefalse',
-    '{} {}',
-    '{a:1}',
-    '{1:1}',
-    '"\n"',
-    '"\\x"',
-    '"\\u12"',
-    '\u{feff}{}',
-    '\u00a0{}',
-    '// a\n{}',
-    '[1}',
-    '{"a" 1}',
-  ])('rejects invalid JSON: %j', (text) => {
-    expect(() => JSON.parse(text) as unknown).toThrow(SyntaxError);
-    errorMessage(text);
+  it.each<[string, ...string[]]>([
+    ['nothing', '', ' '],
+    ['an end in the middle', '{', '[', '"', '"\\', '{"a"', '{"a":', '{"a":1'],
+    ['a comma too many, or none', '{"a":1,}', '[1,]', '[,]', '[1 2]', '{"a" 1}', '[1}', '{} {}'],
+    ['a number', '01', '+1', '.5', '1.', '1e', '-', 'NaN', 'Infinity', '0x1'],
+    ['a word', 'nul', 'truefalse', "'a'", '{a:1}', '{1:1}', '// a\n{}'],
+    ['a string', '"\n"', '"\\x"', '"\\u12"'],
+    ['a space of Unicode', '\u{feff}{}', '\u00a0{}'],
+  ])('rejects as JSON.parse does: %s', (_, ...texts) => {
+    for (const text of texts) {
+      expect(() => JSON.parse(text) as unknown, text).toThrow(SyntaxError);
+      errorMessage(text);
+    }
   });
 
-  it.each(['{"a":1,"a":1}', '{"a":1,"\\u0061":2}', '[{"b":{"":1,"":2}}]'])(
-    'rejects a duplicate key: %s',
-    (text) => {
-      expect(errorMessage(text)).toContain('duplicate key');
-    },
-  );
-
-  it.each(['"\\u0000"', '{"a\\u0000":1}', '["x\\u0000"]'])(
-    'rejects the NUL character: %s',
-    (text) => {
-      expect(errorMessage(text)).toContain('NUL');
-    },
-  );
-
-  it.each(['"\\ud800"', '"\\udc00\\ud800"', '{"\\udfff":1}', '"\ud83d"'])(
-    'rejects a lone surrogate: %j',
-    (text) => {
-      expect(errorMessage(text)).toContain('lone surrogate');
-    },
-  );
+  it.each<[string, ...string[]]>([
+    ['duplicate key', '{"a":1,"a":1}', '{"a":1,"\\u0061":2}', '[{"b":{"":1,"":2}}]'],
+    ['NUL', '"\\u0000"', '{"a\\u0000":1}', '["x\\u0000"]'],
+    ['lone surrogate', '"\\ud800"', '"\\udc00\\ud800"', '{"\\udfff":1}', '"\ud83d"'],
+  ])('rejects what JSON.parse accepts: a %s', (problem, ...texts) => {
+    for (const text of texts) expect(errorMessage(text), text).toContain(problem);
+  });
 
   it('accepts a pair of surrogates, escaped or not', () => {
     expect(toPlainValue(parseJson('["\\ud83d\\ude00", "😀"]'))).toEqual(['😀', '😀']);
@@ -211,19 +171,12 @@ describe('parseJson', () => {
 });
 
 describe('toPlainValue', () => {
-  it.each(['0', '1', '-1', '9007199254740991'])(
-    'converts the plain integer %s to a number',
-    (text) => {
+  it('converts a plain integer to a number, and any other number to NaN, which schemas reject', () => {
+    for (const text of ['0', '1', '-1', '9007199254740991'])
       expect(toPlainValue(parseJson(text))).toBe(Number(text));
-    },
-  );
-
-  it.each(['-0', '1.0', '1e2', '1.5', '9007199254740992', '1E400'])(
-    'converts the number %s to NaN, which schemas reject',
-    (text) => {
-      expect(toPlainValue(parseJson(text))).toBeNaN();
-    },
-  );
+    for (const text of ['-0', '1.0', '1e2', '1.5', '9007199254740992', '1E400'])
+      expect(toPlainValue(parseJson(text)), text).toBeNaN();
+  });
 
   it('treats the key __proto__ like any other', () => {
     const value = toPlainValue(parseJson('{"__proto__":{"admin":true}}'));

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import Stripe from 'stripe';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { aPayment } from '../../support/demo/shop.ts';
 import { runJourney } from '../../../demo/journey.ts';
+import { listenForTest } from '../../support/servers/listen.ts';
 
 const secret = `whsec_${'s'.repeat(43)}`;
 const paymentId = 'PAY_1';
@@ -35,7 +35,7 @@ const aConnection = async (behaviour: Behaviour) => {
     const body = await text(request);
     if (body.startsWith('{')) order.id = (JSON.parse(body) as { order_id: string }).order_id;
     const route = `${request.method} ${request.url}`;
-    const payment = aPayment({ order_id: order.id, checkout_url: `${url()}/checkout` });
+    const payment = aPayment({ order_id: order.id, checkout_url: `${url}/checkout` });
     const webhook = (behaviour.arrives ?? true) ? aWebhook(behaviour) : null;
     const responses: Record<string, [status: number, text: string]> = {
       'POST /api/v1/payments': [201, JSON.stringify({ ...payment, status: 'pending' })],
@@ -55,15 +55,10 @@ const aConnection = async (behaviour: Behaviour) => {
     response.writeHead(status).end(content);
   };
   const server = createServer((request, response) => void respond(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // It listens on TCP.
+  const url = `http://127.0.0.1:${await listenForTest(server)}`;
   return {
-    apiBaseUrl: url(),
-    shopUrl: `${url()}/shop`,
+    apiBaseUrl: url,
+    shopUrl: `${url}/shop`,
     token: 'svc_test_none',
     webhookSecret: secret,
     smtpPort: undefined,

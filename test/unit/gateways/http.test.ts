@@ -1,11 +1,5 @@
-import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
-import {
-  createServer as createTcpServer,
-  type AddressInfo,
-  type Server,
-  type Socket,
-} from 'node:net';
+import { createServer as createTcpServer, type Socket } from 'node:net';
 import { createServer } from 'node:tls';
 import { Agent, request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
@@ -13,15 +7,7 @@ import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import { beginTry, createGatewayDispatcher, gatewayLimits } from '../../../gateways/http.ts';
 import { createLookup } from '../../../webhooks/dns.ts';
 import { startRawServer } from '../../support/servers/raw-server.ts';
-
-/** @returns its port on loopback */
-const listen = async (server: Server): Promise<number> => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo; // It listens on a TCP port.
-  return port;
-};
+import { listenForTest } from '../../support/servers/listen.ts';
 
 const createDispatcher = (...options: Parameters<typeof createGatewayDispatcher>) => {
   const dispatcher = createGatewayDispatcher(...options);
@@ -45,10 +31,11 @@ it('allows 3 s for a connection, 10 s for a call and 20 s for all calls of a try
 
 it('gives up a host that accepts connections and stays silent', async () => {
   const sockets = new Set<Socket>();
-  const port = await listen(createTcpServer((socket) => sockets.add(socket)));
+  const port = await listenForTest(createTcpServer((socket) => sockets.add(socket)));
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
   });
+  // It takes the documented 3 s of a connection, by the clock: undici has timers of its own.
   const patient = { callMs: 60_000, tryMs: 60_000 };
   // It gives up after 10 s. undici counts the turns of one timer for all, also when the machine stands still.
   const usual = new Agent();
@@ -80,7 +67,7 @@ it('offers HTTP/1.1 only, so that calls do not share a connection', async () => 
       return undefined;
     },
   });
-  const port = await listen(server);
+  const port = await listenForTest(server);
   await expect(call(createDispatcher(), `https://127.0.0.1:${port}`)).rejects.toThrow(
     GatewayUnavailable,
   );
@@ -88,7 +75,7 @@ it('offers HTTP/1.1 only, so that calls do not share a connection', async () => 
 });
 
 it('delays no call by the hanging lookup of another host', async () => {
-  const port = await listen(createHttpServer((_req, res) => res.end('{"ok":true}')));
+  const port = await listenForTest(createHttpServer((_req, res) => res.end('{"ok":true}')));
   const lookup = createLookup((hostname) =>
     hostname === 'alive.example' ? Promise.resolve(['127.0.0.1']) : new Promise(() => {}),
   );

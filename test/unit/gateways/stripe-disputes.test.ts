@@ -4,14 +4,7 @@ import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
 import { stripe } from '../../support/gateways/stripe.ts';
 
-const { provider, adapter, opened } = aProvider(stripe);
-
-/** A payment that is paid, as the service knows it. */
-const paid = async () => {
-  const payment = await opened();
-  provider().pay(payment.reference);
-  return { ...payment, trackingCode: `pi_${payment.reference.slice(8)}` };
-};
+const { provider, adapter, opened, paid } = aProvider(stripe);
 
 describe('stripe, disputes', () => {
   it.each([

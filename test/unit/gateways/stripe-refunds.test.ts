@@ -1,28 +1,17 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import { parseRefunds } from '../../../gateways/stripe-refunds.ts';
-import { newRefundId } from '../../support/gateways/fixture.ts';
+import { aGatewayRefund } from '../../support/gateways/fixture.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
 import { stripe } from '../../support/gateways/stripe.ts';
 
-const { provider, adapter, opened, callsOf } = aProvider(stripe);
+const { provider, adapter, paid, callsOf } = aProvider(stripe);
 const keyOf = (call: { headers: Record<string, unknown> } | undefined) =>
   String(call?.headers['idempotency-key']);
 
-describe('stripe, refunds', () => {
-  const paid = async () => {
-    const payment = await opened();
-    provider().pay(payment.reference);
-    return payment;
-  };
-  const aRefund = (amount = 500) => ({
-    id: newRefundId(),
-    amount,
-    timesTold: 0,
-    toldAt: null,
-    isReversible: false,
-  });
+const aRefund = (amount = 500) => aGatewayRefund(amount);
 
+describe('stripe, refunds', () => {
   it('sends our id as the key and in the metadata, and no reason', async () => {
     const payment = await paid();
     const refund = aRefund();
@@ -42,11 +31,10 @@ describe('stripe, refunds', () => {
     const at = Date.now();
     const refund = aRefund();
     const tell = (timesTold: number, afterMs: number) =>
-      adapter(() => new Date(at + afterMs)).refund!(payment, {
+      adapter({ now: () => new Date(at + afterMs) }).refund!(payment, {
         ...refund,
         timesTold,
         toldAt: timesTold ? new Date(at) : null,
-        isReversible: false,
       });
     provider().refuse('refunds', { status: 500, type: 'api_error', code: 'internal' });
     await expect(tell(0, 0)).rejects.toThrow(GatewayUnavailable);
@@ -75,28 +63,22 @@ describe('stripe, refunds', () => {
     const payment = await paid();
     provider().add(payment.reference, { amount: 1 });
     provider().repeatRefunds(true);
-    try {
-      const calls = await callsOf(() =>
-        expect(adapter().refunds!(payment, [])).rejects.toThrow(GatewayUnavailable),
-      );
-      expect(calls.length).toBeLessThan(20);
-    } finally {
-      provider().repeatRefunds(false);
-    }
+    onTestFinished(() => provider().repeatRefunds(false));
+    const calls = await callsOf(() =>
+      expect(adapter().refunds!(payment, [])).rejects.toThrow(GatewayUnavailable),
+    );
+    expect(calls.length).toBeLessThan(20);
   });
 
   it('reverses late money for good only when the refund has succeeded', async () => {
     const payment = await paid();
     provider().refundsAre('pending');
-    try {
-      expect(await adapter().reverse?.(payment)).toEqual({ result: 'pending' });
-    } finally {
-      provider().refundsAre();
-    }
+    expect(await adapter().reverse?.(payment)).toEqual({ result: 'pending' });
+    provider().refundsAre();
     expect(await adapter().inquire(payment)).toEqual({ state: 'processing' });
     provider().moveRefunds(payment.reference, 'failed', 'unknown');
     expect(await adapter().inquire(payment)).toMatchObject({ state: 'paid' });
-    const later = adapter(() => new Date(Date.now() + 60_000));
+    const later = adapter({ now: () => new Date(Date.now() + 60_000) });
     expect(await later.reverse?.(payment)).toEqual({ result: 'reversed' });
     expect(await adapter().inquire(payment)).toMatchObject({ failureCode: 'payment_reversed' });
   });

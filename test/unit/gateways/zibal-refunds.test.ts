@@ -1,24 +1,10 @@
-import { describe, expect, it } from 'vitest';
-import { newRefundId } from '../../support/gateways/fixture.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { aGatewayRefund } from '../../support/gateways/fixture.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
 import { zibal } from '../../support/gateways/zibal.ts';
 
-const { provider, adapter, opened, callsOf } = aProvider(zibal, 'live');
+const { provider, adapter, paid, callsOf } = aProvider(zibal, 'live');
 const { amount: whole } = zibal.money;
-
-const paid = async () => {
-  const payment = await opened();
-  provider().pay(payment.reference);
-  await adapter().verify(payment);
-  return payment;
-};
-const aRefund = (amount: number) => ({
-  id: newRefundId(),
-  amount,
-  timesTold: 0,
-  toldAt: null,
-  isReversible: false,
-});
 
 describe('zibal, refunds', () => {
   it.each([
@@ -26,7 +12,7 @@ describe('zibal, refunds', () => {
     [60_000, false],
   ])('sends the documented fields for %i, and no card number', async (amount, tryReverse) => {
     const payment = await paid();
-    const refund = aRefund(amount);
+    const refund = aGatewayRefund(amount);
     const [call] = await callsOf(() => adapter().refund!(payment, refund));
     expect(call).toMatchObject({ method: 'POST', path: '/v1/account/refund' });
     expect(call?.headers.authorization).toBe('Bearer token-0123456789');
@@ -42,55 +28,46 @@ describe('zibal, refunds', () => {
   it('counts one refund that Zibal splits, and succeeds when all parts have', async () => {
     const payment = await paid();
     provider().splitRefunds(2);
-    try {
-      const answer = await adapter().refund!(payment, aRefund(60_000));
-      const { reference } = answer.result === 'accepted' ? answer.refund : { reference: '' };
-      expect(reference).toMatch(/^\d+,\d+$/);
-      const list = () => adapter().refunds!(payment, [reference]);
-      const known = { reference, amount: 60_000 };
-      const [first] = provider().of(payment.reference);
-      expect(await list()).toMatchObject([{ ...known, state: 'succeeded' }]);
-      for (const [state, expected] of [
-        ['1', 'pending'],
-        ['3', 'pending'],
-      ] as const) {
-        first!.state = state;
-        expect(await list()).toMatchObject([{ ...known, state: expected }]);
-      }
-    } finally {
-      provider().splitRefunds(1);
+    onTestFinished(() => provider().splitRefunds(1));
+    const answer = await adapter().refund!(payment, aGatewayRefund(60_000));
+    const { reference } = answer.result === 'accepted' ? answer.refund : { reference: '' };
+    expect(reference).toMatch(/^\d+,\d+$/);
+    const list = () => adapter().refunds!(payment, [reference]);
+    const known = { reference, amount: 60_000 };
+    const [first] = provider().of(payment.reference);
+    expect(await list()).toMatchObject([{ ...known, state: 'succeeded' }]);
+    for (const [state, expected] of [
+      ['1', 'pending'],
+      ['3', 'pending'],
+    ] as const) {
+      first!.state = state;
+      expect(await list()).toMatchObject([{ ...known, state: expected }]);
     }
   });
 
   it('shows the whole amount that Zibal reversed at once', async () => {
     const payment = await paid();
     provider().reverseQuickly(true);
-    try {
-      const answer = await adapter().refund!(payment, aRefund(whole));
-      expect(answer).toMatchObject({ result: 'accepted', refund: { state: 'succeeded' } });
-      const known = answer.result === 'accepted' ? [answer.refund] : [];
-      expect(await adapter().refunds!(payment, [])).toEqual(known);
-    } finally {
-      provider().reverseQuickly(false);
-    }
+    onTestFinished(() => provider().reverseQuickly(false));
+    const answer = await adapter().refund!(payment, aGatewayRefund(whole));
+    expect(answer).toMatchObject({ result: 'accepted', refund: { state: 'succeeded' } });
+    const known = answer.result === 'accepted' ? [answer.refund] : [];
+    expect(await adapter().refunds!(payment, [])).toEqual(known);
   });
 
   it('takes the number of a refund without parts', async () => {
     const payment = await paid();
     provider().splitRefunds(0);
-    try {
-      const answer = await adapter().refund!(payment, aRefund(60_000));
-      const reference = String(provider().of(payment.reference)[0]?.reference);
-      expect(answer).toMatchObject({ result: 'accepted', refund: { reference, amount: 60_000 } });
-      expect(await adapter().refunds!(payment, [reference])).toMatchObject([{ reference }]);
-    } finally {
-      provider().splitRefunds(1);
-    }
+    onTestFinished(() => provider().splitRefunds(1));
+    const answer = await adapter().refund!(payment, aGatewayRefund(60_000));
+    const reference = String(provider().of(payment.reference)[0]?.reference);
+    expect(answer).toMatchObject({ result: 'accepted', refund: { reference, amount: 60_000 } });
+    expect(await adapter().refunds!(payment, [reference])).toMatchObject([{ reference }]);
   });
 
   it('reads every page of the list, and the time in Tehran', async () => {
     const payment = await paid();
-    await adapter().refund!(payment, aRefund(60_000));
+    await adapter().refund!(payment, aGatewayRefund(60_000));
     const [refund] = provider().of(payment.reference);
     const other = await paid();
     for (let more = 0; more < 100; more += 1) provider().refundAtDashboard(other.reference, 1);

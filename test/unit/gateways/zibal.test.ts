@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import { parseReturn } from '../../../gateways/registry.ts';
 import { aGatewayPayment } from '../../support/gateways/fixture.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
@@ -26,29 +25,6 @@ describe('zibal', () => {
     const url = `${provider().url}/start/${reference}`;
     expect(opening).toEqual({ result: 'opened', reference, redirect: { method: 'GET', url } });
   });
-
-  it.each([102, 103, 104, 105, 106, 111, 112, 113, 115])(
-    'returns the refusal of an opening: %i',
-    async (code) => {
-      provider().refuse('request', code);
-      expect(await adapter().open(aGatewayPayment(zibal.money))).toEqual({
-        result: 'refused',
-        code: String(code),
-        message: `result ${code}`,
-        ...([105, 113].includes(code) && { failureCode: 'amount_not_accepted' }),
-      });
-    },
-  );
-
-  it.each([-1, 0, 101, 116, 201, 999])(
-    'throws for an undocumented refusal of an opening: %i',
-    async (code) => {
-      provider().refuse('request', code);
-      await expect(adapter().open(aGatewayPayment(zibal.money))).rejects.toThrow(
-        GatewayUnavailable,
-      );
-    },
-  );
 
   it('does not verify an unpaid payment, and sends the reference as a number', async () => {
     const payment = await opened();

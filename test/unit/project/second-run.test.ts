@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readStackConfig } from '../../../config.ts';
+import { closingLines } from '../../support/runner/closing-lines.ts';
 
 const main = resolve(import.meta.dirname, '../../support/runner/main.ts');
 
@@ -52,7 +53,8 @@ const run = async (files: Record<string, string>, { config = {}, args = [] as st
 const byChance = (name: string) =>
   `test('a', () => { if (isFirst('${name}')) throw new Error('too slow\\nfor it'); });`;
 
-describe('a run of the tests', () => {
+// Each run has processes of its own.
+describe('a run of the tests', { timeout: 900_000 }, () => {
   it('is green when files pass on their second run, and names them', async () => {
     const { code, lines } = await run({
       load: `if (isFirst('load')) throw new Error('no module'); test('a', () => {});`,
@@ -91,13 +93,22 @@ describe('a run of the tests', () => {
     expect(code).toBe(1);
   });
 
-  it('is red when an error belongs to no file', async () => {
-    const { code, lines } = await run(
-      { one: byChance('one') },
-      { config: { globalSetup: './none.mjs' } },
+  it('is red when it breaks before its first file', () => {
+    const outcome = { specifications: [], errors: [], passedSecond: [] };
+    expect(closingLines(outcome, true)).toEqual({ lines: ['0 passed, 1 failed'], isRed: true });
+  });
+
+  it('is red when the Compose tests failed beside it', () => {
+    const compose = { lastLine: 'compose: 3 passed, 1 failed', seconds: 60, isRed: true };
+    const { lines, isRed } = closingLines(
+      { specifications: [], errors: [], passedSecond: [], compose },
+      false,
     );
-    expect(lines.at(-1)).toBe('0 passed, 1 failed');
-    expect(code).toBe(1);
+    expect(lines.slice(0, 2)).toEqual([
+      'compose: 3 passed, 1 failed',
+      'The run is red: the Compose tests failed, see their output.',
+    ]);
+    expect(isRed).toBe(true);
   });
 
   it('begins a file again that its first failure cut off, with the named tests', async () => {

@@ -41,6 +41,7 @@ describe('startProgram', () => {
     });
     await running.stop();
   };
+  // Over 2 s by the clock: a limit of idle time must pass, and each program must outlast it.
   const compute = 'for (const until = Date.now() + 2_500; Date.now() < until;);';
   const forEver = 'setInterval(() => {}, 1_000_000);';
 

@@ -25,6 +25,12 @@ const run = (pipe: string, { gapMs, stdout }: { gapMs: number; stdout: 'pipe' | 
   return spawn('bash', ['-c', line, 'bash', ...node], { stdio: ['ignore', stdout, 'inherit'] });
 };
 
+/** The lines that a program of these lines logs. */
+const linesOf = async (code: string): Promise<string[]> => {
+  const { stdout } = spawn(process.execPath, ['--input-type=module', '--eval', code]);
+  return (await text(stdout)).trim().split('\n');
+};
+
 describe.skipIf(process.platform !== 'linux')('createLogger', () => {
   it('lets the process continue and exit when the disk is full', async () => {
     const full = openSync('/dev/full', 'w');
@@ -47,17 +53,13 @@ describe.skipIf(process.platform !== 'linux')('createLogger', () => {
   });
 
   it('logs errors with cause and code, without the row that Postgres rejected', async () => {
-    const { stdout } = spawn(process.execPath, [
-      '--input-type=module',
-      '--eval',
-      `import { createLogger } from '${logModule}';
+    const lines = await linesOf(`
+      import { createLogger } from '${logModule}';
       const detail = 'Failing row contains (personal)';
       const rejected = Object.assign(new Error('violates a constraint'), { code: '23514', detail });
       const logger = createLogger('test', 'info');
       logger.error({ err: new Error('It failed', { cause: rejected }) }, 'one');
-      logger.error({ err: rejected }, 'two');`,
-    ]);
-    const lines = (await text(stdout)).trim().split('\n');
+      logger.error({ err: rejected }, 'two');`);
     expect(lines).toHaveLength(2);
     expect(lines.join()).not.toContain('personal');
     const [one, two] = lines.map((line) => (JSON.parse(line) as { err: object }).err);
@@ -70,18 +72,14 @@ describe.skipIf(process.platform !== 'linux')('createLogger', () => {
   });
 
   it('escapes what controls a terminal, and bounds a line', async () => {
-    const { stdout } = spawn(process.execPath, [
-      '--input-type=module',
-      '--eval',
-      `import { createLogger } from '${logModule}';
+    const lines = await linesOf(`
+      import { createLogger } from '${logModule}';
       const hostile = 'a\\u001b[31m\\u009b2J\\u007f\\u202e\\u2028\\u{e0041}b';
       const logger = createLogger('test', 'info');
       logger.info({ reference: hostile, err: new Error(hostile) }, hostile);
       const long = hostile + '😀'.repeat(50_000);
       const many = Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => ['field' + at, at]));
-      logger.info({ long, err: new Error(long), list: Array(90).fill(long), many }, long);`,
-    ]);
-    const lines = (await text(stdout)).trim().split('\n');
+      logger.info({ long, err: new Error(long), list: Array(90).fill(long), many }, long);`);
     expect(lines).toHaveLength(2);
     for (const line of lines) {
       expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);

@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { expect, it, onTestFinished } from 'vitest';
 import { openMetricsPort } from '../../../telemetry/port.ts';
 import { temporalDependency } from '../../../telemetry/temporal-dependency.ts';
 import { connectClient } from '../../../temporal/client.ts';
 import { answerCall, emptyMessage } from '../../support/servers/grpc.ts';
+import { listenForTest } from '../../support/servers/listen.ts';
 
 /** A fake Temporal that never responds to the first call, on a working connection. */
 const startTemporal = async (): Promise<string> => {
@@ -16,10 +15,7 @@ const startTemporal = async (): Promise<string> => {
     if (calls === 1) stream.on('error', () => {}).resume();
     else answerCall(stream, emptyMessage);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`; // A string only for pipes.
+  return `127.0.0.1:${await listenForTest(server)}`;
 };
 
 it('checks Temporal again after a call that never ended', async () => {

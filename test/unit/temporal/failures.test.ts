@@ -29,27 +29,27 @@ const timeoutAfter = (last?: ApplicationFailure) =>
     defaultPayloadConverter,
   );
 
-describe('the failures of activities', () => {
-  it('are benign with a retry delay if they belong to normal operation', () => {
-    expect(gatewayBusy('sandbox', 250)).toMatchObject({
-      type: 'GatewayBusy',
-      nextRetryDelay: 250,
-      nonRetryable: false,
+it.each([
+  [
+    'benign with a retry delay if it belongs to normal operation',
+    gatewayBusy('sandbox', 250),
+    {
+      ...{ type: 'GatewayBusy', nextRetryDelay: 250, nonRetryable: false },
       category: ApplicationFailureCategory.BENIGN,
-    });
-  });
-
-  it('are not benign if a task of the sweep failed', () => {
-    expect(sweepFailed('healPayments: away', 1_000)).toMatchObject({
-      type: 'SweepFailed',
-      nextRetryDelay: 1_000,
-      category: undefined,
-    });
-  });
-
-  it('are final if a retry cannot help', () => {
-    expect(paymentNotFound('PAY_1')).toMatchObject({ type: 'PaymentNotFound', nonRetryable: true });
-  });
+    },
+  ],
+  [
+    'not benign if a task of the sweep failed',
+    sweepFailed('healPayments: away', 1_000),
+    { type: 'SweepFailed', nextRetryDelay: 1_000, category: undefined },
+  ],
+  [
+    'final if a retry cannot help',
+    paymentNotFound('PAY_1'),
+    { type: 'PaymentNotFound', nonRetryable: true },
+  ],
+])('the failure of an activity is %s', (_, failure, expected) => {
+  expect(failure).toMatchObject(expected);
 });
 
 describe('activityFailureType', () => {

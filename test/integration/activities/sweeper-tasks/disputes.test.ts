@@ -15,14 +15,19 @@ import {
 const records = await forFile(startRecords());
 const { sql, paymentOutcomes } = records;
 const disputes = createDisputes(sql);
+/** The sweeper's looks at a gateway that tells these disputes. */
+const taskOn = (script: Parameters<typeof aGateway>[0]) => {
+  const { gatewayOf, asked } = aGateway(script);
+  const { logger, alerts } = readableLogger();
+  const task = createDisputeTask({
+    ...{ disputes, paymentOutcomes, gatewayExchanges: createGatewayExchanges(sql), gatewayOf },
+    ...{ publicBaseUrl, workflows: { restart: async () => {} }, now: () => new Date(), logger },
+  });
+  return { ...task, asked, alerts };
+};
 
 it('a look at a payment that was never opened ends with the payment, and keeps it from no purge', async () => {
-  const { gatewayOf, asked } = aGateway({ disputes: async () => [] });
-  const { lookAtDisputes } = createDisputeTask({
-    ...{ disputes, paymentOutcomes, gatewayExchanges: createGatewayExchanges(sql), gatewayOf },
-    ...{ publicBaseUrl, workflows: { restart: async () => {} } },
-    ...{ now: () => new Date(), logger: readableLogger().logger },
-  });
+  const { lookAtDisputes, asked } = taskOn({ disputes: async () => [] });
   const look = async () => {
     await sql`update dispute_looks set due_at = now() where due_at is not null`;
     return lookAtDisputes();
@@ -53,16 +58,10 @@ it.each([
     const anOrder = { orderId: `disputed-${alerts.length}`, gateway: 'live' };
     const payment = await records.ended('paid', anOrder);
     let told = aDispute({ amount: 1250, status: 'lost' });
-    const { gatewayOf } = aGateway({ disputes: async () => [told] });
-    const log = readableLogger();
-    const { lookAtDisputes } = createDisputeTask({
-      ...{ disputes, paymentOutcomes, gatewayExchanges: createGatewayExchanges(sql), gatewayOf },
-      ...{ publicBaseUrl, workflows: { restart: async () => {} } },
-      ...{ now: () => new Date(), logger: log.logger },
-    });
+    const log = taskOn({ disputes: async () => [told] });
     const look = async () => {
       await disputes.requestLook(payment.id);
-      await lookAtDisputes();
+      await log.lookAtDisputes();
     };
     await look();
     if (isPaidAgain) await records.ended('paid', anOrder);
@@ -75,27 +74,10 @@ it.each([
 );
 
 it('a dispute of an unknown status is recorded beside the others, and alerts', async () => {
-  const { logger, alerts } = readableLogger();
-  const openedAt = new Date();
-  const known = { stage: 'chargeback', status: 'needs_response', currency: 'EUR' } as const;
-  const none = { reason: null, networkReason: null, respondBy: null, openedAt };
-  const { gatewayOf } = aGateway({
-    disputes: async () => [
-      {
-        ...known,
-        ...none,
-        amount: 300,
-        gatewayReference: 'dp_2',
-        unknownStatus: 'pre_arbitration',
-      },
-      { ...known, ...none, amount: 700, gatewayReference: 'dp_1' },
-    ],
-  });
+  const known = aDispute({ amount: 700 });
+  const unknown = { ...aDispute({ amount: 300 }), unknownStatus: 'pre_arbitration' };
+  const { lookAtDisputes, alerts } = taskOn({ disputes: async () => [unknown, known] });
   await sql`update gateways set kind = 'live'`;
-  const { lookAtDisputes } = createDisputeTask({
-    ...{ disputes, paymentOutcomes, gatewayExchanges: createGatewayExchanges(sql), gatewayOf },
-    ...{ publicBaseUrl, workflows: { restart: async () => {} }, now: () => new Date(), logger },
-  });
   const { id } = await records.ended('paid');
   await disputes.requestLook(id);
   await lookAtDisputes();

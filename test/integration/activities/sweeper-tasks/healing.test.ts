@@ -1,13 +1,20 @@
 import { eventId } from '../../../../contract/ids.ts';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startRecords, type Records } from '../../../support/data/records.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startRecords } from '../../../support/data/records.ts';
+import { forFile } from '../../../support/for-file.ts';
 import { sweeperTasksOn } from '../../../support/service/scripted-sweep.ts';
 
-let records: Records;
-beforeEach(async () => {
-  records = await startRecords();
-});
-afterEach(() => records.drop());
+const records = await forFile(startRecords());
+beforeEach(records.beginAgain);
+
+/** A payment whose workflow has begun to deliver its event. */
+const beginsDelivery = async (): Promise<string> => {
+  const { id } = await records.ended('paid');
+  await records.sql`
+    insert into attempts (event_id, number, round, trigger, scheduled_at, started_at)
+    values (${eventId(id)}, 1, 1, 'schedule', now(), now())`;
+  return id;
+};
 
 describe('healPayments', () => {
   it('alerts only on deliveries that are more than 2 minutes overdue', async () => {
@@ -30,10 +37,7 @@ describe('healPayments', () => {
   it('restarts the workflows of stalled payments and overdue deliveries once each', async () => {
     const { id: waiting } = await records.sent();
     const { id: undelivered } = await records.ended('paid');
-    const { id: begun } = await records.ended('paid');
-    await records.sql`
-      insert into attempts (event_id, number, round, trigger, scheduled_at, started_at)
-      values (${eventId(begun)}, 1, 1, 'schedule', now(), now())`;
+    const begun = await beginsDelivery();
     await records.sql`update payments set expires_at = now() - interval '21 minutes'`;
     await records.sql`
       update deliveries set next_attempt_at = now() - interval '6 minutes' where status = 'pending'`;
@@ -47,28 +51,16 @@ describe('healPayments', () => {
     expect(await healPayments()).toBe(0);
   });
 
-  it('rechecks a workflow that waits for the payer again after Temporal was restored', async () => {
-    const { id } = await records.ended('paid');
+  it.each([
+    ['rechecks a workflow that waits for the payer again after Temporal was restored', false],
+    ['tells the workflow of a replay of which it was not told, and that waits', true],
+  ])('%s', async (_, atOnce) => {
+    const id = await beginsDelivery();
     await records.sql`
-      insert into attempts (event_id, number, round, trigger, scheduled_at, started_at)
-      values (${eventId(id)}, 1, 1, 'schedule', now(), now())`;
-    await records.sql`
-      update deliveries set next_attempt_at = now() - interval '6 minutes' where payment_id = ${id}`;
-    const { healPayments, restarted, rechecked } = sweeperTasksOn(records, {});
-    expect(await healPayments()).toBe(1);
-    expect([restarted, rechecked]).toEqual([[], [id]]);
-  });
-
-  it('tells the workflow of a replay that it was not told of, and that waits for the next attempt', async () => {
-    const { id } = await records.ended('paid');
-    await records.sql`
-      insert into attempts (event_id, number, round, trigger, scheduled_at, started_at)
-      values (${eventId(id)}, 1, 1, 'schedule', now(), now())`;
-    await records.sql`
-      update deliveries set at_once = true, next_attempt_at = now() - interval '6 minutes'
+      update deliveries set at_once = ${atOnce}, next_attempt_at = now() - interval '6 minutes'
       where payment_id = ${id}`;
     const { healPayments, restarted, rechecked, delivered } = sweeperTasksOn(records, {});
     expect(await healPayments()).toBe(1);
-    expect([restarted, rechecked, delivered]).toEqual([[], [], [id]]);
+    expect([restarted, rechecked, delivered]).toEqual(atOnce ? [[], [], [id]] : [[], [id], []]);
   });
 });

@@ -1,12 +1,10 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { startRecords, type Records } from '../../../support/data/records.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { startRecords } from '../../../support/data/records.ts';
+import { forFile } from '../../../support/for-file.ts';
 import { sweeperTasksOn } from '../../../support/service/scripted-sweep.ts';
 
-let records: Records;
-beforeEach(async () => {
-  records = await startRecords();
-});
-afterEach(() => records.drop());
+const records = await forFile(startRecords());
+beforeEach(records.beginAgain);
 
 it('deleteExpiredIdempotencyKeys deletes all expired keys and no others', async () => {
   await records.sql`

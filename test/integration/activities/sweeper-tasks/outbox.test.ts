@@ -1,16 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createWorkflowOutbox } from '../../../../postgres/workflow-outbox.ts';
 import type { WorkflowCalls } from '../../../../temporal/workflow-calls.ts';
-import { startRecords, type Records } from '../../../support/data/records.ts';
+import { startRecords } from '../../../support/data/records.ts';
+import { forFile } from '../../../support/for-file.ts';
 import { sweeperTasksOn } from '../../../support/service/scripted-sweep.ts';
 import { until } from '../../../support/until.ts';
 import { manyPayments, writePayments } from '../../../support/data/payments.ts';
 
-let records: Records;
-beforeEach(async () => {
-  records = await startRecords();
-});
-afterEach(() => records.drop());
+const records = await forFile(startRecords());
+beforeEach(records.beginAgain);
 
 const tasksWith = (start: WorkflowCalls['start']) =>
   sweeperTasksOn(records, {}, { workflows: { start } });

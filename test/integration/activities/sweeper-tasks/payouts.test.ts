@@ -3,12 +3,10 @@ import { createPayoutTask } from '../../../../activities/sweeper-tasks/payouts.t
 import type { StatementLine } from '../../../../contract/book-entry.ts';
 import { createAccountStatement } from '../../../../postgres/account-statement.ts';
 import { createAdminPayouts } from '../../../../postgres/admin-payouts.ts';
-import { createGateways } from '../../../../postgres/gateways.ts';
 import { createPayouts } from '../../../../postgres/payouts.ts';
-import { startStripe } from '../../../fakes/stripe.ts';
+import { startLiveStripe } from '../../../support/data/account-activities.ts';
 import { startRecords } from '../../../support/data/records.ts';
 import { forFile } from '../../../support/for-file.ts';
-import { adapterOf } from '../../../support/gateways/fixture.ts';
 import { readableLogger } from '../../../support/service/scripted-gateway.ts';
 
 const records = await forFile(startRecords());
@@ -17,21 +15,11 @@ const created = new Date(Date.now() - 2 * 86_400_000);
 
 /** An account whose statement is here, with a sweeper of its payouts. */
 const anAccount = async () => {
-  const stripe = await forFile(startStripe({ mode: 'live' }));
-  const gateway = `stripe-${stripe.url.split(':').at(-1)}`;
-  await createGateways(sql).insert({
-    slug: gateway,
-    driver: 'stripe',
-    kind: 'live',
-    credentials: '',
-  });
-  const adapter = adapterOf('stripe', {
-    kind: 'live',
-    credentials: { secretKey: 'sk_live_0123456789abcdef', baseUrl: stripe.url },
-  });
+  const { stripe, newAdapter, gateway } = await startLiveStripe();
+  await records.addGateway('stripe', { slug: gateway });
   const { lookAtPayouts } = createPayoutTask({
     payouts: createPayouts(sql),
-    gatewayOf: () => adapter,
+    gatewayOf: newAdapter,
     logger: readableLogger().logger,
   });
   const period = {
@@ -45,7 +33,7 @@ const anAccount = async () => {
     async list(isThere: (line: StatementLine) => boolean = () => true) {
       const lines: StatementLine[] = [];
       for (let after: string | null | undefined; after !== null;) {
-        const page = await adapter.book?.(period, after ?? null);
+        const page = await newAdapter().book?.(period, after ?? null);
         lines.push(...(page?.lines ?? []));
         after = page?.next ?? null;
       }

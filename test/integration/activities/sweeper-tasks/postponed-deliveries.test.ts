@@ -1,31 +1,24 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { eventId } from '../../../../contract/ids.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { hourMs } from '../../../../contract/time.ts';
 import { createDeliveries } from '../../../../postgres/deliveries.ts';
-import { startRecords, type Records } from '../../../support/data/records.ts';
+import { aReceiver } from '../../../support/data/receivers.ts';
+import { startRecords } from '../../../support/data/records.ts';
+import { forFile } from '../../../support/for-file.ts';
 import { sweeperTasksOn } from '../../../support/service/scripted-sweep.ts';
-import { manyPayments, writePayments } from '../../../support/data/payments.ts';
+import { manyPayments, writeDeliveries } from '../../../support/data/payments.ts';
 
-let records: Records;
-beforeEach(async () => {
-  records = await startRecords();
-});
-afterEach(() => records.drop());
+const records = await forFile(startRecords());
+beforeEach(records.beginAgain);
 
 /** Postponed deliveries PAY_D1 (the oldest), PAY_D2 … */
-const postponed = async (count: number, application = 'shop') => {
-  const ended = { application, status: 'paid' } as const;
-  const payments = manyPayments(count, (n) => ({ id: `PAY_D${n}`, ...ended }));
-  await writePayments(records.sql, payments.toReversed());
-  await records.sql`
-    with ended as (
-      insert into events (id, subject, payment_id, application, test, kind, body, created_at)
-      select gen_random_uuid(), id, id, application, test, 'payment.paid', '', now() from payments
-      returning *
-    )
-    insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at,
-      recorded_at, status, next_attempt_at, postponed_at)
-    select id, payment_id, application, test, 'o', kind, now(), now(), 'pending', now() - interval '1 hour',
-      now() - interval '1 hour' + substr(payment_id, 6)::int * interval '1 ms' from ended`;
+const postponed = (count: number, application = 'shop') => {
+  const hourAgo = Date.now() - hourMs;
+  const payments = manyPayments(count, (n) => ({ id: `PAY_D${n}`, application }));
+  return writeDeliveries(records.sql, payments.toReversed(), (n) => ({
+    status: 'pending',
+    next_attempt_at: new Date(hourAgo),
+    postponed_at: new Date(hourAgo + count - n),
+  }));
 };
 
 const idsFrom = (first: number, count: number) =>
@@ -100,34 +93,18 @@ describe('wakePostponedDeliveries', () => {
 });
 
 it('a postponed delivery keeps its place when it is postponed again, and loses it after an attempt', async () => {
-  const { id } = await records.ended('paid');
-  const deliveries = createDeliveries(records.sql);
+  const receiver = aReceiver(records);
+  const event = await receiver.event();
+  const { postpone } = createDeliveries(records.sql);
   const rowOf = async () => {
     const [row] = await records.sql`
-      select postponed_at from deliveries where payment_id = ${id}`;
+      select postponed_at from deliveries where event_id = ${event}`;
     return row;
   };
   const at = new Date();
-  await deliveries.postpone(eventId(id), at);
-  await deliveries.postpone(eventId(id), new Date(at.getTime() + 60_000));
+  await postpone(event, at);
+  await postpone(event, new Date(at.getTime() + 60_000));
   expect(await rowOf()).toEqual({ postponed_at: at });
-  await deliveries.beginAttempt(eventId(id), {
-    number: 1,
-    round: 1,
-    scheduledAt: at,
-    startedAt: at,
-  });
-  await deliveries.completeAttempt(eventId(id), 1, {
-    result: {
-      durationMs: 10_000,
-      responseStatus: null,
-      errorClass: 'timeout',
-      error: 'It timed out',
-      responseBody: null,
-      responseTruncated: false,
-    },
-    consequence: { status: 'pending', nextAttemptAt: at },
-    completedAt: at,
-  });
+  await receiver.refuse(event);
   expect(await rowOf()).toEqual({ postponed_at: null });
 });

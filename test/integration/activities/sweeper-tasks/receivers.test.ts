@@ -1,19 +1,19 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { dayMs, hourMs } from '../../../../contract/time.ts';
-import { manyPayments, writePayments } from '../../../support/data/payments.ts';
+import { manyPayments, writeDeliveries } from '../../../support/data/payments.ts';
 import { aReceiver } from '../../../support/data/receivers.ts';
-import { startRecords, type Records } from '../../../support/data/records.ts';
+import { startRecords } from '../../../support/data/records.ts';
+import { forFile } from '../../../support/for-file.ts';
 import { sweeperTasksOn } from '../../../support/service/scripted-sweep.ts';
 
 const address = 'ops@shop.example';
-let records: Records;
+const records = await forFile(startRecords());
 let receiver: ReturnType<typeof aReceiver>;
 beforeEach(async () => {
-  records = await startRecords();
+  await records.beginAgain();
   receiver = aReceiver(records);
   await confirm(address);
 });
-afterEach(() => records.drop());
 
 const confirm = (added: string, application = 'shop') => records.sql`
   insert into notice_addresses (application, address, confirmed_at) values (${application}, ${added}, now())`;
@@ -71,18 +71,11 @@ describe('the notices of a receiver', () => {
 
   it('are one, however many deliveries fail at once', async () => {
     const first = await failing();
-    const payments = manyPayments(1_000, (n) => ({ id: `PAY_R${n}`, status: 'paid' }));
-    await writePayments(records.sql, payments);
-    await records.sql`
-      insert into events (id, subject, payment_id, application, test, kind, body, created_at)
-      select gen_random_uuid(), id, id, application, false, 'payment.paid', '', now() from payments
-      where id like 'PAY_R%'`;
-    await records.sql`
-      insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at, recorded_at, status,
-        next_attempt_at, failing_at, error_class)
-      select e.id, e.payment_id, e.application, false, 'o', e.kind, d.created_at, d.recorded_at, 'pending',
-        d.next_attempt_at, d.failing_at, d.error_class
-      from events e cross join deliveries d where e.payment_id like 'PAY_R%' and d.event_id = ${first}`;
+    const [row = {}] = await records.sql`
+      select status, next_attempt_at, failing_at, error_class, recorded_at, created_at
+      from deliveries where event_id = ${first}`;
+    const payments = manyPayments(1_000, (n) => ({ id: `PAY_R${n}`, test: false }));
+    await writeDeliveries(records.sql, payments, () => row);
     for (let minute = 0; minute < 10; minute += 1) {
       await sweep();
       receiver.skip(1);
@@ -115,16 +108,16 @@ describe('the notices of a receiver', () => {
 
   it('are at most three in any 24 hours while it flaps, and the last one is true', async () => {
     const started = receiver.now().getTime();
-    for (let minute = 0; minute < 30 * 60; minute += 15) {
+    for (let minute = 0; minute < 30 * 60; minute += 30) {
       const event = await failing();
-      if (minute % 120 === 105) await receiver.refuseTimes(event, 3);
+      if (minute % 120 === 90) await receiver.refuseTimes(event, 3);
       await sweep();
-      receiver.skip(1);
+      receiver.skip(2);
       await receiver.accept(event);
       await accepted();
-      receiver.skip(11);
+      receiver.skip(22);
       await sweep();
-      receiver.skip(3);
+      receiver.skip(6);
     }
     receiver.skip(24 * 60);
     await sweep();
@@ -140,19 +133,19 @@ describe('the notices of a receiver', () => {
     expect(rows.at(-1)?.kind).toBe('recovered');
   });
 
-  it('are at most three in a day while it refuses and accepts in each other minute', async () => {
+  it('are at most three in a day while it refuses and accepts by turns', async () => {
     const event = await failing();
-    for (let minute = 0; minute < 24 * 60; minute += 1) {
+    for (let turn = 0; turn < (24 * 60) / 3; turn += 1) {
       // What the third refusal and an accepted attempt leave behind.
       const at = receiver.now();
-      await (minute % 2 === 0
+      await (turn % 2 === 0
         ? records.sql`
           update deliveries set status = 'pending', next_attempt_at = ${at}, failing_at = ${at}, delivered_at = null
           where event_id = ${event}`
         : records.sql`
           update deliveries set status = 'delivered', next_attempt_at = null, delivered_at = ${at} where event_id = ${event}`);
       await sweep();
-      receiver.skip(1);
+      receiver.skip(3);
     }
     const written = await kinds();
     expect(written[0]).toBe('failing');

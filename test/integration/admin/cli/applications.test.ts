@@ -26,15 +26,6 @@ it('reads a webhook URL from a prompt or a pipe, and never prints its query', as
   });
 });
 
-it("creates an application with the payers' name and language", async () => {
-  const create = 'applications create named --gateway sandbox --callback-url https://a.example/';
-  const named = await run([...words(`${create} --locale fa --display-name`), ' The Shop ']);
-  expect([named.code, named.out]).toEqual([0, expect.stringMatching(/The Shop[^]*\bfa\b/)]);
-  const [row] =
-    await records.sql`select display_name, locale from applications where slug = 'named'`;
-  expect(row).toEqual({ display_name: 'The Shop', locale: 'fa' });
-});
-
 it('creates an application with every setting that an update has', async () => {
   await records.sql`insert into gateways (slug, driver, kind) values ('second', 'sandbox', 'sandbox')`;
   const create = 'applications create whole --gateway sandbox --callback-url https://a.example/';

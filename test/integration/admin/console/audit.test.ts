@@ -1,13 +1,9 @@
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createAuditLog, type NewAuditRecord } from '../../../../postgres/audit-log.ts';
 import { newReplayId } from '../../../../contract/ids.ts';
-import { fillConsole } from '../../../support/data/fill-console.ts';
-import { forFile } from '../../../support/for-file.ts';
-import { startConsole } from '../../../support/service/console.ts';
+import { startFilledConsole } from '../../../support/service/filled-console.ts';
 
-const console = await forFile(startConsole({ temporal: {} }));
-const { sql } = console;
-const ids = await fillConsole(sql);
+const { console, sql, ids } = await startFilledConsole();
 const replay = newReplayId();
 await sql`
   insert into replays (id, trigger, delivery, to_at, matched) values (${replay}, 'admin', 'failing', now(), 1)`;
@@ -28,11 +24,8 @@ const record = (wanted: Partial<NewAuditRecord>) =>
     ...wanted,
   });
 
-let cookie = '';
-beforeAll(async () => {
-  cookie = (await console.logIn('viewer', 'reader')).cookie;
-});
-const read = async (path: string) => (await console.call(path, { cookie })).text;
+const reader = await console.logIn('viewer', 'reader');
+const read = async (path: string) => (await reader.get(path)).text;
 const countOf = async (path: string) =>
   /<tbody>[^]*<\/tbody>/.exec(await read(path))?.[0].match(/<tr>/g)?.length ?? 0;
 
@@ -49,7 +42,7 @@ it.each([
   const text = await read(`/audit?subject=${encodeURIComponent(subject)}`);
   const [, row = ''] = /<tbody>([^]*)<\/tbody>/.exec(text) ?? [];
   const [, href = ''] = /data-heading="Thing"[^]*?<a[^>]* href="([^"]+)"/.exec(row) ?? [];
-  const found = await console.call(href, { cookie });
+  const found = await reader.get(href);
   const page = found.headers.location ? await read(found.headers.location) : found.text;
   const name = subject.split(':')[1] ?? '';
   expect(href).not.toContain('/audit');
@@ -126,9 +119,8 @@ it('filters by person, by words, by reason and by time, and hides logins unless 
 });
 
 it('keeps a pasted secret out of the address', async () => {
-  const { csrf, cookie: own } = await console.logIn('viewer', 'typist');
-  const form = { csrf, text: 'svc_live_abcdefghijkl', actor: 'ada' };
-  const { headers } = await console.call('/audit/filter', { method: 'POST', cookie: own, form });
+  const form = { text: 'svc_live_abcdefghijkl', actor: 'ada' };
+  const { headers } = await reader.post('/audit/filter', form);
   expect(headers.location).toBe('/audit?actor=ada');
 });
 

@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { disputeEventId, disputeId, newPaymentId } from '../../../../contract/ids.ts';
 import { hourMs } from '../../../../contract/time.ts';
-import { fillConsole } from '../../../support/data/fill-console.ts';
-import { forFile } from '../../../support/for-file.ts';
 import { runLine } from '../../../support/service/admin-line.ts';
 import { operationsOn } from '../../../support/service/admin-operations.ts';
-import { startConsole } from '../../../support/service/console.ts';
+import { startFilledConsole } from '../../../support/service/filled-console.ts';
 
-const console = await forFile(startConsole({ temporal: {} }));
-const { sql } = console;
-const { disputes: ids } = await fillConsole(sql);
+const { console, sql, ids: filled } = await startFilledConsole();
+const ids = filled.disputes;
 const reader = await console.logIn('viewer', 'reader');
 
 interface Found {
@@ -26,23 +23,13 @@ const rowOf = async (id: string): Promise<Found> => {
   if (!row) throw new Error(`There is no dispute ${id}`);
   return row;
 };
-const ask = (path: string, { cookie } = reader) => console.call(path, { cookie });
-const textOf = async (path: string, who = reader) => {
-  const { status, text } = await ask(path, who);
-  expect(status, path).toBe(200);
-  return text.replaceAll(/\s+/g, ' ');
-};
+const textOf = (path: string, who = reader) => who.read(path);
 /** The value of a fact of a page, without its marks. */
 const factOf = (text: string, name: string): string | undefined =>
   new RegExp(`<dt>${name}</dt><dd>(.*?)</dd>`)
     .exec(text)?.[1]
     ?.replaceAll(/<[^>]+>/g, '')
     .trim();
-const search = async (text: string, who = reader) => {
-  const form = { csrf: who.csrf, text };
-  return (await console.call('/search', { ...who, method: 'POST', form })).headers.location;
-};
-
 it('a dispute has a page with its facts, found by its payment, by its id and by the reference at the gateway', async () => {
   const dispute = await rowOf(ids.inquiry);
   const text = await textOf(`/disputes/${dispute.id}`);
@@ -54,8 +41,8 @@ it('a dispute has a page with its facts, found by its payment, by its id and by 
   expect(factOf(text, 'Gateway&#39;s reference')).toBe(dispute.reference);
   expect(factOf(text, 'Time left')).toBe('11 days 23 hours');
   expect(await textOf(`/payments/${dispute.payment}`)).toContain(`/disputes/${dispute.id}`);
-  expect(await search(` see ${dispute.id.toLowerCase()} `)).toBe(`/disputes/${dispute.id}`);
-  expect(await search(dispute.reference)).toBe(`/disputes/${dispute.id}`);
+  expect(await reader.search(` see ${dispute.id.toLowerCase()} `)).toBe(`/disputes/${dispute.id}`);
+  expect(await reader.search(dispute.reference)).toBe(`/disputes/${dispute.id}`);
 });
 
 it.each([
@@ -125,7 +112,7 @@ it('the list has those of one application, and pages', async () => {
     select 'DISPUTE_' || lpad(n::text, 26, '0'), ${payment.payment}, ${payment.application}, true, 'many', 'zarinpal',
       'dp_many_' || n, 'chargeback', 'lost', 1, 'EUR', now() - n * interval '1 minute', now()
     from generate_series(1, 60) as n`;
-  const tests = { ...reader, cookie: `${reader.cookie}; console-mode=test` };
+  const tests = reader.lookingAt('test');
   const seen = new Set<string>();
   for (let path: string | undefined = '/disputes'; path !== undefined;) {
     const shownTests: string = await textOf(path, tests);
@@ -181,20 +168,18 @@ it('people of another application find no trace of a dispute', async () => {
   const other = dispute.application === 'shop' ? 'tickets' : 'shop';
   const insider = await console.logIn('viewer', 'insider', [dispute.application]);
   const stranger = await console.logIn('operator', 'stranger', [other]);
-  expect(await search(dispute.reference, insider)).toBe(`/disputes/${dispute.id}`);
-  expect(await textOf(`/disputes/${dispute.id}`, insider)).toContain(dispute.order);
-  expect((await ask(`/disputes/${dispute.id}`, stranger)).status).toBe(404);
-  expect(await search(dispute.reference, stranger)).toBeUndefined();
-  expect(await search(dispute.id, stranger)).toBeUndefined();
-  expect((await ask(`/disputes?application=${dispute.application}`, stranger)).status).toBe(404);
-  expect(await textOf(`/disputes?application=${other}`, stranger)).not.toContain(dispute.id);
+  expect(await insider.search(dispute.reference)).toBe(`/disputes/${dispute.id}`);
+  expect(await insider.read(`/disputes/${dispute.id}`)).toContain(dispute.order);
+  for (const text of [dispute.reference, dispute.id])
+    expect(await stranger.search(text)).toBeUndefined();
+  expect(await stranger.read(`/disputes?application=${other}`)).not.toContain(dispute.id);
 });
 
 it('a dispute of a test is found among tests, and its page says so', async () => {
   const { reference } = await rowOf(ids.test);
-  expect(await search(reference)).toBeUndefined();
-  const tests = { ...reader, cookie: `${reader.cookie}; console-mode=test` };
-  expect(await search(reference, tests)).toBe(`/disputes/${ids.test}`);
+  expect(await reader.search(reference)).toBeUndefined();
+  const tests = reader.lookingAt('test');
+  expect(await tests.search(reference)).toBe(`/disputes/${ids.test}`);
   expect(await textOf(`/disputes/${ids.test}`)).toContain('mode-bar');
 });
 
@@ -203,13 +188,6 @@ it('markup of a gateway stays text', async () => {
   expect(text).toContain('&lt;img');
   expect(text).not.toContain('<img src=x');
 });
-
-it.each([disputeId('nobody', 'dp_1'), newPaymentId(), 'nothing'])(
-  'there is no page of %s',
-  async (id) => {
-    expect((await ask(`/disputes/${id}`)).status).toBe(404);
-  },
-);
 
 describe('npm run admin -- disputes', () => {
   const run = (...line: string[]) => runLine(() => operationsOn(sql), ['disputes', ...line], {});

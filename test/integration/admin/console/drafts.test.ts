@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { fillConsole } from '../../../support/data/fill-console.ts';
-import { forFile } from '../../../support/for-file.ts';
-import { startConsole } from '../../../support/service/console.ts';
+import { fieldOf, type Person } from '../../../support/service/console.ts';
+import { startFilledConsole } from '../../../support/service/filled-console.ts';
 
-const console = await forFile(startConsole({ temporal: {} }));
-const ids = await fillConsole(console.sql);
+const { console, ids } = await startFilledConsole();
 
 const change = async (name: string, how: 'ended_at' | 'created_at') => {
   await console.sql`
@@ -13,12 +11,8 @@ const change = async (name: string, how: 'ended_at' | 'created_at') => {
 const path = '/applications/shop/callback-urls';
 const typed = 'https://shop.example/typed';
 const form = { reason: 'the shop has moved', callbacks: typed };
-const send = (to: string, person: { cookie: string; csrf: string }, fields: object = form) =>
-  console.call(to, {
-    method: 'POST',
-    cookie: person.cookie,
-    form: { csrf: person.csrf, form_id: 'x', ...fields },
-  });
+const send = (to: string, person: Person, fields: object = form) =>
+  person.post(to, { form_id: 'x', ...fields });
 /** The address to which the login leads back. */
 const backIn = (text: string): string =>
   decodeURIComponent(/<main.*?name="back" value="([^"]+)"/s.exec(text)?.[1] ?? '').replaceAll(
@@ -44,8 +38,7 @@ describe('a form that is sent after its login', () => {
     expect(login.text).toContain('what you typed');
     const back = backIn(login.text);
     expect(back).toMatch(/^\/applications\/shop\/callback-urls\?draft=/);
-    const { cookie } = await console.logIn('admin', name);
-    const { text } = await console.call(back, { cookie });
+    const { text } = await (await console.logIn('admin', name)).get(back);
     expect(text).toContain(`${typed}</textarea>`);
     expect(text).toContain('the shop has moved</textarea>');
     expect(text).toContain('Nothing was sent yet');
@@ -57,8 +50,7 @@ describe('a form that is sent after its login', () => {
     await change('sends', 'created_at');
     const back = backIn((await send(path, old)).text);
     const person = await console.logIn('admin', 'sends');
-    const { text } = await console.call(back, person);
-    const [, formId = ''] = /name="form_id" value="([\w-]+)"/.exec(text) ?? [];
+    const formId = fieldOf((await person.get(back)).text, 'form_id');
     expect(formId).not.toBe('x');
     const { status } = await send(back, person, { ...form, form_id: formId });
     expect([status, await callbacks()]).toEqual([303, [typed]]);
@@ -72,11 +64,11 @@ describe('a form that is sent after its login', () => {
       (await send(path, old, { ...form, callbacks: own })).headers.location ?? '',
     ).slice('/login?back='.length);
     const other = await console.logIn('admin', 'another');
-    expect((await console.call(back, other)).text).not.toContain(own);
+    expect((await other.get(back)).text).not.toContain(own);
     const elsewhere = back.replace('/shop/', '/tickets/');
     const owner = await console.logIn('admin', 'owner');
-    expect((await console.call(elsewhere, owner)).text).not.toContain(own);
-    expect((await console.call(back, owner)).text).toContain(own);
+    expect((await owner.get(elsewhere)).text).not.toContain(own);
+    expect((await owner.get(back)).text).toContain(own);
   });
 
   it.each([
@@ -88,8 +80,7 @@ describe('a form that is sent after its login', () => {
     const old = await console.logIn('admin', 'secretive');
     await change('secretive', 'created_at');
     const back = backIn((await send(to, old, { ...form, ...fields })).text);
-    const { cookie } = await console.logIn('admin', 'secretive');
-    const { text } = await console.call(back, { cookie });
+    const { text } = await (await console.logIn('admin', 'secretive')).get(back);
     expect(text).toContain('Nothing was sent yet');
     expect(text).not.toMatch(/":"hidden|_hidden|key=hidden|4111 1111/);
   });
@@ -100,17 +91,17 @@ describe('a form that is sent after its login', () => {
     const to = `/payments/${ids.paid}/refund`;
     const { headers } = await send(to, old, { amount: '1.23', recorded: 'yes' });
     const back = decodeURIComponent(headers.location ?? '').slice('/login?back='.length);
-    const { cookie } = await console.logIn('admin', 'refunds');
-    const { text } = await console.call(back, { cookie });
+    const { text } = await (await console.logIn('admin', 'refunds')).get(back);
     expect([text.includes('value="1.23"'), / checked/.test(text)]).toEqual([true, true]);
   });
 
   it('of somebody who never logged in is kept nowhere', async () => {
-    const stranger = { cookie: `console=${'x'.repeat(43)}`, csrf: '' };
-    expect((await send(path, stranger)).headers.location).toBe('/login');
+    const cookie = `console=${'x'.repeat(43)}`;
+    const stranger = await console.call(path, { method: 'POST', cookie, form });
+    expect(stranger.headers.location).toBe('/login');
     const real = await console.logIn('admin', 'forged');
     await change('forged', 'ended_at');
-    const forged = await send(path, { ...real, csrf: 'x'.repeat(43) });
+    const forged = await send(path, real, { ...form, csrf: 'x'.repeat(43) });
     expect(forged.headers.location).toBe('/login');
   });
 });

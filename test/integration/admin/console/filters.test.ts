@@ -1,14 +1,12 @@
 import { expect, it } from 'vitest';
 import { pageSize } from '../../../../admin/console/filters.ts';
 import { newPaymentId } from '../../../../contract/ids.ts';
-import { startConsole } from '../../../support/service/console.ts';
-import { fillConsole } from '../../../support/data/fill-console.ts';
-import { forFile } from '../../../support/for-file.ts';
+import { startFilledConsole } from '../../../support/service/filled-console.ts';
 import { manyPayments, writePayments } from '../../../support/data/payments.ts';
 
-const console = await forFile(startConsole());
-const filled = await fillConsole(console.sql);
+const { console, sql, ids: filled } = await startFilledConsole();
 const { cookie } = await console.logIn('viewer');
+const operator = await console.logIn('operator');
 
 type Mode = 'live' | 'test';
 
@@ -22,7 +20,7 @@ const list = async (path: string, zone = 'UTC', mode: Mode = 'live') => {
   return { text, next, ids: ids.map(([, id]) => id ?? '') };
 };
 
-await console.sql`update payments set currency = 'JPY' where amount % 70 = 0`;
+await sql`update payments set currency = 'JPY' where amount % 70 = 0`;
 
 const all = async (path: string, mode: Mode = 'live') => {
   const ids: string[] = [];
@@ -51,8 +49,8 @@ it.each([
   ],
 ])('%s lists exactly its payments of the chosen mode, newest first', async (path, condition) => {
   for (const mode of ['live', 'test'] as const) {
-    const rows = await console.sql<{ id: string }[]>`
-      select id from payments where ${console.sql.unsafe(condition)} and test = ${mode === 'test'}
+    const rows = await sql<{ id: string }[]>`
+      select id from payments where ${sql.unsafe(condition)} and test = ${mode === 'test'}
       order by created_at desc, id desc`;
     expect(rows.length).toBeGreaterThan(0);
     expect(await all(path, mode)).toEqual(rows.map(({ id }) => id));
@@ -67,8 +65,7 @@ it.each([
 ])('the list says that it does not filter by %s, and no file is made of it', async (query) => {
   const { text } = await list(`/payments?${query}`);
   expect(text).toContain('The list does not filter by amount.');
-  const { cookie: operator } = await console.logIn('operator');
-  expect((await console.call(`/payments/file?${query}`, { cookie: operator })).status).toBe(409);
+  expect((await operator.get(`/payments/file?${query}`)).status).toBe(409);
 });
 
 it.each([
@@ -86,8 +83,7 @@ it.each([
   ['status=&from=&period=', 200],
   ['status=paid&period=today', 200],
 ])('the file of %s is %i', async (query, status) => {
-  const { cookie: operator } = await console.logIn('operator');
-  const file = await console.call(`/payments/file?${query}`, { cookie: operator });
+  const file = await operator.get(`/payments/file?${query}`);
   expect([file.status, file.headers['content-disposition'] !== undefined]).toEqual([
     status,
     status === 200,
@@ -96,7 +92,6 @@ it.each([
 
 it('a gateway with one old payment is found over several pages, each of which says how far it looked', async () => {
   const id = newPaymentId();
-  const { sql } = console;
   await sql`insert into gateways (slug, driver, kind) values ('rare', 'sandbox', 'sandbox')`;
   await writePayments(
     sql,
@@ -114,7 +109,7 @@ it('a gateway with one old payment is found over several pages, each of which sa
 
 it('exact times are those of the zone in the address, whatever zone their reader has', async () => {
   const [newest, ...others] = (await list('/payments')).ids;
-  const [row] = await console.sql<{ at: Date }[]>`
+  const [row] = await sql<{ at: Date }[]>`
     select created_at as at from payments where id = ${others[0] ?? ''}`;
   // Tehran is three hours and a half ahead of UTC.
   const at = new Date((row?.at.getTime() ?? 0) + 1_000 + 3.5 * 3_600_000);
@@ -128,7 +123,7 @@ it('exact times are those of the zone in the address, whatever zone their reader
 });
 
 it('the events of an application are listed with a cursor, and each has a page', async () => {
-  const rows = await console.sql<{ id: string }[]>`
+  const rows = await sql<{ id: string }[]>`
     select event_id as id from deliveries where application = 'shop' and not test
     order by created_at desc, event_id desc`;
   expect(rows.length).toBeGreaterThan(pageSize);
@@ -140,18 +135,9 @@ it('the events of an application are listed with a cursor, and each has a page',
   expect(text).not.toContain('upstream is away');
 });
 
-it.each([
-  '/events/none',
-  '/events/00000000-0000-0000-0000-000000000000',
-  '/applications/none/events',
-])('answers that there is no %s', async (path) => {
-  const { status } = await console.call(path, { cookie });
-  expect([404, 409]).toContain(status);
-});
-
 it('a webhook that fails is failing in the list of payments and in its file, not pending', async () => {
   const [id = ''] = filled.failing;
-  const [row] = await console.sql<{ order: string; application: string }[]>`
+  const [row] = await sql<{ order: string; application: string }[]>`
     select order_id as order, application from payments where id = ${id}`;
   const query = `application=${row?.application}&order=${row?.order}`;
   const { text } = await list(`/payments?${query}`);
@@ -159,8 +145,7 @@ it('a webhook that fails is failing in the list of payments and in its file, not
     true,
     false,
   ]);
-  const { cookie: operator } = await console.logIn('operator');
-  const file = await console.call(`/payments/file?${query}`, { cookie: operator });
+  const file = await operator.get(`/payments/file?${query}`);
   expect(file.text).toContain(',failing');
 });
 
@@ -175,6 +160,5 @@ it.each([
   expect((await list(`${path}?from=2026-05-01T00:00&to=2026-05-02T00:00`)).text).not.toContain(
     words,
   );
-  const { cookie: operator } = await console.logIn('operator');
-  expect((await console.call(`/payments/file?${query}`, { cookie: operator })).status).toBe(409);
+  expect((await operator.get(`/payments/file?${query}`)).status).toBe(409);
 });

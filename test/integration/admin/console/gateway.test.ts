@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { fillConsole } from '../../../support/data/fill-console.ts';
-import { forFile } from '../../../support/for-file.ts';
 import { createGatewayExchanges } from '../../../../postgres/gateway-exchanges.ts';
 import type { GatewayKind } from '../../../../contract/gateway-account.ts';
 import { createGateways } from '../../../../postgres/gateways.ts';
@@ -13,11 +11,9 @@ import {
   silence,
   withGateway,
 } from '../../../support/service/scripted-gateway.ts';
-import { startConsole } from '../../../support/service/console.ts';
+import { startFilledConsole } from '../../../support/service/filled-console.ts';
 
-const console = await forFile(startConsole({ temporal: {} }));
-const { sql } = console;
-await fillConsole(sql);
+const { console, sql } = await startFilledConsole();
 await sql`update payments set status = 'pending', paid_at = null where id in (
   select id from payments where gateway = 'zarinpal' and status = 'paid' and not test order by id limit 2)`;
 const open = await sql<{ id: string }[]>`
@@ -73,9 +69,7 @@ it('a later outage begins anew, also about a payment that an earlier one was abo
 it('the page shows calls by hour, the last error, conversion, fee, zone, days and bounds', async () => {
   await sql`
     update gateways set time_zone = 'Asia/Tehran', fee_basis_points = 140, fee_fixed = 25 where slug = 'zarinpal'`;
-  const { cookie } = await console.logIn('viewer');
-  const { status, text } = await console.call('/gateways/zarinpal', { cookie });
-  expect(status).toBe(200);
+  const text = await (await console.logIn('viewer')).read('/gateways/zarinpal');
   for (const shown of [
     ...['none since', 'No answer within 10 s', 'that ended', 'Asia/Tehran'],
     ...['1.4 % and 25 minor units', 'IRR', '/accounts/zarinpal/', 'Calls by hour'],
@@ -83,9 +77,7 @@ it('the page shows calls by hour, the last error, conversion, fee, zone, days an
     expect(text, shown).toContain(shown);
   expect(text).not.toContain('/gateways/zarinpal/account');
   const admin = await console.logIn('admin');
-  expect((await console.call('/gateways/zarinpal', admin)).text).toContain(
-    '/gateways/zarinpal/account',
-  );
+  expect(await admin.read('/gateways/zarinpal')).toContain('/gateways/zarinpal/account');
 });
 
 it.each([
@@ -95,7 +87,7 @@ it.each([
   [{ zone: 'UTC', percent: '1', fixed: '0.25' }, 'whole number'],
 ])('time zone and fee %j are refused', async (fields, why) => {
   const person = await console.logIn('admin', 'sets');
-  const { answer } = await console.act('/gateways/sandbox/account', fields, person);
+  const { answer } = await person.act('/gateways/sandbox/account', fields);
   expect([answer.status, answer.text.includes(why)], answer.text).toEqual([409, true]);
 });
 
@@ -103,7 +95,7 @@ it('an empty fee is not known', async () => {
   await sql`update gateways set fee_basis_points = 140 where slug = 'sandbox'`;
   const person = await console.logIn('admin', 'sets');
   const fields = { zone: 'Europe/Berlin', percent: '', fixed: '0' };
-  await console.act('/gateways/sandbox/account', fields, person);
+  await person.act('/gateways/sandbox/account', fields);
   const [row] = await sql`
     select time_zone, fee_basis_points, fee_fixed from gateways where slug = 'sandbox'`;
   expect(row).toEqual({ time_zone: 'Europe/Berlin', fee_basis_points: null, fee_fixed: 0 });
@@ -155,14 +147,10 @@ describe('a gateway that opens nothing', () => {
     return id;
   };
   const viewer = console.logIn('viewer', 'looks');
-  const read = async (path: string, mode = 'live') => {
-    const cookie = `${(await viewer).cookie}; console-mode=${mode}`;
-    const { status, text } = await console.call(path, { cookie });
-    expect(status, path).toBe(200);
-    return text.replaceAll(/\s+/g, ' ');
-  };
+  const read = async (path: string, mode: 'live' | 'test' = 'live') =>
+    (await viewer).lookingAt(mode).read(path);
   /** The line about the gateway without its time, and the payments of the list behind it; undefined: there is none. */
-  const lineOf = async (gateway: string, mode?: string) => {
+  const lineOf = async (gateway: string, mode?: 'live' | 'test') => {
     const [, count, what, href = ''] =
       new RegExp(
         `<strong>(\\d+)</strong> <span>payments: ${gateway} opens no payment since [^<]*: ([^<:]*)</span> <a href="([^"]+)"`,

@@ -8,14 +8,10 @@ import { eventId, newReplayId, refundId } from '../../../../contract/ids.ts';
 import { refundFailureReasons } from '../../../../contract/refund-failure-codes.ts';
 import { refundStages } from '../../../../contract/refund.ts';
 import { deliveryStates } from '../../../../postgres/delivery-filter.ts';
-import { fillConsole } from '../../../support/data/fill-console.ts';
 import { fillReserved } from '../../../support/data/fill-reserved.ts';
-import { forFile } from '../../../support/for-file.ts';
-import { startConsole } from '../../../support/service/console.ts';
+import { startFilledConsole } from '../../../support/service/filled-console.ts';
 
-const console = await forFile(startConsole({ skipsTime: true, temporal: {} }));
-const { sql } = console;
-const ids = await fillConsole(sql);
+const { console, sql, ids } = await startFilledConsole({ skipsTime: true, temporal: {} });
 await fillReserved(sql, ids);
 
 /** Spreads the codes over the rows of a condition. */
@@ -95,7 +91,7 @@ const code = new RegExp(
 );
 
 it('shows a person the word for every code, on every page', async () => {
-  const { cookie } = await console.logIn('admin', 'reader');
+  const reader = await console.logIn('admin', 'reader');
   const failed = await sql<{ id: string }[]>`select id from payments where status = 'failed'`;
   const refunds = await sql<{ id: string }[]>`select id from refunds`;
   const disputes = await sql<{ id: string }[]>`select id from disputes`;
@@ -127,7 +123,7 @@ it('shows a person the word for every code, on every page', async () => {
   ];
   const shown: string[] = [];
   for (const path of paths) {
-    const { status, text } = await console.call(path, { cookie });
+    const { status, text } = await reader.get(path);
     expect(status, `${path}: ${text}`).toBeLessThan(500);
     const found = readText(text).match(code) ?? [];
     if (found.length > 0) shown.push(`${path}: ${[...new Set(found)].join(', ')}`);

@@ -10,15 +10,12 @@ import {
 } from '../../../../contract/ids.ts';
 import { createReplays } from '../../../../postgres/replays.ts';
 import { everyDelivery } from '../../../../postgres/delivery-filter.ts';
-import { fillConsole } from '../../../support/data/fill-console.ts';
-import { forFile } from '../../../support/for-file.ts';
-import { call, startConsole } from '../../../support/service/console.ts';
+import { call } from '../../../support/service/console.ts';
 import { operationsOn } from '../../../support/service/admin-operations.ts';
+import { startFilledConsole } from '../../../support/service/filled-console.ts';
 
 const now = new Date();
-const console = await forFile(startConsole({ temporal: {}, now: () => now }));
-const ids = await fillConsole(console.sql);
-const { sql } = console;
+const { console, sql, ids } = await startFilledConsole({ temporal: {}, now: () => now });
 const admin = await console.logIn('admin');
 
 const today = now.toISOString().slice(0, 10);
@@ -167,22 +164,19 @@ describe.each(['live', 'test'] as const)('%s', (mode) => {
 
 it('is live until the person chooses, and then what was chosen', async () => {
   const bar = 'Test mode: no real money.';
-  const { cookie, csrf } = admin;
-  expect((await console.call('/payments', { cookie })).text).not.toContain(bar);
-  const form = { csrf, mode: 'test', back: '/payments?status=paid&after=1.PAY_1' };
-  const { status, headers } = await console.call('/mode', { method: 'POST', cookie, form });
+  expect(await admin.read('/payments')).not.toContain(bar);
+  const form = { mode: 'test', back: '/payments?status=paid&after=1.PAY_1' };
+  const { status, headers } = await admin.post('/mode', form);
   expect([status, headers.location]).toEqual([303, '/payments?status=paid']);
   const [chosen = ''] = headers['set-cookie'] ?? [];
   expect(chosen).toMatch(/^console-mode=test; Path=\/; HttpOnly; SameSite=Lax; Max-Age=31536000$/);
-  const both = `${cookie}; ${chosen.split(';')[0]}`;
   for (const path of ['/payments', '/deliveries', '/audit', '/settings'])
-    expect((await console.call(path, { cookie: both })).text, path).toContain(bar);
-  const elsewhere = { csrf, mode: 'live', back: 'https://elsewhere.example/' };
-  const back = await console.call('/mode', { method: 'POST', cookie: both, form: elsewhere });
+    expect(await admin.lookingAt('test').read(path), path).toContain(bar);
+  const elsewhere = { mode: 'live', back: 'https://elsewhere.example/' };
+  const back = await admin.lookingAt('test').post('/mode', elsewhere);
   expect(back.headers.location).toBe('/');
   expect(back.headers['set-cookie']?.[0]).toContain('console-mode=live');
-  const forged = { ...form, csrf: 'forged' };
-  expect((await console.call('/mode', { method: 'POST', cookie, form: forged })).status).toBe(403);
+  expect((await admin.post('/mode', { ...form, csrf: 'forged' })).status).toBe(403);
 });
 
 it.each([
@@ -192,7 +186,7 @@ it.each([
   'one thing of the other mode has its page, which says its mode (test: %s)',
   async (test, words) => {
     const added = await addAll(test);
-    const cookie = `${admin.cookie}; console-mode=${test ? 'live' : 'test'}`;
+    const person = admin.lookingAt(test ? 'live' : 'test');
     const [difference] = await sql<{ id: number }[]>`
     select id from account_differences where payment_id = ${added.payment}`;
     for (const path of [
@@ -208,18 +202,16 @@ it.each([
       `/accounts/differences/${difference?.id}/explain`,
       `/deliveries/replay?scope=selected&event=${added.event}&status=failing&mode=${test ? 'test' : 'live'}&to=${new Date().toISOString()}`,
     ]) {
-      const { status, text } = await console.call(path, { cookie });
-      expect([status, text.includes(words)], path).toEqual([200, true]);
+      expect(await person.read(path), path).toContain(words);
     }
   },
 );
 
 it('a file is of the mode that was chosen, and its name says if it is of tests', async () => {
   const paths = ['/payments/file', '/accounts/file', `/accounts/sandbox/${today}/file`];
-  for (const mode of ['live', 'test'])
+  for (const mode of ['live', 'test'] as const)
     for (const path of paths) {
-      const cookie = `${admin.cookie}; console-mode=${mode}`;
-      const { headers, text } = await console.call(path, { cookie });
+      const { headers, text } = await admin.lookingAt(mode).get(path);
       const [heading = '', ...rows] = text.trimEnd().split('\r\n');
       const names = heading.split(',');
       const column = names.indexOf(path === '/payments/file' ? 'mode' : 'test');

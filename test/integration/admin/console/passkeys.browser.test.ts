@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContext, CDPSession, Page, Route } from 'playwright-core';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { forFile } from '../../../support/for-file.ts';
 import { startConsole } from '../../../support/service/console.ts';
 import { useBrowser } from '../../../support/runner/use-browser.ts';
@@ -204,13 +204,6 @@ describe('the answer of a device is refused', () => {
     const { form } = await answerOfDevice();
     const { cookie: later } = await answerOfDevice();
     expect(await send(form, later)).toEqual(refused);
-  });
-
-  it('ten minutes after the challenge', async () => {
-    const { form, cookie: sent } = await answerOfDevice();
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 601_000 });
-    expect(await send(form, sent)).toEqual(tooOld);
-    vi.useRealTimers();
   });
 
   it('of a person who has not logged in at the identity provider for seven days', async () => {

@@ -1,14 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { formatMoney } from '../../../../contract/money.ts';
 import { createPayouts } from '../../../../postgres/payouts.ts';
-import { fillConsole } from '../../../support/data/fill-console.ts';
 import { fillPayouts } from '../../../support/data/fill-payouts.ts';
-import { forFile } from '../../../support/for-file.ts';
-import { startConsole } from '../../../support/service/console.ts';
+import { startFilledConsole } from '../../../support/service/filled-console.ts';
 
-const console = await forFile(startConsole());
-const { sql } = console;
-await fillConsole(sql);
+const { console, sql } = await startFilledConsole();
 const gateway = 'zarinpal';
 const payments = await sql<
   { id: string; gateway: string; amount: number; currency: string; order_id: string }[]
@@ -18,11 +14,7 @@ const payments = await sql<
 const { amount } = await fillPayouts(sql, { gateway, payments });
 
 const operator = await console.logIn('operator');
-const shop = await console.logIn('operator', 'of-shop', ['shop']);
-const get = async (path: string, person = operator) => {
-  const { status, text } = await console.call(path, person);
-  return { status, text: text.replaceAll(/\s+/g, ' ') };
-};
+const read = (address: string) => operator.read(address);
 const path = `/accounts/payouts/${gateway}/po_listed`;
 
 describe("the way from the bank's line to the payment", () => {
@@ -33,17 +25,15 @@ describe("the way from the bank's line to the payment", () => {
     ['Payout/trace4711 SHOP'],
     ['po_listed'],
   ])('begins at the amount or the reference: %s', async (typed) => {
-    const form = { csrf: operator.csrf, text: typed, gateway: '' };
-    const { headers } = await console.call('/accounts/payouts/filter', {
-      ...{ method: 'POST', cookie: operator.cookie, form },
-    });
-    const { text } = await get(headers.location ?? '');
+    const form = { text: typed, gateway: '' };
+    const { headers } = await operator.post('/accounts/payouts/filter', form);
+    const text = await read(headers.location ?? '');
     expect(text).toContain(path);
     expect(text).not.toContain('/accounts/payouts/zarinpal/po_chosen');
   });
 
   it('leads to the payments, with the sum', async () => {
-    const { text } = await get(path);
+    const text = await read(path);
     for (const { id, order_id: order } of payments) {
       expect(text).toContain(`/payments/${id}`);
       expect(text).toContain(order);
@@ -54,16 +44,16 @@ describe("the way from the bank's line to the payment", () => {
 
   it('names a rest that no line explains, one that is not listed yet, and one that never is', async () => {
     await sql`update payouts set amount = amount + 1 where id = 'po_listed'`;
-    expect((await get(path)).text).toContain('0.01 EUR');
+    expect(await read(path)).toContain('0.01 EUR');
     await sql`update payouts set amount = amount - 1, read_at = null where id = 'po_listed'`;
-    expect((await get(path)).text).toContain('not listed its lines yet');
+    expect(await read(path)).toContain('not listed its lines yet');
     await sql`update payouts set read_at = now() where id = 'po_listed'`;
-    const { text } = await get('/accounts/payouts/zarinpal/po_chosen');
+    const text = await read('/accounts/payouts/zarinpal/po_chosen');
     expect(text).toContain('does not say which payments this amount is of');
   });
 
   it('has a file, whose column net adds up to nothing', async () => {
-    const { status, text } = await console.call(`${path}/file`, operator);
+    const { status, text } = await operator.get(`${path}/file`);
     const [names = '', ...rows] = text.trim().split('\r\n');
     const column = names.split(',').indexOf('net_minor');
     expect([status, rows.length]).toEqual([200, payments.length + 2]);
@@ -76,9 +66,9 @@ describe("the way from the bank's line to the payment", () => {
       insert into statement_lines (gateway, id, day, at, kind, type, amount, fee, currency, payout)
       select ${gateway}, 'txn_zz_' || n, '2026-11-20', now(), 'own_money', 'reserve_hold', 0, 0, 'EUR', 'po_listed'
       from generate_series(1, 60) n`;
-    const { text } = await get(path);
+    const text = await read(path);
     const [, next = ''] = /href="([^"]+)" rel="next"/.exec(text) ?? [];
-    expect((await get(next)).text).toContain('txn_zz_');
+    expect(await read(next)).toContain('txn_zz_');
     await sql`delete from statement_lines where id like 'txn_zz_%'`;
   });
 });
@@ -105,7 +95,7 @@ describe('a payout of a gateway that has no list of all money', () => {
 
   it('says that the sum is all that is told', async () => {
     await record();
-    const { text } = await get(address);
+    const text = await read(address);
     expect(text).toContain('does not say which payments this amount is of');
     expect(text).toContain('0.60 EUR');
   });
@@ -114,40 +104,31 @@ describe('a payout of a gateway that has no list of all money', () => {
     const [row] = await sql<{ reference: string }[]>`
       select gateway_reference as reference from payments where id = ${payment?.id ?? ''}`;
     await record(row?.reference ?? '', ...Array.from({ length: 59 }, () => null));
-    const { text } = await get(address);
+    const text = await read(address);
     expect(text).toContain(`/payments/${payment?.id}`);
     expect(text).toContain('The lines give the amount of the payout.');
     const [, next = ''] = /href="([^"]+)" rel="next"/.exec(text) ?? [];
-    const second = (await get(next)).text;
+    const second = await read(next);
     expect(second).toContain(`${id}_00059`);
     expect(second).not.toContain(`${id}_00001`);
-    expect((await get(`${address}/file`)).text).toContain(payment?.id);
+    expect(await read(`${address}/file`)).toContain(payment?.id);
   });
 });
 
-describe('a person or an address without the right', () => {
-  it.each([['/accounts/payouts'], [path], [`${path}/file`]])(
-    'gets nothing of %s for one application alone',
-    async (address) => {
-      expect((await get(address, shop)).status).toBe(404);
-    },
-  );
-
+describe('an address without a payout', () => {
   it.each([
     ['/accounts/payouts/zarinpal/po_none'],
     ['/accounts/payouts/none/po_listed'],
     ['/accounts/payouts/zarinpal/po_none/file'],
     [`/accounts/payouts/zarinpal/${encodeURIComponent("po'); drop table payouts --")}`],
   ])('gets 404 for %s', async (address) => {
-    expect((await get(address)).status).toBe(404);
+    expect((await operator.get(address)).status).toBe(404);
   });
 
   it('finds nothing by a text without meaning, and the list is there', async () => {
-    const { status, text } = await get(`/accounts/payouts?text=${encodeURIComponent("% ' -- 0")}`);
-    expect(status).toBe(200);
+    const text = await read(`/accounts/payouts?text=${encodeURIComponent("% ' -- 0")}`);
     expect(text).toContain('No payout has this amount or this reference.');
-    expect((await get('/accounts/payouts')).text).toContain(path);
-    const inTest = { ...operator, cookie: `${operator.cookie}; console-mode=test` };
-    expect((await get('/accounts/payouts', inTest)).text).not.toContain(path);
+    expect(await read('/accounts/payouts')).toContain(path);
+    expect(await operator.lookingAt('test').read('/accounts/payouts')).not.toContain(path);
   });
 });

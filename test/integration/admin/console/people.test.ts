@@ -16,14 +16,14 @@ await createApplications(sql).insert({
 const admin = await console.logIn('admin', 'ada');
 const linkIn = (text: string): string => /\/login\/[\w-]{43}/.exec(text)?.[0] ?? '';
 const open = (link: string) => console.call(link, { method: 'POST', form: {} });
-const invite = (fields: Record<string, string>) => console.act('/invite', fields, admin);
+const invite = (fields: Record<string, string>) => admin.act('/invite', fields);
 
 describe('a person whom an admin lets in', () => {
   it('logs in once with the link, which is shown once and kept nowhere', async () => {
     const fields = { name: 'eve', role: 'operator', applications: 'shop' };
     const { answer } = await invite(fields);
     const link = linkIn(answer.text);
-    const { text } = await console.call('/people', admin);
+    const { text } = await admin.get('/people');
     expect(text).toContain('operator of shop');
     const kept = await sql`
       select l::text as link, (select string_agg(a::text, '') from audit_log a) as audit from console_links l`;
@@ -73,17 +73,16 @@ describe('a person whom an admin lets in', () => {
 });
 
 it('a new link opens the console as the person, and an admin has none', async () => {
-  const { answer } = await console.act('/people/eve/link', {}, admin);
+  const { answer } = await admin.act('/people/eve/link', {});
   expect((await open(linkIn(answer.text))).status).toBe(303);
   await console.logIn('admin', 'grace');
-  const refused = await console.act('/people/grace/link', {}, admin);
+  const refused = await admin.act('/people/grace/link', {});
   expect([refused.answer.status, linkIn(refused.answer.text)]).toEqual([409, '']);
 });
 
-it('who is removed has no session and can be let in anew with another role', async () => {
-  const { cookie } = await console.logIn('operator', 'leaver');
-  await console.act('/people/leaver/remove', { confirm: 'leaver' }, admin);
-  expect((await console.call('/payments', { cookie })).status).toBe(303);
+it('who is removed can be let in anew with another role', async () => {
+  await console.logIn('operator', 'leaver');
+  await admin.act('/people/leaver/remove', { confirm: 'leaver' });
   const { answer } = await invite({ name: 'leaver', role: 'viewer' });
   expect(answer.status).toBe(200);
 });

@@ -237,15 +237,6 @@ it('forgets ended logins after ten minutes', async () => {
   expect(await console.sql`select from console_ended_logins`).toHaveLength(1);
 });
 
-it('records every login in the audit log', async () => {
-  await add('nora');
-  await logIn('nora');
-  const records = await console.sql`
-    select actor, after, via from audit_log
-    where subject = 'person:nora' and action = 'console.login'`;
-  expect(records).toEqual([{ actor: 'nora', after: { via: 'provider' }, via: 'console' }]);
-});
-
 it('records the first refused login of each hour and way', async () => {
   await console.sql`delete from console_people where name = 'stranger'`;
   const refused = () => console.sql<{ login: string; many: number }[]>`

@@ -1,81 +1,89 @@
 import { expect, it } from 'vitest';
 import { createRoutes } from '../../../../admin/console/routes.ts';
-import { eventId, newReplayId } from '../../../../contract/ids.ts';
-import { fillConsole } from '../../../support/data/fill-console.ts';
+import {
+  disputeId,
+  eventId,
+  newPaymentId,
+  newReplayId,
+  refundId,
+} from '../../../../contract/ids.ts';
 import { fillReserved } from '../../../support/data/fill-reserved.ts';
-import { forFile } from '../../../support/for-file.ts';
-import { startConsole } from '../../../support/service/console.ts';
+import { fieldOf } from '../../../support/service/console.ts';
+import { startFilledConsole } from '../../../support/service/filled-console.ts';
 
-const console = await forFile(startConsole({ skipsTime: true, temporal: {} }));
-const ids = await fillConsole(console.sql);
+const { console, ids } = await startFilledConsole({ skipsTime: true, temporal: {} });
 const stops = await fillReserved(console.sql, ids);
 
+const seeker = await console.logIn('admin', 'eve');
 const pathsOfThings = createRoutes(console.deps)
   .filter(({ method, path, role }) => method === 'GET' && path.includes(':') && role !== 'anyone')
   .map(({ path }) => path);
+/** Ids as the service makes them, of things that do not exist. */
+const wellFormed = {
+  '/payments/:id': `/payments/${newPaymentId()}`,
+  '/refunds/:id': `/refunds/${refundId(['nothing'])}`,
+  '/disputes/:id': `/disputes/${disputeId('nobody', 'dp_1')}`,
+  '/replays/:id': `/replays/${newReplayId()}`,
+  ':event': eventId(newPaymentId()),
+};
 
 it.each(pathsOfThings)('%s of a thing that does not exist is not there', async (path) => {
-  const { cookie } = await console.logIn('admin', 'seeks');
+  let known = path;
+  for (const [part, id] of Object.entries(wellFormed)) known = known.replace(part, id);
   // The application may exist, and the thing below it not.
-  const owners = /:(?:token|secret)/.test(path) ? ['shop', 'nothing'] : ['nothing'];
-  for (const owner of owners) {
-    const nothing = path.replace(':slug/', `${owner}/`).replaceAll(/:\w+/g, '404');
-    const { status, text } = await console.call(nothing, { cookie });
+  const paths = /:(?:token|secret)/.test(path) ? [path, path.replace(':slug', 'shop')] : [path];
+  for (const each of [...paths, known]) {
+    const nothing = each.replace(':slug/', 'nothing/').replaceAll(/:\w+/g, '404');
+    const { status, text } = await seeker.get(nothing);
     expect([status, text.includes('<textarea')], text).toEqual([404, false]);
   }
 });
 
+const tokenOf = async (application: string): Promise<string> => {
+  const [token] = await console.sql<{ id: string }[]>`
+    select left(encode(hash, 'hex'), 16) as id from tokens
+    where application = ${application} and name = 'checkout'`;
+  return token?.id ?? '';
+};
+const [shopToken, ticketsToken] = [await tokenOf('shop'), await tokenOf('tickets')];
+
 it.each([
   ['/applications/shop/disable', 'https://shop.example/return'],
-  ['/applications/shop/tokens/TOKEN/revoke', 'checkout'],
+  [`/applications/shop/tokens/${shopToken}/revoke`, 'checkout'],
   ['/applications/shop/secrets/1/retire', 'the older one'],
   ['/gateways/zarinpal/disable', 'live'],
   ['/people/eve/end', 'Open sessions'],
-  ['/payments/OPEN/cancel', '/payments/OPEN'],
+  [`/payments/${ids.open}/cancel`, `/payments/${ids.open}`],
 ])('the question %s shows what it is about', async (path, fact) => {
-  const { cookie } = await console.logIn('admin', 'eve');
-  const [token] = await console.sql<{ id: string }[]>`
-    select left(encode(hash, 'hex'), 16) as id from tokens where application = 'shop' and name = 'checkout'`;
-  const fill = (text: string) => text.replace('TOKEN', token?.id ?? '').replace('OPEN', ids.open);
-  const { text } = await console.call(fill(path), { cookie });
+  const { text } = await seeker.get(path);
   const [facts = ''] = /<dl class="facts">[^]*?<\/dl>/.exec(text) ?? [];
-  expect(facts).toContain(fill(fact));
+  expect(facts).toContain(fact);
 });
 
 it('who issued a token that gives money back is offered no “Confirm” of it', async () => {
   const path = `/applications/shop/tokens/${stops.tokenToConfirm}/confirm`;
   const issuer = await console.logIn('admin', 'Another Admin');
-  const other = await console.logIn('admin', 'eve');
-  const page = async ({ cookie }: { cookie: string }) =>
-    (await console.call('/applications/shop', { cookie })).text;
-  expect([(await page(other)).includes(path), (await page(issuer)).includes(path)]).toEqual([
-    true,
-    false,
-  ]);
-  expect((await console.call(path, other)).status).toBe(200);
-  expect((await console.call(path, issuer)).status).toBe(409);
+  const other = seeker;
+  expect(await other.read('/applications/shop')).toContain(path);
+  expect(await issuer.read('/applications/shop')).not.toContain(path);
+  expect((await other.get(path)).status).toBe(200);
+  expect((await issuer.get(path)).status).toBe(409);
 });
 
 it.each([
   ['/gateways/sandbox/disable', /then have no gateway[^<]*tickets/],
   ['/applications/tickets/disable', /tickets has \d+ open payments/],
-  ['/applications/tickets/tokens/TOKEN/revoke', /can create no live payments/],
+  [`/applications/tickets/tokens/${ticketsToken}/revoke`, /can create no live payments/],
 ])('the question %s says what it does to payments', async (path, what) => {
-  const { cookie } = await console.logIn('admin', 'eve');
-  const [token] = await console.sql<{ id: string }[]>`
-    select left(encode(hash, 'hex'), 16) as id from tokens
-    where application = 'tickets' and name = 'checkout'`;
-  const { text } = await console.call(path.replace('TOKEN', token?.id ?? ''), { cookie });
-  expect(text).toMatch(what);
+  expect((await seeker.get(path)).text).toMatch(what);
 });
 
 it('a change of gateways is made once the person has read what it does, for the fields that are sent', async () => {
   await console.sql`update gateways set credentials = 'sealed' where slug = 'zarinpal'`;
   const person = await console.logIn('admin', 'reader');
   const choose = async (fields: Record<string, string>) => {
-    const { answer } = await console.act('/applications/tickets/gateway', fields, person);
-    const [, warned = ''] = /name="warned" value="([\w-]+)"/.exec(answer.text) ?? [];
-    return { ...answer, warned };
+    const { answer } = await person.act('/applications/tickets/gateway', fields);
+    return { ...answer, warned: fieldOf(answer.text, 'warned') };
   };
   const zarinpal = { gateway: 'zarinpal', fallbacks: '' };
   const first = await choose(zarinpal);
@@ -95,17 +103,15 @@ it('the choice of a gateway says which ones take no payment', async () => {
   await console.sql`
     insert into gateways (slug, driver, kind, enabled)
     values ('off', 'sandbox', 'sandbox', false), ('bare', 'zibal', 'live', true)`;
-  const { cookie } = await console.logIn('admin', 'eve');
   for (const path of ['/applications/shop/gateway', '/create-application']) {
-    const { text } = await console.call(path, { cookie });
+    const { text } = await seeker.get(path);
     expect(text).toContain('off (is disabled)');
     expect(text).toContain('bare (has no credentials)');
   }
 });
 
-const admin = await console.logIn('admin', 'asks');
 const asks = async (path: string) => {
-  const { status, text } = await console.call(path, admin);
+  const { status, text } = await seeker.get(path);
   return { status, text, isAsked: text.includes('<textarea') };
 };
 const setUrl = (url: string | null) => console.sql`update applications set webhook_url = ${url}`;
@@ -157,10 +163,8 @@ it('a replay that has ended is not asked to stop', async () => {
 });
 
 it('the revocation of a token that gives money back says what does not stop with it', async () => {
-  const [checkout] = await console.sql<{ id: string }[]>`
-    select left(encode(hash, 'hex'), 16) as id from tokens where application = 'shop' and name = 'checkout'`;
   const words = 'Refunds that it has asked for do not stop';
-  const path = (id: string | undefined) => `/applications/shop/tokens/${id}/revoke`;
+  const path = (id: string) => `/applications/shop/tokens/${id}/revoke`;
   expect((await asks(path(stops.tokenToConfirm))).text).toContain(words);
-  expect((await asks(path(checkout?.id))).text).not.toContain(words);
+  expect((await asks(path(shopToken))).text).not.toContain(words);
 });

@@ -1,38 +1,25 @@
 import { expect, it } from 'vitest';
-import { startConsole, type TestConsole } from '../../../support/service/console.ts';
-import { fillConsole } from '../../../support/data/fill-console.ts';
+import { startFilledConsole } from '../../../support/service/filled-console.ts';
 import { until } from '../../../support/until.ts';
-import { forFile } from '../../../support/for-file.ts';
 
 let release: (() => void) | undefined;
 let isAway = false;
 const restarted: string[] = [];
-const console = await forFile(
-  startConsole({
-    temporal: {
-      async running() {
-        if (isAway) throw new Error('connection refused');
-        if (release) await new Promise<void>((go) => (release = go));
-        return new Set();
-      },
-      async restart({ id }) {
-        restarted.push(id);
-      },
+const { console, ids } = await startFilledConsole({
+  temporal: {
+    async running() {
+      if (isAway) throw new Error('connection refused');
+      if (release) await new Promise<void>((go) => (release = go));
+      return new Set();
     },
-  }),
-);
-const ids = await fillConsole(console.sql);
-
-let login: ReturnType<TestConsole['logIn']> | undefined;
-const person = () => (login ??= console.logIn('operator'));
-
-const compare = async () => {
-  const { cookie, csrf } = await person();
-  const form = { csrf, since: 'running only' };
-  return console.call('/reconcile', { method: 'POST', cookie, form });
-};
-const show = async () =>
-  (await console.call('/reconcile', { cookie: (await person()).cookie })).text;
+    async restart({ id }) {
+      restarted.push(id);
+    },
+  },
+});
+const person = await console.logIn('operator');
+const compare = () => person.post('/reconcile', { since: 'running only' });
+const show = async () => (await person.get('/reconcile')).text;
 const ended = () =>
   until('the comparison has ended', async () => {
     const text = await show();
@@ -51,9 +38,7 @@ it('lists the differences, changes nothing and leaves no record', async () => {
 });
 
 it('starts the missing workflows, each with a record of who and why', async () => {
-  const { cookie, csrf } = await person();
-  const form = { csrf, form_id: 'heal', reason: 'Temporal was restored' };
-  await console.call('/reconcile/heal', { method: 'POST', cookie, form });
+  await person.post('/reconcile/heal', { form_id: 'heal', reason: 'Temporal was restored' });
   expect(await ended()).toContain('started');
   expect(restarted).toContain(ids.open);
   const records = await console.sql`
@@ -70,8 +55,7 @@ it('compares once at a time, and stops when asked to', async () => {
   expect(await show()).toContain('/reconcile/stop');
   const second = await compare();
   expect([second.status, second.text.includes('is comparing already')]).toEqual([409, true]);
-  const { cookie, csrf } = await person();
-  await console.call('/reconcile/stop', { method: 'POST', cookie, form: { csrf } });
+  await person.post('/reconcile/stop');
   const go = release;
   release = undefined;
   go();
@@ -88,8 +72,7 @@ it('says that Temporal did not answer, and what it found until then', async () =
 });
 
 it('a viewer sees the result and no button', async () => {
-  const { cookie } = await console.logIn('viewer');
-  const { text } = await console.call('/reconcile', { cookie });
+  const { text } = await (await console.logIn('viewer')).get('/reconcile');
   expect(text).toContain('The last comparison');
   expect(text).not.toContain('Compare</button>');
 });

@@ -1,18 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { fillConsole } from '../../../support/data/fill-console.ts';
-import { forFile } from '../../../support/for-file.ts';
-import { startConsole } from '../../../support/service/console.ts';
+import { fieldOf } from '../../../support/service/console.ts';
+import { startFilledConsole } from '../../../support/service/filled-console.ts';
 
-const console = await forFile(startConsole({ temporal: {} }));
-const { sql } = console;
-await fillConsole(sql);
+const { console, sql } = await startFilledConsole();
 const ada = await console.logIn('admin', 'ada');
 const bob = await console.logIn('admin', 'bob');
 
 const set = (fields: Record<string, string>, person = ada) =>
-  console.act('/refunds/rules/change', fields, person);
+  person.act('/refunds/rules/change', fields);
 const limit = (fields: Record<string, string>, person = ada) =>
-  console.act('/applications/shop/refund-limit', fields, person);
+  person.act('/applications/shop/refund-limit', fields);
 const approvals = async () =>
   (await sql`select currency, above from refund_approvals order by currency`).map(
     ({ currency, above }) => `${String(currency)} ${String(above)}`,
@@ -38,13 +35,13 @@ describe('the amount for the second admin', () => {
     expect(answer.headers.location).toBe('/refunds/rules');
     expect(await approvals()).toEqual(before);
     const path = '/refunds/rules/EUR/confirm';
-    expect((await console.call(path, ada)).status).toBe(409);
-    const list = await console.call('/refunds/rules', ada);
+    expect((await ada.get(path)).status).toBe(409);
+    const list = await ada.get('/refunds/rules');
     expect(list.text).not.toContain(path);
-    const { text } = await console.call(path, bob);
+    const { text } = await bob.get(path);
     expect(text).toContain('ada');
-    const seen = /name="seen" value="(\w+)"/.exec(text)?.[1] ?? '';
-    const { answer: confirmed } = await console.act(path, { seen }, bob);
+    const seen = fieldOf(text, 'seen');
+    const { answer: confirmed } = await bob.act(path, { seen });
     expect(confirmed.status).toBe(303);
     expect(await approvals()).toEqual(then);
     expect(await sql`select from refund_rule_requests`).toHaveLength(0);
@@ -53,15 +50,15 @@ describe('the amount for the second admin', () => {
 
   it('is not confirmed with another amount than was seen', async () => {
     await set({ currency: 'EUR', amount: '200.00' });
-    const { text } = await console.call('/refunds/rules/EUR/confirm', bob);
-    const seen = /name="seen" value="(\w+)"/.exec(text)?.[1] ?? '';
+    const { text } = await bob.get('/refunds/rules/EUR/confirm');
+    const seen = fieldOf(text, 'seen');
     await set({ currency: 'EUR', amount: '999999.00' });
-    const { answer } = await console.act('/refunds/rules/EUR/confirm', { seen }, bob);
+    const { answer } = await bob.act('/refunds/rules/EUR/confirm', { seen });
     expect([answer.status, await approvals()]).toEqual([409, ['EUR 10000']]);
   });
 
   it('stays as it is when somebody refuses the wish', async () => {
-    await console.act('/refunds/rules/EUR/refuse', {}, ada);
+    await ada.act('/refunds/rules/EUR/refuse', {});
     expect(await sql`select from refund_rule_requests`).toHaveLength(0);
     expect(await approvals()).toEqual(['EUR 10000']);
   });
@@ -82,7 +79,7 @@ describe('the limit of an application', () => {
     expect(await limits()).toEqual(['EUR 10000 false', 'EUR 10000 true']);
     await limit({ currency: 'EUR', amount: '50.00' });
     expect(await limits()).toEqual(['EUR 5000 false', 'EUR 5000 true']);
-    expect((await console.call('/applications/shop', ada)).text).toContain('up to 50.00 EUR');
+    expect((await ada.get('/applications/shop')).text).toContain('up to 50.00 EUR');
   });
 
   it.each([
@@ -94,8 +91,8 @@ describe('the limit of an application', () => {
     await limit({ currency, amount });
     expect(await limits()).toEqual(before);
     const path = `/refunds/rules/shop.${currency}/confirm`;
-    expect((await console.call(path, bob)).status).toBe(200);
-    await console.act(`/refunds/rules/shop.${currency}/refuse`, {}, ada);
+    expect((await bob.get(path)).status).toBe(200);
+    await ada.act(`/refunds/rules/shop.${currency}/refuse`, {});
   });
 
   it('is what one admin says while no refund needs two', async () => {

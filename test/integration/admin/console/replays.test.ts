@@ -2,52 +2,49 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventId } from '../../../../contract/ids.ts';
 import { createReplays } from '../../../../postgres/replays.ts';
 import { TemporalUnavailable } from '../../../../temporal/workflow-calls.ts';
-import { forFile } from '../../../support/for-file.ts';
-import { startConsole } from '../../../support/service/console.ts';
+import { fieldOf, type Person } from '../../../support/service/console.ts';
+import { startFilledConsole } from '../../../support/service/filled-console.ts';
 import { recordReplayResult } from '../../../support/data/replay-result.ts';
-import { fillConsole } from '../../../support/data/fill-console.ts';
 
 let isTemporalAway = false;
 const started: [id: string, application: string | null][] = [];
-const console = await forFile(
-  startConsole({
-    temporal: {
-      async startReplayMany(id, application) {
-        if (isTemporalAway) throw new TemporalUnavailable('away');
-        started.push([id, application]);
-      },
+const { console, sql, ids } = await startFilledConsole({
+  temporal: {
+    async startReplayMany(id, application) {
+      if (isTemporalAway) throw new TemporalUnavailable('away');
+      started.push([id, application]);
     },
-  }),
-);
-const ids = await fillConsole(console.sql);
+  },
+});
+const person = await console.logIn('operator');
 afterEach(async () => {
   isTemporalAway = false;
-  await console.sql`delete from replays`;
+  await sql`delete from replays`;
 });
 
-const fieldOf = (text: string, name: string) =>
-  new RegExp(`name="${name}" value="([^"]+)"`).exec(text)?.[1] ?? '';
-
 const ask = async (query: string, to = new Date()) => {
-  const person = await console.logIn('operator');
   const path = `/deliveries/replay?mode=live&${query}&to=${to.toISOString()}`;
-  const { status, text } = await console.call(path, { cookie: person.cookie });
+  const { status, text } = await person.get(path);
   const form = {
-    csrf: person.csrf,
     form_id: fieldOf(text, 'form_id'),
     rate: '20',
     reason: 'the receiver is back',
   };
-  const send = () => console.call(path, { method: 'POST', cookie: person.cookie, form });
-  return { ...person, status, text, send };
+  return { status, text, send: () => person.post(path, form) };
+};
+/** Begins a replay of all that are exhausted. @returns the path of its page, and its id */
+const begin = async () => {
+  const { send } = await ask('status=exhausted&scope=all');
+  const path = (await send()).headers.location ?? '';
+  return { path, id: path.split('/').at(-1) ?? '' };
 };
 
-const rows = () => console.sql`
+const rows = () => sql`
   select id, application, test, trigger, delivery, matched, per_second,
     event_ids::text[] from replays`;
 
-const exhausted = async (condition = console.sql`true`) => {
-  const [row] = await console.sql<{ many: number }[]>`
+const exhausted = async (condition = sql`true`) => {
+  const [row] = await sql<{ many: number }[]>`
     select count(*) as many from deliveries where status = 'exhausted' and not test and ${condition}`;
   return row?.many ?? 0;
 };
@@ -73,48 +70,48 @@ describe('a replay of all that match', () => {
   });
 
   it('takes those of one error alone, if the list shows these', async () => {
-    await console.sql`
+    await sql`
       update deliveries set error_class = 'tls' where payment_id = ${ids.exhausted}`;
     const { text, send } = await ask('status=exhausted&scope=all&error=tls');
     expect(text).toContain('Replay one webhook');
     await send();
-    const [row] = await console.sql<{ id: string }[]>`
+    const [row] = await sql<{ id: string }[]>`
       select id, error_class from replays where error_class = 'tls' and matched = 1`;
-    const replays = createReplays(console.sql);
+    const replays = createReplays(sql);
     const replay = await replays.getForWorker(row?.id ?? '');
     const found = replay ? await replays.listNext(replay, 50) : [];
     expect(found.map(({ id }) => id)).toEqual([eventId(ids.exhausted)]);
-    const [record] = await console.sql<{ after: object }[]>`
-      select after from audit_log where subject = ${`replay:${row?.id}`}`;
-    expect(record?.after).toMatchObject({ error: 'tls', events: 1 });
-    await console.sql`
+    const records = await sql`select after from audit_log where subject = ${`replay:${row?.id}`}`;
+    const after = { delivery: 'exhausted', mode: 'live', error: 'tls', events: 1, per_second: 20 };
+    expect(records).toMatchObject([{ after }]);
+    await sql`
       update deliveries set error_class = 'http_status' where payment_id = ${ids.exhausted}`;
   });
 
   it('takes the deliveries that the list showed, and none that came later', async () => {
     const to = new Date();
-    await console.sql`
+    await sql`
       update deliveries set created_at = now() + interval '1 second'
       where payment_id = ${ids.exhausted}`;
     const { send, text } = await ask('status=exhausted&scope=all', to);
     const many = (await exhausted()) - 1;
     expect(text).toContain(`Replay ${many} webhooks`);
     await send();
-    expect(await console.sql`select from_at, to_at, matched from replays`).toEqual([
+    expect(await sql`select from_at, to_at, matched from replays`).toEqual([
       { from_at: null, to_at: to, matched: many },
     ]);
-    await console.sql`
+    await sql`
       update deliveries d set created_at = e.created_at from events e
       where e.id = d.event_id and d.payment_id = ${ids.exhausted}`;
   });
 
   it('leaves out applications without a webhook URL', async () => {
-    await console.sql`update applications set webhook_url = null where slug = 'tickets'`;
+    await sql`update applications set webhook_url = null where slug = 'tickets'`;
     const { text } = await ask('status=exhausted&scope=all');
-    expect(text).toContain(`Replay ${await exhausted(console.sql`application = 'shop'`)} webhooks`);
+    expect(text).toContain(`Replay ${await exhausted(sql`application = 'shop'`)} webhooks`);
     const none = await ask('status=exhausted&scope=all&application=tickets');
     expect([none.status, none.text.includes('has no webhook URL')]).toEqual([409, true]);
-    await console.sql`
+    await sql`
       update applications set webhook_url = 'https://shop.example/webhook' where slug = 'tickets'`;
   });
 
@@ -137,30 +134,6 @@ describe('a replay of all that match', () => {
     expect([status, text.includes('Temporal is unavailable')]).toEqual([409, true]);
     expect(await rows()).toEqual([]);
   });
-
-  it('is one record in the audit log, with who, why, through what and how many', async () => {
-    const { send } = await ask('scope=all&status=delivered&application=shop');
-    const { headers } = await send();
-    const id = headers.location?.split('/').at(-1);
-    const records = await console.sql`
-      select actor, action, via, reason, after from audit_log where subject = ${`replay:${id}`}`;
-    expect(records).toMatchObject([
-      {
-        actor: 'operator-person',
-        action: 'delivery.replay_many',
-        via: 'console',
-        reason: 'the receiver is back',
-        after: { delivery: 'delivered', application: 'shop', mode: 'live', per_second: 20 },
-      },
-    ]);
-  });
-});
-
-it('the list of replays says who began each', async () => {
-  const { send, cookie } = await ask('status=exhausted&scope=all');
-  const path = (await send()).headers.location ?? '';
-  const { text } = await console.call('/deliveries/replays', { cookie });
-  expect(text).toMatch(new RegExp(`href="${path}"[^]*?<bdi>operator-person</bdi>`));
 });
 
 describe('a replay of the selected', () => {
@@ -172,7 +145,7 @@ describe('a replay of the selected', () => {
     expect((await send()).status).toBe(303);
     const [row] = await rows();
     expect(row).toMatchObject({ matched: 2, event_ids: selected });
-    const replays = createReplays(console.sql);
+    const replays = createReplays(sql);
     const replay = await replays.getForWorker(String(row?.['id']));
     const found = replay ? await replays.listNext(replay, 50) : [];
     expect(new Set(found.map(({ id }) => id))).toEqual(new Set(selected));
@@ -187,7 +160,7 @@ describe('a replay of the selected', () => {
 describe('the list, the question and the replay agree', () => {
   beforeAll(async () => {
     const classes = ['tls', 'timeout', 'dns'];
-    await console.sql`
+    await sql`
       update deliveries set error_class = (${classes}::text[])[1 + number % 3]
       from (
         select event_id, row_number() over (partition by application, test order by event_id) as number
@@ -196,16 +169,16 @@ describe('the list, the question and the replay agree', () => {
   });
 
   afterAll(
-    () => console.sql`
+    () => sql`
       update deliveries set error_class = 'http_status' where status = 'exhausted'`,
   );
 
   /** The rows of a list, over all its pages, and the form that leads to the question. */
-  const read = async (address: string, cookie: string) => {
+  const read = async (address: string, reader: Person) => {
     const events: string[] = [];
     let form = '';
     for (let next: string | undefined = address; next !== undefined;) {
-      const { text } = await console.call(next, { cookie });
+      const { text } = await reader.get(next);
       form ||= /<form method="get" action="\/deliveries\/replay">[^]*?<div/.exec(text)?.[0] ?? '';
       events.push(...[...text.matchAll(/name="event" value="([^"]+)"/g)].map(([, id]) => id ?? ''));
       next = /href="([^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
@@ -229,45 +202,39 @@ describe('the list, the question and the replay agree', () => {
     'status=exhausted&application=tickets&error=timeout&from=2020-01-01T00:00&zone=UTC',
     'status=exhausted&status=delivered&application=Shop&mode=both&scope=all&event=1&unknown=1',
   ])('on %s', async (query) => {
-    const person = await console.logIn('operator');
-    const { csrf } = person;
-    const mode = query.startsWith('mode=test') ? 'test' : 'live';
-    const cookie = `${person.cookie}; console-mode=${mode}`;
-    const { events, fields } = await read(`/deliveries?${query}`, cookie);
+    const reader = person.lookingAt(query.startsWith('mode=test') ? 'test' : 'live');
+    const { events, fields } = await read(`/deliveries?${query}`, reader);
     expect(events.length).toBeGreaterThan(0);
     const path = `/deliveries/replay?${String(fields)}&scope=all`;
-    const question = await console.call(path, { cookie });
+    const question = await reader.get(path);
     const many = events.length === 1 ? 'one webhook' : `${events.length} webhooks`;
     expect(question.text).toContain(`Replay ${many}`);
     const formId = fieldOf(question.text, 'form_id');
-    const form = { csrf, form_id: formId, rate: '1', reason: 'a walk' };
-    const begun = await console.call(path, { method: 'POST', cookie, form });
-    const replays = createReplays(console.sql);
+    const begun = await reader.post(path, { form_id: formId, rate: '1', reason: 'a walk' });
+    const replays = createReplays(sql);
     const replay = await replays.getForWorker(begun.headers.location?.split('/').at(-1) ?? '');
     const taken = await replays.listNext(replay!, 1_000);
     expect(taken.map(({ id }) => id)).toEqual(events.toReversed());
     // The page of the replay leads back to the same list.
-    const page = await console.call(begun.headers.location ?? '', { cookie });
+    const page = await reader.get(begun.headers.location ?? '');
     const [, back = ''] = /href="(\/deliveries\?[^"]+)"/.exec(page.text) ?? [];
-    expect(await read(back.replaceAll('&amp;', '&'), cookie)).toEqual({ events, fields });
+    expect(await read(back.replaceAll('&amp;', '&'), reader)).toEqual({ events, fields });
   });
 });
 
 describe('the result of a replay', () => {
   it('is a file with a line for each delivery, in order', async () => {
-    const { send, cookie } = await ask('status=exhausted&scope=all');
-    const path = (await send()).headers.location ?? '';
-    const id = path.split('/').at(-1) ?? '';
-    const page = await console.call(path, { cookie });
+    const { path, id } = await begin();
+    const page = await person.get(path);
     expect(page.text).not.toContain('/result"');
-    await recordReplayResult(console.sql, id, { paymentId: ids.exhausted, begun: true });
-    await recordReplayResult(console.sql, id, { paymentId: ids.open, begun: true });
-    await recordReplayResult(console.sql, id, { paymentId: ids.hostile, begun: false });
-    await console.sql`
+    await recordReplayResult(sql, id, { paymentId: ids.exhausted, begun: true });
+    await recordReplayResult(sql, id, { paymentId: ids.open, begun: true });
+    await recordReplayResult(sql, id, { paymentId: ids.hostile, begun: false });
+    await sql`
       update deliveries set order_id = '=HYPERLINK("x",1)' where payment_id = ${ids.exhausted}`;
-    const { text } = await console.call(path, { cookie });
+    const { text } = await person.get(path);
     const href = /href="([^"]+\/result)"/.exec(text)?.[1] ?? '';
-    const file = await console.call(href, { cookie });
+    const file = await person.get(href);
     expect(file.status).toBe(200);
     expect(file.headers['content-type']).toBe('text/csv; charset=utf-8');
     expect(file.headers['content-disposition']).toBe(`attachment; filename="${id}.csv"`);
@@ -282,27 +249,24 @@ describe('the result of a replay', () => {
     );
     // The second payment has no event: its records were deleted meanwhile.
     expect(third).toMatch(new RegExp(`^3,left out,${ids.hostile},`));
-    await console.sql`
+    await sql`
       update deliveries set order_id = 'order-1' where payment_id = ${ids.exhausted}`;
   });
 
   it('breaks off if its lines cannot be read, so that nobody takes it for whole', async () => {
-    const { send, cookie } = await ask('status=exhausted&scope=all');
-    const path = (await send()).headers.location ?? '';
-    await console.sql`revoke select on replay_results from payments_console`;
-    await expect(console.call(`${path}/result`, { cookie })).rejects.toThrow('aborted');
-    await console.sql`grant select on replay_results to payments_console`;
-    expect((await console.call(`${path}/result`, { cookie })).status).toBe(200);
+    const { path } = await begin();
+    await sql`revoke select on replay_results from payments_console`;
+    await expect(person.get(`${path}/result`)).rejects.toThrow('aborted');
+    await sql`grant select on replay_results to payments_console`;
+    expect((await person.get(`${path}/result`)).status).toBe(200);
   });
 
   it('has more lines than one read of it', async () => {
-    const { send, cookie } = await ask('status=exhausted&scope=all');
-    const path = (await send()).headers.location ?? '';
-    const id = path.split('/').at(-1) ?? '';
-    await console.sql`
+    const { path, id } = await begin();
+    await sql`
       insert into replay_results (replay_id, number, event_id, begun)
       select ${id}, n, ${eventId(ids.exhausted)}::uuid, true from generate_series(1, 2500) as n`;
-    const { text } = await console.call(`${path}/result`, { cookie });
+    const { text } = await person.get(`${path}/result`);
     const numbers = text
       .trimEnd()
       .split('\r\n')
@@ -314,57 +278,41 @@ describe('the result of a replay', () => {
 
 describe('the page of a replay', () => {
   it('shows how far it is, and polls only while it runs', async () => {
-    const { send, cookie } = await ask('status=exhausted&scope=all');
-    const { headers } = await send();
-    const path = headers.location ?? '';
-    const id = path.split('/').at(-1) ?? '';
+    const { path, id } = await begin();
     const many = await exhausted();
-    const before = await console.call(path, { cookie });
+    const before = await person.get(path);
     expect(before.text).toContain(`0 of ${many}`);
     const address = /hx-get="([^"]+)"/.exec(before.text)?.[1] ?? '';
-    expect((await console.call(address, { cookie })).status).toBe(204);
-    await recordReplayResult(console.sql, id, { paymentId: ids.exhausted, begun: true });
-    await recordReplayResult(console.sql, id, { paymentId: ids.hostile, begun: false });
-    const { text } = await console.call(address, { cookie });
+    expect((await person.get(address)).status).toBe(204);
+    await recordReplayResult(sql, id, { paymentId: ids.exhausted, begun: true });
+    await recordReplayResult(sql, id, { paymentId: ids.hostile, begun: false });
+    const { text } = await person.get(address);
     expect(text).toContain(`2 of ${many}`);
     expect(text).toContain('1, had another status');
-    await createReplays(console.sql).end(id, 'done');
-    const after = await console.call(path, { cookie });
+    await createReplays(sql).end(id, 'done');
+    const after = await person.get(path);
     expect(after.text).not.toContain('hx-get');
     expect(after.text).not.toContain('/stop"');
-    const list = await console.call('/deliveries/replays', { cookie });
-    expect(list.text).toContain(id);
+    const list = await person.get('/deliveries/replays');
+    expect(list.text).toMatch(new RegExp(`href="${path}"[^]*?<bdi>operator-person</bdi>`));
   });
 
   it('shows a running one beside the deliveries, with who stops it and why', async () => {
-    const { send, cookie, csrf } = await ask('status=exhausted&scope=all');
-    const { headers } = await send();
-    const path = headers.location ?? '';
-    const deliveries = await console.call('/deliveries', { cookie });
+    const { path } = await begin();
+    const deliveries = await person.get('/deliveries');
     expect(deliveries.text).toContain(`A replay is running: 0 of ${await exhausted()}`);
-    const form = { csrf, form_id: 'stop', reason: 'the wrong application' };
-    const stopped = await console.call(`${path}/stop`, { method: 'POST', cookie, form });
+    const form = { form_id: 'stop', reason: 'the wrong application' };
+    const stopped = await person.post(`${path}/stop`, form);
     expect([stopped.status, stopped.headers.location]).toEqual([303, path]);
-    const { text } = await console.call(path, { cookie });
+    const { text } = await person.get(path);
     expect(text).toContain('stopping');
     expect(text).toContain('operator-person: the wrong application');
-    const again = { ...form, form_id: 'again' };
-    const { status } = await console.call(`${path}/stop`, { method: 'POST', cookie, form: again });
-    expect(status).toBe(409);
-  });
-
-  it('answers that there is none for another id', async () => {
-    const { cookie } = await console.logIn('viewer');
-    for (const id of ['none', 'RPL_01K9Z5W6X7Y8ZABCDEFGHJKMNP', '%00']) {
-      const { status } = await console.call(`/deliveries/replays/${id}`, { cookie });
-      expect([404, 409], id).toContain(status);
-    }
+    expect((await person.post(`${path}/stop`, { ...form, form_id: 'again' })).status).toBe(409);
   });
 });
 
 it('a viewer can select nothing', async () => {
-  const { cookie } = await console.logIn('viewer');
-  const { text } = await console.call('/deliveries', { cookie });
+  const text = await (await console.logIn('viewer')).read('/deliveries');
   expect(text).not.toContain('type="checkbox"');
   expect(text).not.toContain('/deliveries/replay"');
 });

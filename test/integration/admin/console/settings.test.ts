@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { eventId } from '../../../../contract/ids.ts';
 import { createTokens } from '../../../../postgres/tokens.ts';
-import { fillConsole } from '../../../support/data/fill-console.ts';
-import { forFile } from '../../../support/for-file.ts';
-import { startConsole } from '../../../support/service/console.ts';
+import { startFilledConsole } from '../../../support/service/filled-console.ts';
 
-const console = await forFile(startConsole({ temporal: {} }));
-const ids = await fillConsole(console.sql);
+const { console, ids } = await startFilledConsole();
 
 describe('the scopes of a new token', () => {
   const path = '/applications/tickets/tokens/issue';
@@ -37,7 +34,7 @@ describe('the scopes of a new token', () => {
 });
 
 it('the forms of settings begin with what is set', async () => {
-  const { cookie } = await console.logIn('admin', 'reads');
+  const admin = await console.logIn('admin', 'reads');
   for (const [path, set] of [
     ['budget', 'value="120"'],
     ['callback-urls', '>https://shop.example/return</textarea>'],
@@ -46,7 +43,7 @@ it('the forms of settings begin with what is set', async () => {
     ['dispute-events', 'value="off" selected'],
     ['payers', 'placeholder="tickets"'],
   ]) {
-    const { text } = await console.call(`/applications/tickets/${path}`, { cookie });
+    const { text } = await admin.get(`/applications/tickets/${path}`);
     expect(text, path).toContain(set);
   }
 });
@@ -54,7 +51,7 @@ it('the forms of settings begin with what is set', async () => {
 it('the name and the language for payers are changed together', async () => {
   const person = await console.logIn('admin', 'names');
   const fields = { name: 'Tickets & more', locale: 'tr' };
-  const { answer } = await console.act('/applications/tickets/payers', fields, person);
+  const { answer } = await person.act('/applications/tickets/payers', fields);
   expect(answer.status).toBe(303);
   const [row] = await console.sql`
     select display_name, locale from applications where slug = 'tickets'`;
@@ -73,10 +70,10 @@ describe('the credentials of a gateway', () => {
   it('are sealed, and appear in no page, log or audit record', async () => {
     const person = await console.logIn('admin', 'sets');
     const credentials = JSON.stringify({ merchantId: secret });
-    const { answer } = await console.act(path, { credentials, confirm: 'zarinpal' }, person);
+    const { answer } = await person.act(path, { credentials, confirm: 'zarinpal' });
     expect([answer.status, answer.headers.location]).toEqual([303, '/gateways/zarinpal']);
     expect((await columns())?.credentials).toMatch(/^v1\./);
-    const pages = await console.call('/gateways', { cookie: person.cookie });
+    const pages = await person.get('/gateways');
     const audit = await console.sql`select a::text from audit_log a`;
     for (const text of [pages.text, JSON.stringify(audit), JSON.stringify(console.lines)])
       expect(text).not.toContain(secret);
@@ -89,7 +86,7 @@ describe('the credentials of a gateway', () => {
   ])('credentials that %s change nothing, and are not shown again', async (_, credentials) => {
     const before = await columns();
     const person = await console.logIn('admin', 'wrong credentials');
-    const { answer } = await console.act(path, { credentials, confirm: 'zarinpal' }, person);
+    const { answer } = await person.act(path, { credentials, confirm: 'zarinpal' });
     expect([answer.status, answer.text.includes('role="alert"')]).toEqual([409, true]);
     expect(answer.text).not.toContain(secret);
     expect(JSON.stringify(console.lines)).not.toContain(secret);
@@ -114,39 +111,33 @@ it('a new application shows its webhook secret once, and appears in the list', a
     locale: 'fa',
   };
   await console.sql`insert into gateways (slug, driver, kind) values ('music-two', 'sandbox', 'sandbox')`;
-  const { question, answer } = await console.act('/create-application', fields, person);
+  const { question, answer } = await person.act('/create-application', fields);
   for (const name of Object.keys(fields)) expect(question.text).toContain(`name="${name}"`);
   expect(answer.text).toMatch(/<code>whsec_/);
-  const { text } = await console.call('/applications/music', { cookie: person.cookie });
+  const { text } = await person.get('/applications/music');
   expect(text).toContain('https://music.example/return, https://music.example/other');
   const [row] = await console.sql`
     select fallback_gateways, requests_per_minute, refund_events, dispute_events, orders_paid_once, display_name, locale
     from applications where slug = 'music'`;
   expect(Object.values(row ?? {})).toEqual([['music-two'], 77, true, true, false, 'Music', 'fa']);
-  const again = await console.act('/create-application', fields, person);
+  const again = await person.act('/create-application', fields);
   expect([again.answer.status, again.answer.text.includes('already exists')]).toEqual([409, true]);
   expect(await console.auditOf('creates')).toHaveLength(1);
 });
 
 describe('what a viewer sees', () => {
   it('has no answers of receivers and no buttons', async () => {
-    const { cookie } = await console.logIn('viewer');
-    const operator = await console.logIn('operator');
     const path = `/payments/${ids.hostile}`;
-    const [less, more] = await Promise.all([
-      console.call(path, { cookie }),
-      console.call(path, { cookie: operator.cookie }),
-    ]);
-    expect(more.text).toContain('alert(&#39;answer&#39;)');
-    expect(more.text).toContain(`/events/${eventId(ids.hostile)}/replay`);
-    expect(less.text).not.toContain('alert(&#39;answer&#39;)');
-    expect(less.text).not.toContain('alert(&#39;error&#39;)');
-    expect(less.text).not.toContain(`/events/${eventId(ids.hostile)}/replay`);
+    const less = await (await console.logIn('viewer')).read(path);
+    const more = await (await console.logIn('operator')).read(path);
+    for (const part of ['answer&#39;)', 'error&#39;)', `/events/${eventId(ids.hostile)}/replay`]) {
+      expect(more).toContain(part);
+      expect(less).not.toContain(part);
+    }
   });
 
   it('has no query of a webhook URL, which may be a key', async () => {
-    const { cookie } = await console.logIn('admin');
-    const { text } = await console.call('/applications/tickets', { cookie });
+    const { text } = await (await console.logIn('admin')).get('/applications/tickets');
     expect(text).toContain('https://shop.example/webhook?…');
     expect(text).not.toContain('key=hidden');
   });

@@ -1,15 +1,13 @@
 import { expect, it } from 'vitest';
 import { forFile } from '../../../support/for-file.ts';
-import { startConsole } from '../../../support/service/console.ts';
+import { type Person, startConsole } from '../../../support/service/console.ts';
 
 const console = await forFile(startConsole());
 
-type Person = Awaited<ReturnType<typeof console.logIn>>;
-
-const save = ({ cookie, csrf }: Person, name: string, address: string) =>
-  console.call('/views', { method: 'POST', cookie, form: { csrf, name, address } });
-const viewsOn = async ({ cookie }: Person) => {
-  const { text } = await console.call('/settings', { cookie });
+const save = (person: Person, name: string, address: string) =>
+  person.post('/views', { name, address });
+const viewsOn = async (person: Person) => {
+  const { text } = await person.get('/settings');
   return [...text.matchAll(/<li class="saved"><a href="([^"]*)"><bdi>([^<]*)/g)].map(
     ([, address, name]) => [name, address],
   );
@@ -25,10 +23,9 @@ it('a saved view is on every page of its person alone, and its name can get anot
   await save(ada, 'Failed today', '/deliveries?status=failing');
   expect(await viewsOn(ada)).toEqual([['Failed today', '/deliveries?status=failing']]);
 
-  const form = { csrf: ada.csrf, name: 'Failed today' };
-  await console.call('/views/remove', { method: 'POST', cookie: bob.cookie, form });
+  await bob.post('/views/remove', { name: 'Failed today' });
   expect(await viewsOn(ada)).toHaveLength(1);
-  await console.call('/views/remove', { method: 'POST', cookie: ada.cookie, form });
+  await ada.post('/views/remove', { name: 'Failed today' });
   expect(await viewsOn(ada)).toEqual([]);
 });
 

@@ -1,27 +1,21 @@
 import { expect, it } from 'vitest';
-import { fillConsole } from '../../../support/data/fill-console.ts';
-import { forFile } from '../../../support/for-file.ts';
-import { startConsole } from '../../../support/service/console.ts';
+import { startFilledConsole } from '../../../support/service/filled-console.ts';
 import { until } from '../../../support/until.ts';
 import type { TemporalAdmin } from '../../../../temporal/admin-client.ts';
 
 type Result = Awaited<ReturnType<TemporalAdmin['verify']>>;
 let worker = Promise.withResolvers<Result>();
-const console = await forFile(
-  startConsole({
-    waitingAfterMs: 20,
-    // A worker that hangs until the test lets it answer.
-    temporal: { verify: () => worker.promise },
-  }),
-);
-const ids = await fillConsole(console.sql);
+const { console, ids } = await startFilledConsole({
+  waitingAfterMs: 20,
+  // A worker that hangs until the test lets it answer.
+  temporal: { verify: () => worker.promise },
+});
 const path = `/payments/${ids.open}/verify`;
 const ada = await console.logIn('operator', 'ada');
 
 const ask = async () => {
   worker = Promise.withResolvers();
-  const form = { csrf: ada.csrf, back: `/payments/${ids.open}` };
-  const { status, headers } = await console.call(path, { ...ada, method: 'POST', form });
+  const { status, headers } = await ada.post(path, { back: `/payments/${ids.open}` });
   expect(status).toBe(303);
   const to = headers.location ?? '';
   expect(to).toMatch(/^\/waiting\/[\w-]{36}$/);
@@ -31,13 +25,13 @@ const ask = async () => {
 /** Loads the page again, as the browser does, until it shows the answer. */
 const answerOf = (waiting: string) =>
   until('the answer is shown', async () => {
-    const shown = await console.call(waiting, ada);
+    const shown = await ada.get(waiting);
     return shown.status !== 200 && shown;
   });
 
 it('shows a page that loads itself again while a worker hangs, and then the answer', async () => {
   const waiting = await ask();
-  const shown = await console.call(waiting, ada);
+  const shown = await ada.get(waiting);
   expect([shown.status, shown.headers['refresh']]).toEqual([200, '1']);
   expect(shown.text).toContain(`href="/payments/${ids.open}"`);
   worker.resolve({ kind: 'waiting' });
@@ -60,7 +54,7 @@ it('shows the answer once, and to nobody else', async () => {
   const waiting = await ask();
   worker.resolve({ kind: 'waiting' });
   const bob = await console.logIn('admin', 'bob');
-  expect((await console.call(waiting, bob)).status).toBe(404);
+  expect((await bob.get(waiting)).status).toBe(404);
   expect((await answerOf(waiting)).status).toBe(303);
-  expect((await console.call(waiting, ada)).status).toBe(404);
+  expect((await ada.get(waiting)).status).toBe(404);
 });

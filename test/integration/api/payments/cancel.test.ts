@@ -11,6 +11,7 @@ const service = await forFile(useService());
 const gateway = 'stripe-that-cancels';
 const stripe = await forFile(addStripe(service, gateway));
 const { journey, token } = await service.anApplication();
+const cancelled = await journey.finish('cancel');
 
 const cancel = (id: string, body?: object) =>
   journey.request('POST', `/api/v1/payments/${id}/cancel`, body);
@@ -109,8 +110,7 @@ describe('POST /api/v1/payments/{payment_id}/cancel', () => {
       { 'transfer-encoding': 'chunked', 'content-type': 'application/octet-stream' },
     ],
   ])('takes an empty body %s', async (_, headers) => {
-    const id = await journey.create();
-    const answer = await rawRequest(`${service.url}/api/v1/payments/${id}/cancel`, {
+    const answer = await rawRequest(`${service.url}/api/v1/payments/${cancelled}/cancel`, {
       headers: { authorization: `Bearer ${token}`, ...headers },
       body: [],
     });
@@ -118,8 +118,7 @@ describe('POST /api/v1/payments/{payment_id}/cancel', () => {
   });
 
   it.each(['[]', '{"reason":null}'])('takes %s for a body without a reason', async (text) => {
-    const id = await journey.create();
-    const answer = await journey.request('POST', `/api/v1/payments/${id}/cancel`, text);
+    const answer = await journey.request('POST', `/api/v1/payments/${cancelled}/cancel`, text);
     expect(answer.status, answer.text).toBe(200);
   });
 });

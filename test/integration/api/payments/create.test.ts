@@ -135,24 +135,14 @@ describe('POST /api/v1/payments', () => {
   });
 
   const invalid: [string, object | string][] = [
-    ['order_id', { order_id: 'x'.repeat(101) }],
-    ['order_id', { order_id: null }],
-    ['order_id', { order_id: undefined }],
-    ['amount', { amount: undefined }],
-    ['currency', { currency: undefined }],
-    ['currency', { currency: 'eur' }],
     ['currency', { currency: 'toString' }],
-    ['description', { description: [] }],
     ['metadata', { metadata: [null] }],
-    ['metadata', { metadata: '' }],
-    ['metadata', { metadata: 'x' }],
     ['metadata', { metadata: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [n, n])) }],
     ['metadata', { metadata: { ['𝒳'.repeat(41)]: 1 } }],
     ['metadata', { metadata: { text: 'x'.repeat(8 * 1024) } }],
     // The limit counts bytes; this letter has two.
     ['metadata', { metadata: { text: 'ü'.repeat(4 * 1024) } }],
     ['metadata', { metadata: { a: { b: { c: { d: [[]] } } } } }],
-    ['gateway', { gateway: '' }],
     ['callback_url', { callback_url: 'http://127.0.0.1:9/return?more=1' }],
     ['test', { test: false }],
     ['status', { status: 'paid' }],
@@ -231,14 +221,4 @@ describe('the mode of a token', () => {
       expect(answer.json).toMatchObject({ test: false, gateway });
     }
   });
-
-  it.each(['PAY_', 'PAY_01J00000000000000000000000', 'x', '%00', '%ff', '..%2f', "'--"])(
-    'answers 404 for %s, which is not the id of a payment',
-    async (id) => {
-      const { get } = await aCaller();
-      const { status, json } = await get(id);
-      expect(status).toBe(404);
-      expect(json['error']).toMatchObject({ code: expect.stringMatching(/NOT_FOUND$/) as string });
-    },
-  );
 });

@@ -1,11 +1,12 @@
 import * as fc from 'fast-check';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { isPostgresUnavailable } from '../../../../postgres/driver/error-codes.ts';
 import { aDatabase } from '../../../support/data/database.ts';
+import { forFile } from '../../../support/for-file.ts';
+
+const { sql } = await forFile(aDatabase());
 
 it('has Postgres end slow queries and transactions that stay idle', async () => {
-  const { sql, drop } = await aDatabase();
-  onTestFinished(drop);
   const limits = await sql`
     select name, setting from pg_settings
     where name in ('statement_timeout', 'idle_in_transaction_session_timeout') order by name`;
@@ -16,8 +17,6 @@ it('has Postgres end slow queries and transactions that stay idle', async () => 
 });
 
 it('writes and reads arrays of texts unchanged', async () => {
-  const { sql, drop } = await aDatabase();
-  onTestFinished(drop);
   const text = fc.string({ unit: fc.constantFrom(...'aZ09 "\\\'{},\n\té\u2028😀') });
   const texts = fc.array(fc.oneof(text, fc.constantFrom('', 'NULL', 'null')));
   await fc.assert(
@@ -31,8 +30,6 @@ it('writes and reads arrays of texts unchanged', async () => {
 });
 
 it('reports a read-only server as unavailable: it may have been the primary until now', async () => {
-  const { sql, drop } = await aDatabase();
-  onTestFinished(drop);
   const refusal = await sql
     .begin('read only', (tx) => tx`delete from workflow_outbox`)
     .catch((error: unknown) => error);

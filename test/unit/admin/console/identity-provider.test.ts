@@ -1,18 +1,15 @@
 import dns from 'node:dns';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createIdentityProvider } from '../../../../admin/console/identity-provider.ts';
+import { listenForTest } from '../../../support/servers/listen.ts';
 
 it('asks no name server where a provider at localhost is', async () => {
   const server = createServer((_, res) => {
     res.writeHead(200, { 'content-type': 'application/json' });
     res.end(JSON.stringify({ issuer, authorization_endpoint: `${issuer}login` }));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const issuer = `http://localhost:${(server.address() as AddressInfo).port}/`;
+  });
+  const issuer = `http://localhost:${await listenForTest(server)}/`;
   vi.spyOn(dns, 'lookup').mockImplementation(() => {
     throw new Error('A name server was asked');
   });

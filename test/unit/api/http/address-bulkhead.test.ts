@@ -45,11 +45,4 @@ describe('the bulkhead of an address', () => {
     void enter('b');
     expect(started).toHaveLength(5);
   });
-
-  it('rejects when 500 wait', async () => {
-    const { limiter, enter } = aBulkhead();
-    limiter.hit('a');
-    for (let nth = 1; nth <= 504; nth += 1) void enter('a');
-    await expect(enter('a')).rejects.toMatchObject({ details: { retry_after: 7 } });
-  });
 });

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { visitOf } from '../../../../api/payer/language.ts';
 import { aBrowser } from '../../../support/data/a-browser.ts';
+import { aPayerPayment } from '../../../support/data/payer-requests.ts';
 
 it.each([
   [undefined, 'en'],
@@ -38,17 +39,7 @@ it.each([
   ['fr', null, 'en'],
   ['fr', 'xx', 'en'],
 ])('with a browser of %s and an application of %s it is %s', (acceptLanguage, locale, language) => {
-  const payment = {
-    ...{
-      amount: 1,
-      currency: 'EUR',
-      description: null,
-      test: true,
-      paidTo: 'shop',
-      payerLocale: null,
-    },
-    locale,
-  };
+  const payment = aPayerPayment({ locale });
   expect(visitOf(aBrowser({ acceptLanguage }), payment).language).toBe(language);
 });
 
@@ -58,10 +49,7 @@ it.each([
   ['xx-YY-evil', 'de', 'de'],
   [null, 'de', 'de'],
 ])('for a payer of %s with a browser of %s it is %s', (payerLocale, acceptLanguage, language) => {
-  const payment = {
-    ...{ amount: 1, currency: 'EUR', description: null, test: true, paidTo: 'shop', locale: 'tr' },
-    payerLocale,
-  };
+  const payment = aPayerPayment({ locale: 'tr', payerLocale });
   expect(visitOf(aBrowser({ acceptLanguage }), payment).language).toBe(language);
   const chosen = aBrowser({ acceptLanguage, query: 'lang=ar' });
   expect(visitOf(chosen, payment).language).toBe('ar');

@@ -1,22 +1,8 @@
 import { expect, it } from 'vitest';
-import type { AnyRequest } from '../../../../api/http/route.ts';
 import { createGatewayBudget } from '../../../../api/payer/gateway-budget.ts';
 import { returnHandler, type Deps } from '../../../../api/payer/return.ts';
 import type { PayerPayment } from '../../../../postgres/payments.ts';
-import { aPayment } from '../../../support/data/payments.ts';
-
-const aPayerPayment = (): PayerPayment => ({
-  ...aPayment(),
-  driver: 'sandbox',
-  opened: true,
-  payerSent: true,
-  verifyWindow: 1,
-  isUnstarted: false,
-  traceId: null,
-  paidTo: 'shop',
-  payerLocale: null,
-  locale: null,
-});
+import { aPayerPayment, aPayerRequest } from '../../../support/data/payer-requests.ts';
 
 const unavailable = () => Promise.reject(new Error('unavailable'));
 
@@ -44,13 +30,7 @@ const returned = (payment: PayerPayment, options: Options) => {
     now: () => new Date(),
     logger: { info() {}, warn() {} },
   });
-  const request: Pick<AnyRequest, 'params' | 'header' | 'search' | 'disconnectSignal'> = {
-    params: { payment_id: payment.id },
-    header: () => undefined,
-    search: () => new URLSearchParams(),
-    disconnectSignal: () => new AbortController().signal,
-  };
-  return handle(request as AnyRequest); // The fields that the handler reads.
+  return handle(aPayerRequest(payment.id));
 };
 
 it.each([
@@ -90,14 +70,11 @@ it.each([
 
 it('verifies a payment without a recorded checkout, and records the checkout', async () => {
   let recorded = 0;
-  const { headers } = await returned(
-    { ...aPayerPayment(), payerSent: false },
-    {
-      reads: 1,
-      verify: async () => ({ kind: 'ended', status: 'paid' }),
-      onLostCheckout: () => (recorded += 1),
-    },
-  );
+  const { headers } = await returned(aPayerPayment({ payerSent: false }), {
+    reads: 1,
+    verify: async () => ({ kind: 'ended', status: 'paid' }),
+    onLostCheckout: () => (recorded += 1),
+  });
   expect(headers?.['location']).toContain('status=paid');
   expect(recorded).toBe(1);
 });
@@ -125,7 +102,7 @@ it('asks about every payer who has paid while one link is opened 300 times a sec
       },
     });
   const link = aPayerPayment();
-  const payers = Array.from({ length: 20 }, aPayerPayment);
+  const payers = Array.from({ length: 20 }, () => aPayerPayment());
   for (const [second, payer] of payers.entries()) {
     nowMs += 1_000;
     const verifyWindow = Math.floor(second / 3);

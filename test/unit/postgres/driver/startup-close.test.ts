@@ -1,15 +1,13 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../../../postgres/driver/connection.ts';
 import { isPostgresUnavailable } from '../../../../postgres/driver/error-codes.ts';
+import { listenOnLoopback } from '../../../support/servers/listen.ts';
 
 /** A pool of one connection to a server that is not Postgres. */
 const connectTo = async (onConnection: (socket: Socket) => void, settings = '') => {
   const server = createServer(onConnection);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // It listens on a TCP port.
+  const port = await listenOnLoopback(server);
   const sql = connect(`postgres://anybody@127.0.0.1:${port}/any${settings}`, {
     name: 'tests',
     max: 1,

@@ -1,7 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../../../postgres/driver/connection.ts';
+import { listenOnLoopback } from '../../../support/servers/listen.ts';
 
 const message = (kind: string, content: string) => {
   const length = Buffer.alloc(4);
@@ -26,9 +26,7 @@ const startDyingServer = async () => {
       });
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { queries, port: (server.address() as AddressInfo).port };
+  return { queries, port: await listenOnLoopback(server) };
 };
 
 // An unhandled rejection fails the run of these tests.

@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { freePort } from '../../../../stack/ports.ts';
 import { findTemporal } from '../../../../stack/temporal/program.ts';
 import { createTerminal } from '../../../../stack/terminal.ts';
 import { aFolder, writeProgram } from '../../../support/stack/support.ts';
+import { listenForTest } from '../../../support/servers/listen.ts';
 
 /** A download site whose archive holds a program of these shell lines. */
 const aSite = async (lines: string[]) => {
@@ -20,11 +19,7 @@ const aSite = async (lines: string[]) => {
     requests.push(url);
     response.end(archive);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo; // It listens on TCP.
-  return { requests, downloadSite: `http://127.0.0.1:${port}` };
+  return { requests, downloadSite: `http://127.0.0.1:${await listenForTest(server)}` };
 };
 
 /** Looks for Temporal on a machine that has neither the program nor Go. */

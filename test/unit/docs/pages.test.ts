@@ -1,0 +1,81 @@
+import { expect, it } from 'vitest';
+import { accountDifferences } from '../../../contract/account-difference.ts';
+import { failureReasons } from '../../../contract/failure-codes.ts';
+import { projectFiles, readProjectFile } from '../../support/checks/project-files.ts';
+
+const files = projectFiles();
+const pages = files.filter((path) => /^([A-Z]+|docs\/.+)\.md$/.test(path));
+const sources = files
+  .filter((path) => /\.(ts|json|ya?ml|sql|txt)$/.test(path) && !path.endsWith('pages.test.ts'))
+  .map(readProjectFile)
+  .join('\n');
+
+/** Names of Temporal and of a parser, which the code does not use. */
+const others = new Set([
+  ...['LastFailure', 'LastHeartbeatDetails', 'LastHeartbeatTime'],
+  ...['deprecatePatch', 'useWorkerVersioning', 'workerDeploymentOptions', 'parseTree'],
+]);
+
+/** Names between backticks that only code has: with a capital inside, or with brackets behind. */
+const namesIn = (page: string): string[] =>
+  [
+    ...readProjectFile(page).matchAll(
+      /`([A-Za-z]*[a-z][A-Z][A-Za-z]*|[A-Za-z]+(?=\())(?:\([^`]*\))?`/g,
+    ),
+  ].map(([, name = '']) => name);
+
+it.each(pages)('%s names code that exists', (page) => {
+  const missing = namesIn(page).filter(
+    (name) => !others.has(name) && !new RegExp(`\\b${name}\\b`).test(sources),
+  );
+  expect(missing).toEqual([]);
+});
+
+it('docs/contract.md lists the failure codes', () => {
+  const [, list = ''] =
+    /\*\*Failure codes\*\*[^:]*:([^.]*)\./.exec(readProjectFile('docs/contract.md')) ?? [];
+  const listed = [...list.matchAll(/`(\w+)`/g)].map(([, code = '']) => code);
+  expect(listed.toSorted()).toEqual(Object.keys(failureReasons).toSorted());
+});
+
+const folders = new Set(files.map((file) => file.split('/', 1)[0]));
+const ignored = new Set(readProjectFile('.gitignore').split('\n'));
+
+/** Files and folders between backticks, below a folder of the project. Placeholders like `<name>.ts` do not match. */
+const pathsIn = (page: string): string[] =>
+  [...readProjectFile(page).matchAll(/`((?:[\w.-]+\/)+(?:[\w.-]+\.\w+)?)`/g)]
+    .map(([, path = '']) => path)
+    .filter((path) => folders.has(path.split('/', 1)[0]) && !ignored.has(path));
+
+it.each(files.filter((path) => path.endsWith('.md')))(
+  '%s names files and folders that exist',
+  (page) => {
+    const missing = pathsIn(page).filter((path) => !files.some((file) => file.startsWith(path)));
+    expect(missing).toEqual([]);
+  },
+);
+
+it('finds the paths of the pages', () => {
+  expect(pathsIn('docs/security.md')).toContain('tools/check-dependencies.ts');
+});
+
+it('the runbook has a section for each kind of difference, in the order of the code', () => {
+  const [, part = ''] = readProjectFile('docs/operating/runbook.md').split(
+    "\n## Differences from a gateway's book\n",
+  );
+  const sections = [...part.matchAll(/^### (\w)(.+)\n\n`(\w+)`:/gm)].map(
+    ([, first = '', rest = '', kind]) => [kind, first.toLowerCase() + rest],
+  );
+  expect(sections).toEqual(Object.entries(accountDifferences));
+});
+
+it.each(['temporal', 'restoring', 'retention'])(
+  '%s.md has a temporal command, and a link to how it is run',
+  (name) => {
+    const page = (of: string) => readProjectFile(`docs/operating/${of}.md`);
+    const text = page(name);
+    expect(text).toMatch(/(^ *|`)temporal (workflow|operator) /m);
+    expect(text).toContain(`(${name === 'temporal' ? '' : 'temporal.md'}#the-temporal-command)`);
+    expect(page('temporal')).toContain('\n## The temporal command\n');
+  },
+);
