@@ -2,17 +2,6 @@ import { createServer } from 'node:http';
 import { createOperations } from '../operations/operations.ts';
 import { depsOf } from '../operations/settings.ts';
 import { readConsoleConfig } from '../../config.ts';
-import { createAttentionQueries } from '../../postgres/attention.ts';
-import { createConsoleViews } from '../../postgres/console-views.ts';
-import { createGatewayFigures } from '../../postgres/gateway-figures.ts';
-import { createHealthQueries } from '../../postgres/health.ts';
-import { createRefusedRequests } from '../../postgres/refused-requests.ts';
-import { createBacklogMetrics } from '../../postgres/backlog-metrics.ts';
-import { createConsoleLoginQueries } from '../../postgres/console-logins.ts';
-import { createConsolePasskeyQueries } from '../../postgres/console-passkeys.ts';
-import { createConsolePeopleQueries } from '../../postgres/console-people.ts';
-import { createConsoleQueries } from '../../postgres/console.ts';
-import { createSearchQueries } from '../../postgres/search.ts';
 import { connect } from '../../postgres/driver/connection.ts';
 import { listen, runProcess, SetupError } from '../../process.ts';
 import { createLogger, type Logger } from '../../telemetry/log.ts';
@@ -20,9 +9,8 @@ import { createTemporalAdmin } from '../../temporal/admin-client.ts';
 import { connectClient } from '../../temporal/client.ts';
 import { readLastHeartbeat } from '../../temporal/sweeper.ts';
 import { createConsole } from './app.ts';
-import { createBegunLogins } from './begun-login.ts';
-import { createDrafts } from './drafts.ts';
 import { createIdentityProvider } from './identity-provider.ts';
+import { createReaders } from './queries.ts';
 
 const postgresConnectionsMax = 4;
 
@@ -54,24 +42,11 @@ await runProcess(async () => {
   });
   const client = connectClient(temporal);
   const shared = depsOf(config);
-  const logins = createConsoleLoginQueries(sql);
   const console = createConsole({
     baseUrl,
     logger,
-    queries: createConsoleQueries(sql),
-    search: createSearchQueries(sql),
-    attention: createAttentionQueries(sql),
-    health: createHealthQueries(sql),
-    gatewayFigures: createGatewayFigures(sql),
-    views: createConsoleViews(sql),
-    refusedRequests: createRefusedRequests(sql),
-    logins,
-    begunLogins: createBegunLogins(logins.endBegunLogin),
-    drafts: createDrafts(),
-    people: createConsolePeopleQueries(sql),
-    passkeys: createConsolePasskeyQueries(sql),
+    ...createReaders(sql),
     identityProvider: identityProviderOf(config, logger),
-    backlog: createBacklogMetrics(sql),
     readLastHeartbeat: () => readLastHeartbeat(client),
     skipsTime: config.SKIP_TIME,
     waitingAfterMs: 700,

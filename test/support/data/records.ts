@@ -115,6 +115,14 @@ export const startRecords = async ({
       await paymentOutcomes.finalize(ended, event, noAnswer);
       return ended;
     },
+    /** The id of a paid payment, all attempts of whose webhook have failed. */
+    async exhausted(fields: Partial<Payment> = {}): Promise<string> {
+      const { id } = await records.ended('paid', fields);
+      await sql`
+        update deliveries set status = 'exhausted', exhausted_by_run = 'r', next_attempt_at = null
+        where payment_id = ${id}`;
+      return id;
+    },
     /** A live payment that ended, and whose next delivery attempt is overdue for this many minutes. */
     async deliveryOverdue(minutes: number): Promise<string> {
       const { id } = await records.ended('paid');

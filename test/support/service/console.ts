@@ -10,26 +10,15 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConsole } from '../../../admin/console/app.ts';
-import { createBegunLogins } from '../../../admin/console/begun-login.ts';
-import { createDrafts } from '../../../admin/console/drafts.ts';
+import { createReaders } from '../../../admin/console/queries.ts';
 import type { Deps } from '../../../admin/console/request.ts';
 import {
   createIdentityProvider,
   type IdentityProvider,
 } from '../../../admin/console/identity-provider.ts';
-import { createAttentionQueries } from '../../../postgres/attention.ts';
-import { createBacklogMetrics } from '../../../postgres/backlog-metrics.ts';
 import { createConsoleLoginQueries, type ConsoleRole } from '../../../postgres/console-logins.ts';
-import { createConsolePasskeyQueries } from '../../../postgres/console-passkeys.ts';
-import { createConsolePeopleQueries } from '../../../postgres/console-people.ts';
-import { createConsoleQueries } from '../../../postgres/console.ts';
-import { createSearchQueries } from '../../../postgres/search.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import type { Queries } from '../../../postgres/driver/sql.ts';
-import { createConsoleViews } from '../../../postgres/console-views.ts';
-import { createGatewayFigures } from '../../../postgres/gateway-figures.ts';
-import { createHealthQueries } from '../../../postgres/health.ts';
-import { createRefusedRequests } from '../../../postgres/refused-requests.ts';
 import type { TemporalAdmin } from '../../../temporal/admin-client.ts';
 import { TemporalUnavailable } from '../../../temporal/workflow-calls.ts';
 import { readProjectFile } from '../checks/project-files.ts';
@@ -200,24 +189,11 @@ export const startConsole = async ({
     calls
       ? Promise.resolve({ ...emptyTemporal, ...calls })
       : Promise.reject(new TemporalUnavailable('There is no Temporal here'));
-  const logins = createConsoleLoginQueries(sql);
   const all: Deps = {
     baseUrl,
     logger,
-    queries: createConsoleQueries(sql),
-    search: createSearchQueries(sql),
-    attention: createAttentionQueries(sql),
-    health: createHealthQueries(sql),
-    gatewayFigures: createGatewayFigures(sql),
-    views: createConsoleViews(sql),
-    refusedRequests: createRefusedRequests(sql),
-    logins,
-    begunLogins: createBegunLogins(logins.endBegunLogin),
-    drafts: createDrafts(),
-    people: createConsolePeopleQueries(sql),
-    passkeys: createConsolePasskeyQueries(sql),
+    ...createReaders(sql),
     identityProvider: await identityProviderOf?.(baseUrl, logger),
-    backlog: createBacklogMetrics(sql),
     readLastHeartbeat: async () => new Date(),
     skipsTime: false,
     // No page waits only because the machine is busy.

@@ -21,36 +21,44 @@ const change = async (line: string, action: string, secret = '') => {
 };
 
 it('applications commands pass on every option', async () => {
-  const create = 'applications create typed --gateway sandbox --webhook-url https://a.example/hook';
+  const shown = async () => operations.applications.get('typed');
+  await change('gateways add toy --driver sandbox', 'gateway.add');
+  const create = 'applications create typed --gateway sandbox --fallback-gateway toy';
   await change(
-    `${create} --callback-url https://a.example/1 https://a.example/2`,
+    `${create} --callback-url https://a.example/1 https://a.example/2 --webhook-url https://a.example/hook ` +
+      '--requests-per-minute 77 --refund-events on --dispute-events on --orders-paid-once no --locale fa --display-name Shop',
     'application.create',
   );
-  const typed = () => operations.applications.get('typed');
-  const first = {
-    status: 'active',
-    defaultGateway: 'sandbox',
-    requestsPerMinute: 120,
+  expect(await shown()).toMatchObject({
+    ...{ status: 'active', defaultGateway: 'sandbox', fallbackGateways: ['toy'] },
     callbackUrls: ['https://a.example/1', 'https://a.example/2'],
-    webhookUrl: 'https://a.example/hook',
+    ...{ webhookUrl: 'https://a.example/hook', requestsPerMinute: 77, refundEvents: true },
+    ...{ disputeEvents: true, ordersPaidOnce: false, displayName: 'Shop', locale: 'fa' },
+  });
+  await change(
+    'applications update typed --gateway toy --fallback-gateway sandbox --callback-url https://a.example/3 ' +
+      '--requests-per-minute 7 --refund-events off --dispute-events off --orders-paid-once yes --locale tr --display-name Till',
+    'application.update',
+  );
+  const updated = {
+    ...{ status: 'active', defaultGateway: 'toy', fallbackGateways: ['sandbox'] },
+    ...{ callbackUrls: ['https://a.example/3'], requestsPerMinute: 7, refundEvents: false },
+    ...{ disputeEvents: false, ordersPaidOnce: true, locale: 'tr' },
   };
-  expect(await typed()).toMatchObject(first);
-  await change('gateways add toy --driver sandbox', 'gateway.add');
-  const update = 'applications update typed --callback-url https://a.example/3 --gateway toy';
-  await change(`${update} --requests-per-minute 7`, 'application.update');
-  const second = {
-    status: 'active',
-    defaultGateway: 'toy',
-    requestsPerMinute: 7,
-    callbackUrls: ['https://a.example/3'],
-  };
-  expect(await typed()).toMatchObject({ ...second, webhookUrl: first.webhookUrl });
-  await change('applications update typed --no-webhook-url', 'application.update');
-  expect(await typed()).toMatchObject({ ...second, webhookUrl: null });
+  expect(await shown()).toMatchObject({
+    ...updated,
+    ...{ webhookUrl: 'https://a.example/hook', displayName: 'Till' },
+  });
+  const remove = 'applications update typed --no-webhook-url --no-display-name';
+  await change(remove, 'application.update');
+  expect(await shown()).toMatchObject({ ...updated, webhookUrl: null, displayName: null });
+  expect(
+    (await runLine(() => operations, words('applications update typed --locale fr'))).code,
+  ).toBe(2);
   await change('applications disable typed', 'application.disable');
-  expect(await typed()).toMatchObject({ status: 'disabled' });
+  expect(await shown()).toMatchObject({ status: 'disabled' });
   await change('applications enable typed', 'application.enable');
-  expect(await typed()).toMatchObject({ status: 'active' });
+  expect(await shown()).toMatchObject({ status: 'active' });
 });
 
 it('tokens commands issue a token with a mode and an expiry, and revoke it', async () => {
@@ -91,9 +99,7 @@ it('gateways commands add, update, disable and enable', async () => {
 
 it('purge and replay record the reason', async () => {
   await change('purge --yes', 'retention.purge');
-  const { id } = await records.ended('paid');
-  await records.sql`
-    update deliveries set status = 'exhausted', next_attempt_at = null where payment_id = ${id}`;
+  const id = await records.exhausted();
   await change(`deliveries replay ${id} --yes`, 'delivery.replay');
   const { payment } = await operations.payments.get(id);
   expect(payment).toMatchObject({ delivery: 'pending', round: 2 });

@@ -13,12 +13,7 @@ import { forFile } from '../../../support/for-file.ts';
 
 const records = await forFile(startRecords());
 
-const exhausted = async (application: string): Promise<string> => {
-  const { id } = await records.ended('paid', { application });
-  await records.sql`
-    update deliveries set status = 'exhausted', next_attempt_at = null where payment_id = ${id}`;
-  return id;
-};
+const exhausted = (application: string) => records.exhausted({ application });
 
 describe('a list with more rows than its limit', () => {
   const run = (line: string) => runLine(() => operationsOn(records.sql), words(line));
@@ -36,6 +31,7 @@ describe('a list with more rows than its limit', () => {
 
   it.each([
     (slug: string) => `payments find --application ${slug}`,
+    (slug: string) => `payments list --application ${slug}`,
     (slug: string) => `deliveries list --application ${slug}`,
     (slug: string) => `audit --subject application:${slug}`,
   ])('prints a note beside the output', async (line) => {
@@ -168,22 +164,5 @@ describe('deliveries show', () => {
     });
     const open = await records.opened();
     expect((await show(`deliveries show ${open.id}`)).out).toContain('has no event yet');
-  });
-});
-
-describe('payments list', () => {
-  it('is payments find', async () => {
-    const application = await anApplicationOn(records.sql);
-    await exhausted(application);
-    const [list, find] = await Promise.all(
-      ['list', 'find'].map((name) =>
-        runLine(
-          () => operationsOn(records.sql),
-          words(`payments ${name} --application ${application}`),
-        ),
-      ),
-    );
-    expect(list).toMatchObject({ code: 0, out: expect.stringContaining('exhausted') });
-    expect(list).toEqual(find);
   });
 });

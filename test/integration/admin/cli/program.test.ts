@@ -177,21 +177,25 @@ describe('the admin command line', () => {
   });
 
   it('prints a new secret once, and never in a list', async () => {
-    const { out } = await run(words('secrets rotate shop --yes --json'));
-    const { secret } = JSON.parse(out) as { secret: string };
-    expect(secret).toMatch(/^whsec_/);
+    const create = 'applications create fresh --gateway sandbox --callback-url https://a.example/';
+    const made = await run(words(`${create} --json`));
+    const rotated = await run(words('secrets rotate shop --yes --json'));
     const issued = await run(words('tokens issue shop --mode live --name b --json'));
+    const { webhook_secret: first } = JSON.parse(made.out) as { webhook_secret: string };
+    const { secret } = JSON.parse(rotated.out) as { secret: string };
     const { token } = JSON.parse(issued.out) as { token: string };
-    const shown = [
-      await run(words('secrets list shop --json')),
-      await run(words('tokens list shop --json')),
-      await run(words('applications show shop')),
-      await run(['audit', '--limit', '1000', '--json']),
-    ];
-    for (const one of shown) {
-      expect(one.code).toBe(0);
-      expect(one.out).not.toContain(secret.slice(6));
-      expect(one.out).not.toContain(token.slice(13));
+    for (const each of [first, secret]) expect(each).toMatch(/^whsec_[0-9A-Za-z]{43}$/);
+    for (const line of [
+      'secrets list fresh --json',
+      'secrets list shop --json',
+      'tokens list shop --json',
+      'applications show shop',
+      'audit --limit 1000 --json',
+    ]) {
+      const { code, out } = await run(words(line));
+      expect(code).toBe(0);
+      for (const each of [first.slice(6), secret.slice(6), token.slice(13)])
+        expect(out).not.toContain(each);
     }
   });
 
@@ -221,13 +225,7 @@ describe('the admin command line', () => {
   });
 
   it('replays one delivery or several, and exits with 1 for a refusal', async () => {
-    const exhausted = async () => {
-      const { id } = await records.ended('paid');
-      await records.sql`
-        update deliveries set status = 'exhausted', next_attempt_at = null where payment_id = ${id}`;
-      return id;
-    };
-    const [one, two] = [await exhausted(), await exhausted()];
+    const [one, two] = [await records.exhausted(), await records.exhausted()];
     const list = await run(words('deliveries list --application shop --json'));
     expect(list.out).toContain(one);
     const first = await run(['deliveries', 'replay', one, '--yes']);
@@ -289,25 +287,25 @@ describe('the admin command line', () => {
     });
   });
 
-  it('prints no query of a webhook URL', async () => {
-    const url = 'http://127.0.0.1:9/hook';
-    await run(['applications', 'update', 'shop', '--webhook-url', `${url}?key=hidden`]);
+  it('reads a webhook URL from a prompt or a pipe, and never prints its query', async () => {
+    const secret = 'https://shop.example/hook?key=hidden';
+    const create = 'applications create keyed --gateway sandbox --callback-url https://a.example/';
+    const shown = [
+      await run(words(`${create} --webhook-url -`), { secret }),
+      await run(words('applications update shop --webhook-url -'), { secret }),
+    ];
     for (const line of ['applications list', 'applications show shop', 'audit --limit 1'])
-      for (const given of [line, `${line} --json`]) {
-        const { out } = await run(words(given));
-        expect(out, given).toContain(`${url}?…`);
-        expect(out, given).not.toContain('hidden');
-      }
-  });
-
-  it('creates an application, and prints its first secret once', async () => {
-    const line = words(
-      'applications create fresh --gateway sandbox --callback-url https://a.example/',
-    );
-    const created = await run([...line, '--json']);
-    expect(created.code).toBe(0);
-    const { webhook_secret: secret } = JSON.parse(created.out) as { webhook_secret: string };
-    expect(secret).toMatch(/^whsec_[0-9A-Za-z]{43}$/);
-    expect((await run(words('secrets list fresh --json'))).out).not.toContain(secret.slice(6));
+      for (const given of [line, `${line} --json`]) shown.push(await run(words(given)));
+    for (const { code, out, notes } of shown) {
+      expect([code, notes.includes('hidden'), out.includes('hidden')]).toEqual([0, false, false]);
+      expect(out).toContain('https://shop.example/hook?…');
+    }
+    const urls = await records.sql`
+      select webhook_url from applications where slug in ('keyed', 'shop')`;
+    expect(urls).toEqual([{ webhook_url: secret }, { webhook_url: secret }]);
+    expect(await run(words('applications update shop --webhook-url -'))).toMatchObject({
+      code: 1,
+      notes: 'Standard input has no webhook URL.',
+    });
   });
 });

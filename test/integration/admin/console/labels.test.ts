@@ -8,6 +8,7 @@ import { eventId, newReplayId, refundId } from '../../../../contract/ids.ts';
 import { refundFailureReasons } from '../../../../contract/refund-failure-codes.ts';
 import { refundStages } from '../../../../contract/refund.ts';
 import { deliveryStates } from '../../../../postgres/delivery-filter.ts';
+import { createTokens, tokenIdOf } from '../../../../postgres/tokens.ts';
 import { fillReserved } from '../../../support/data/fill-reserved.ts';
 import { startFilledConsole } from '../../../support/service/filled-console.ts';
 
@@ -90,12 +91,19 @@ const code = new RegExp(
   'g',
 );
 
-it('shows a person the word for every code, on every page', async () => {
+it('shows a person the word for every code, and no control character of a text, on every page', async () => {
   const reader = await console.logIn('admin', 'reader');
-  const failed = await sql<{ id: string }[]>`select id from payments where status = 'failed'`;
+  const failed = await sql<{ id: string }[]>`
+    select distinct on (failure_code) id from payments where status = 'failed'`;
   const refunds = await sql<{ id: string }[]>`select id from refunds`;
   const disputes = await sql<{ id: string }[]>`select id from disputes`;
   const [replay] = await sql<{ id: string }[]>`select id from replays`;
+  const hostile = 'a\u202eb\u200bc\u009bd';
+  const token = await createTokens(sql).issue({
+    application: 'shop',
+    mode: 'live',
+    name: hostile.replace('\u009b', ''),
+  });
   const paths = [
     ...createRoutes(console.deps)
       .filter(
@@ -112,6 +120,8 @@ it('shows a person the word for every code, on every page', async () => {
     ...deliveryStates.map((state) => `/deliveries?status=${state}`),
     ...[`/payments/${ids.paid}`, `/payments/${ids.open}/cancel`, `/payments/${ids.paid}/refund`],
     ...[`/events/${eventId(ids.exhausted)}`, `/events/${eventId(ids.exhausted)}/replay`],
+    `/applications/${encodeURIComponent(hostile)}`,
+    `/applications/shop/tokens/${tokenIdOf(token)}/revoke`,
     ...['/applications/shop', '/applications/shop/requests', '/applications/shop/tokens/issue'],
     ...[`/deliveries/replays/${replay?.id}`, `/accounts/zarinpal/${ids.accounts.openDay}`],
     ...[
@@ -125,6 +135,7 @@ it('shows a person the word for every code, on every page', async () => {
   for (const path of paths) {
     const { status, text } = await reader.get(path);
     expect(status, `${path}: ${text}`).toBeLessThan(500);
+    expect(text, path).not.toMatch(/[\u009b\u200b\u202e]/);
     const found = readText(text).match(code) ?? [];
     if (found.length > 0) shown.push(`${path}: ${[...new Set(found)].join(', ')}`);
   }

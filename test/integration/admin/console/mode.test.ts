@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createRoutes } from '../../../../admin/console/routes.ts';
 import {
   disputeId,
@@ -145,22 +145,19 @@ const affected = [
   '/search',
 ];
 
-describe.each(['live', 'test'] as const)('%s', (mode) => {
-  it('is all that a page shows: nothing of the other mode changes it', async () => {
+it.each(['live', 'test'] as const)(
+  '%s is all that a page shows: nothing of the other mode changes it, and a payment of its own does',
+  async (mode) => {
     const before = await readAll(mode);
     await addAll(mode !== 'test');
-    const after = await readAll(mode);
-    for (const [path, said] of before) expect(after.get(path), path).toBe(said);
-  });
-
-  it('is shown by each page that is about payments', async () => {
-    const before = await readAll(mode);
+    const same = await readAll(mode);
+    for (const [path, said] of before) expect(same.get(path), path).toBe(said);
     await addAll(mode === 'test');
     const after = await readAll(mode);
     const changed = [...before].filter(([path, said]) => after.get(path) !== said);
     expect(changed.map(([path]) => path)).toEqual(expect.arrayContaining(affected));
-  });
-});
+  },
+);
 
 it('is live until the person chooses, and then what was chosen', async () => {
   const bar = 'Test mode: no real money.';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { connect } from '../../../../postgres/driver/connection.ts';
 import { freePort } from '../../../../stack/ports.ts';
-import { call, logInOperator } from '../../../support/service/console.ts';
+import { call, fieldOf, logInOperator } from '../../../support/service/console.ts';
 import { readProjectFile } from '../../../support/checks/project-files.ts';
 import { createJourney } from '../../../support/service/journey.ts';
 import { startOwnPostgres } from '../../../support/servers/own-postgres.ts';
@@ -55,12 +55,9 @@ it('shows a payment from its creation to its delivered webhook, with its workflo
 const exhaust = async (many: number): Promise<string[]> => {
   service.receiver.behave(() => 500);
   const ids: string[] = [];
-  for (let n = 0; n < many; n += 1) {
-    const id = await journey.finish('pay');
-    await until('the first attempt', () => service.receiver.of(id)[0]);
-    await skipAllTime(service.client, id);
-    ids.push(id);
-  }
+  for (let n = 0; n < many; n += 1) ids.push(await journey.finish('pay'));
+  for (const id of ids) await until('the first attempt', () => service.receiver.of(id)[0]);
+  await Promise.all(ids.map((id) => skipAllTime(service.client, id)));
   await until('they are exhausted', async () => {
     const { text } = await get('/deliveries?status=exhausted');
     return ids.every((id) => text.includes(id));
@@ -70,7 +67,7 @@ const exhaust = async (many: number): Promise<string[]> => {
 };
 const beginReplay = async (query: string, rate: string) => {
   const path = `/deliveries/replay?mode=test&${query}&to=${new Date().toISOString()}`;
-  const formId = /name="form_id" value="([\w-]+)"/.exec((await get(path)).text)?.[1] ?? '';
+  const formId = fieldOf((await get(path)).text, 'form_id');
   const form = { csrf, form_id: formId, rate, reason: 'the receiver is back' };
   const { headers } = await get(path, { method: 'POST', form });
   return headers.location ?? '';

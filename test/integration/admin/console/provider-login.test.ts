@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createIdentityProvider } from '../../../../admin/console/identity-provider.ts';
-import { startConsole, type TestConsole } from '../../../support/service/console.ts';
+import { forFile } from '../../../support/for-file.ts';
+import { startConsole } from '../../../support/service/console.ts';
 import {
   client,
   createVisitor,
@@ -9,11 +10,10 @@ import {
 } from '../../../support/servers/identity-provider.ts';
 import { operationsOn } from '../../../support/service/admin-operations.ts';
 
-let console: TestConsole;
 let provider: Awaited<ReturnType<typeof startIdentityProvider>>;
 let visitor: Visitor;
-beforeAll(async () => {
-  console = await startConsole({
+const console = await forFile(
+  startConsole({
     identityProviderOf: async (baseUrl, logger) => {
       provider = await startIdentityProvider(`${baseUrl}/login/provider/callback`);
       return createIdentityProvider({
@@ -24,12 +24,9 @@ beforeAll(async () => {
         logger,
       });
     },
-  });
-});
-afterAll(async () => {
-  await console?.stop();
-  provider?.stop();
-});
+  }),
+);
+afterAll(() => provider.stop());
 beforeEach(() => {
   visitor = createVisitor();
 });
@@ -41,6 +38,11 @@ const add = (name: string, login = name) =>
     { name, role: 'operator', email: `${login}@example.com` },
     null,
   );
+/** Lets a person in who has come back from the provider. @returns the way into the console */
+const begin = async (name: string) => {
+  await add(name);
+  return visitor.logInAtProvider(at('/login/provider'), name);
+};
 /** The whole login, through every redirect. */
 const logIn = async (login: string, path = '/login/provider') =>
   visitor.open(await visitor.logInAtProvider(at(path), login));
@@ -127,16 +129,13 @@ describe('a login at the identity provider', () => {
 });
 
 describe('a login at the identity provider is refused', () => {
-  it('for an account that nobody let in', async () => {
-    const { status, text } = await logIn('stranger');
-    expect([status, text.includes('Nobody has let in your account')]).toEqual([403, true]);
-    expect(await isLoggedIn()).toBe(false);
-  });
-
-  it('for an address that the provider has not verified', async () => {
+  it.each([
+    ['an account that nobody let in', 'stranger', 'Nobody has let in your account'],
+    ['an address that the provider has not verified', 'eve', 'has verified your e-mail address'],
+  ])('for %s', async (_, login, why) => {
     await add('eve');
-    const { status, text } = await logIn('eve');
-    expect([status, text.includes('has verified your e-mail address')]).toEqual([403, true]);
+    const { status, text } = await logIn(login);
+    expect([status, text.includes(why)]).toEqual([403, true]);
     expect(await isLoggedIn()).toBe(false);
   });
 
@@ -150,8 +149,7 @@ describe('a login at the identity provider is refused', () => {
   });
 
   it('with another state, and the login is spent then', async () => {
-    await add('gina');
-    const back = await visitor.logInAtProvider(at('/login/provider'), 'gina');
+    const back = await begin('gina');
     const forged = new URL(back);
     forged.searchParams.set('state', 'x'.repeat(43));
     expect((await visitor.open(forged)).status).toBe(403);
@@ -160,21 +158,18 @@ describe('a login at the identity provider is refused', () => {
   });
 
   it('in a browser that did not begin it', async () => {
-    await add('hugo');
-    const back = await visitor.logInAtProvider(at('/login/provider'), 'hugo');
+    const back = await begin('hugo');
     expect((await createVisitor().open(back)).status).toBe(410);
   });
 
   it('when its address is opened twice', async () => {
-    await add('ida');
-    const back = await visitor.logInAtProvider(at('/login/provider'), 'ida');
+    const back = await begin('ida');
     expect((await visitor.open(back)).status).toBe(200);
     expect((await visitor.open(back)).status).toBe(410);
   });
 
   it('with a code that was used before', async () => {
-    await add('jan');
-    const first = await visitor.logInAtProvider(at('/login/provider'), 'jan');
+    const first = await begin('jan');
     await visitor.open(first);
     const second = await visitor.logInAtProvider(at('/login/provider'), 'jan');
     second.searchParams.set('code', first.searchParams.get('code') ?? '');
@@ -183,8 +178,7 @@ describe('a login at the identity provider is refused', () => {
   });
 
   it('ten minutes after it began', async () => {
-    await add('kim');
-    const back = await visitor.logInAtProvider(at('/login/provider'), 'kim');
+    const back = await begin('kim');
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 601_000 });
     const { status, text } = await visitor.open(back);
     expect([status, text.includes('The login is too old')]).toEqual([410, true]);
@@ -287,8 +281,7 @@ it('lets in the account with a subject, whose address the provider has not verif
 });
 
 it('keeps codes, states, tokens and the client secret out of the log and of Postgres', async () => {
-  await add('mia');
-  const back = await visitor.logInAtProvider(at('/login/provider'), 'mia');
+  const back = await begin('mia');
   const begunLogin = /console-login=([\w.-]+)/.exec(visitor.cookieFor(back))?.[1] ?? '';
   const rows = await console.sql`select a::text from console_ended_logins a`;
   await visitor.open(back);
@@ -307,8 +300,7 @@ it('keeps codes, states, tokens and the client secret out of the log and of Post
 
 // The last one: it stops the provider.
 it('explains that the provider is unavailable, at the start and at the end of a login', async () => {
-  await add('nora');
-  const back = await visitor.logInAtProvider(at('/login/provider'), 'nora');
+  const back = await begin('nora');
   provider.stop();
   for (const url of [back, at('/login/provider')]) {
     const { status, text } = await visitor.open(url);

@@ -8,6 +8,13 @@ const records = await forFile(startRecords());
 
 const strict = { targetRule: { allowLoopback: false } };
 const anApplication = () => anApplicationOn(records.sql);
+/** An application that the tests below try to create. */
+const unmade = {
+  slug: 'unmade',
+  defaultGateway: 'sandbox',
+  callbackUrls: ['https://a.example/'],
+  webhookUrl: null,
+};
 const logOf = (subject: string) => operationsOn(records.sql).auditLog({ subject, limit: 100 });
 
 describe('applications', () => {
@@ -140,13 +147,7 @@ describe('applications', () => {
     const { applications } = operationsOn(records.sql, strict);
     const slug = await anApplication();
     await expect(applications.update(slug, { webhookUrl }, null)).rejects.toThrow(why);
-    const fresh = {
-      slug: 'fresh',
-      defaultGateway: 'sandbox',
-      callbackUrls: ['https://a.example/'],
-      webhookUrl,
-    };
-    await expect(applications.create(fresh, null)).rejects.toThrow(why);
+    await expect(applications.create({ ...unmade, webhookUrl }, null)).rejects.toThrow(why);
     expect((await applications.get(slug)).webhookUrl).toBe('https://app.example/webhook');
   });
 
@@ -161,14 +162,7 @@ describe('applications', () => {
     const { applications } = operationsOn(records.sql);
     const slug = await anApplication();
     await expect(applications.update(slug, { displayName }, null)).rejects.toThrow(why);
-    const fresh = {
-      slug: 'fresh',
-      defaultGateway: 'sandbox',
-      callbackUrls: ['https://a.example/'],
-      webhookUrl: null,
-      displayName,
-    };
-    await expect(applications.create(fresh, null)).rejects.toThrow(why);
+    await expect(applications.create({ ...unmade, displayName }, null)).rejects.toThrow(why);
   });
 
   it('show payers a name of 60 characters, with the joiners of Persian', async () => {
@@ -205,15 +199,8 @@ describe('applications', () => {
     [{ callbackUrls: ['javascript:alert(1)'] }, 'must be an https URL'],
     [{ callbackUrls: ['http://app.example/'] }, 'must be an https URL'],
   ])('refuse %j: %s', async (fields, why) => {
-    const application = {
-      slug: 'unmade',
-      defaultGateway: 'sandbox',
-      callbackUrls: ['https://app.example/return'],
-      webhookUrl: null,
-      ...fields,
-    };
     const { applications } = operationsOn(records.sql, strict);
-    await expect(applications.create(application, null)).rejects.toThrow(why);
+    await expect(applications.create({ ...unmade, ...fields }, null)).rejects.toThrow(why);
     expect(await logOf('application:unmade')).toEqual([]);
   });
 });

@@ -144,54 +144,45 @@ describe('payments', () => {
     expect(timeline).toContainEqual(expect.objectContaining({ what: lateMoney, details }));
   });
 
-  it('are verified by their workflow, with a record, while they are open at their gateway', async () => {
-    const asked: unknown[] = [];
-    const { payments } = operationsOn(records.sql, {
-      temporal: async () => ({
-        ...emptyTemporal,
-        verify: async ({ id }, request) => {
-          asked.push([id, request]);
-          return { kind: 'waiting' };
-        },
-      }),
-    });
-    const { id } = await records.sent();
-    expect(await payments.verify(id, null)).toEqual({ status: 'pending', isAnswered: true });
-    expect(asked).toEqual([[id, { returned: false }]]);
-    expect(
-      await records.sql`select action from audit_log where subject = ${`payment:${id}`}`,
-    ).toEqual([{ action: 'payment.verify' }]);
-    const { id: created } = await records.created();
-    await expect(payments.verify(created, null)).rejects.toThrow('is not open at its gateway yet');
-    const { id: paid } = await records.ended('paid');
-    await expect(payments.verify(paid, null)).rejects.toThrow(`${paid} is paid.`);
-    const { payments: without } = operationsOn(records.sql);
-    await expect(without.verify(id, null)).rejects.toThrow('Temporal');
-    expect(asked).toHaveLength(1);
-  });
+  const asked: unknown[] = [];
+  const withWorkflows = operationsOn(records.sql, {
+    temporal: async () => ({
+      ...emptyTemporal,
+      verify: async ({ id }, request) => {
+        asked.push(['verify', id, request]);
+        return { kind: 'waiting' };
+      },
+      cancel: async ({ id }, request) => {
+        asked.push(['cancel', id, request]);
+        return { kind: 'unknown' };
+      },
+    }),
+  }).payments;
+  const without = operationsOn(records.sql).payments;
 
-  it('are called off by their workflow, with the reason in the audit log', async () => {
-    const asked: unknown[] = [];
-    const { payments } = operationsOn(records.sql, {
-      temporal: async () => ({
-        ...emptyTemporal,
-        cancel: async ({ id }, request) => {
-          asked.push([id, request]);
-          return { kind: 'unknown' };
-        },
-      }),
-    });
-    const { id } = await records.sent();
-    expect(await payments.cancel(id, 'ordered twice')).toEqual({
-      status: 'pending',
-      isAnswered: false,
-    });
-    expect(asked).toEqual([[id, { by: 'admin' }]]);
-    const audited = await records.sql`
+  it.each([
+    ['verify', { returned: false }, true, 'is not open at its gateway yet'],
+    ['cancel', { by: 'admin' }, false, null],
+  ] as const)(
+    'are told to %s by their workflow, with a record',
+    async (act, request, isAnswered, why) => {
+      asked.length = 0;
+      const { id } = await records.sent();
+      const status = 'pending';
+      expect(await withWorkflows[act](id, 'a reason')).toEqual({ status, isAnswered });
+      expect(asked).toEqual([[act, id, request]]);
+      const audited = await records.sql`
       select action, reason from audit_log where subject = ${`payment:${id}`}`;
-    expect(audited).toEqual([{ action: 'payment.cancel', reason: 'ordered twice' }]);
-    const { id: paid } = await records.ended('paid');
-    await expect(payments.cancel(paid, 'too late')).rejects.toThrow(`${paid} is paid.`);
-    await expect(payments.cancel('PAY_1', 'unknown')).rejects.toThrow('There is no payment PAY_1.');
-  });
+      expect(audited).toEqual([{ action: `payment.${act}`, reason: 'a reason' }]);
+      const { id: created } = await records.created();
+      if (why !== null) await expect(withWorkflows[act](created, 'early')).rejects.toThrow(why);
+      const { id: paid } = await records.ended('paid');
+      await expect(withWorkflows[act](paid, 'late')).rejects.toThrow(`${paid} is paid.`);
+      await expect(withWorkflows[act]('PAY_1', 'none')).rejects.toThrow(
+        'There is no payment PAY_1.',
+      );
+      await expect(without[act](id, 'away')).rejects.toThrow('Temporal');
+      expect(asked).toHaveLength(1);
+    },
+  );
 });

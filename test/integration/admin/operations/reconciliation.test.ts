@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { ReconcileOptions } from '../../../../admin/operations/reconciliation.ts';
 import { newPaymentId } from '../../../../contract/ids.ts';
 import { createRefunds } from '../../../../postgres/refunds.ts';
@@ -8,14 +8,12 @@ import type { TemporalAdmin, WorkflowSummary } from '../../../../temporal/admin-
 import { runLine, words } from '../../../support/service/admin-line.ts';
 import { fill } from '../../../support/data/fill-tables.ts';
 import { emptyTemporal, operationsOn } from '../../../support/service/admin-operations.ts';
-import { startRecords, type Records } from '../../../support/data/records.ts';
+import { startRecords } from '../../../support/data/records.ts';
+import { forFile } from '../../../support/for-file.ts';
 import { manyPayments, writePayments } from '../../../support/data/payments.ts';
 
-let records: Records;
-beforeEach(async () => {
-  records = await startRecords();
-});
-afterEach(() => records.drop());
+const records = await forFile(startRecords());
+beforeEach(() => records.beginAgain());
 
 /** By default, Temporal has no workflows. */
 const operationsWith = (temporal: Partial<TemporalAdmin>) =>

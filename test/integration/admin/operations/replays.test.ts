@@ -8,13 +8,7 @@ import { forFile } from '../../../support/for-file.ts';
 
 const records = await forFile(startRecords());
 
-const anExhausted = async (): Promise<string> => {
-  const { id } = await records.ended('paid');
-  await records.sql`
-    update deliveries set status = 'exhausted', exhausted_by_run = 'r', next_attempt_at = null
-    where payment_id = ${id}`;
-  return id;
-};
+const anExhausted = () => records.exhausted();
 
 it('a delivery of an application without a webhook URL is not replayed', async () => {
   const { replays } = operationsOn(records.sql);

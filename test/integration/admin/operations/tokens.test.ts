@@ -44,11 +44,8 @@ describe('tokens', () => {
     const token = { application, mode: 'test', name: 'reports', expiresAt: null } as const;
     const { token: text } = await tokens.issue({ ...token, scopes: ['read'] }, null);
     expect((await createTokens(records.sql).authenticate(text))?.scopes).toEqual(['read']);
-    expect(await tokens.list(application, 100)).toMatchObject([{ scopes: ['read'] }]);
-    expect(await logOf(`application:${application}`)).toMatchObject([
-      { action: 'token.issue', after: { scopes: ['read'] } },
-      { action: 'application.create' },
-    ]);
+    const [log] = await logOf(`application:${application}`);
+    expect(log).toMatchObject({ action: 'token.issue', after: { scopes: ['read'] } });
   });
 
   it('are listed and revoked behind 1,000 newer ones', async () => {

@@ -1,0 +1,34 @@
+import { createAttentionQueries } from '../../postgres/attention.ts';
+import { createBacklogMetrics } from '../../postgres/backlog-metrics.ts';
+import { createConsoleLoginQueries } from '../../postgres/console-logins.ts';
+import { createConsolePasskeyQueries } from '../../postgres/console-passkeys.ts';
+import { createConsolePeopleQueries } from '../../postgres/console-people.ts';
+import { createConsoleViews } from '../../postgres/console-views.ts';
+import { createConsoleQueries } from '../../postgres/console.ts';
+import type { Sql } from '../../postgres/driver/sql.ts';
+import { createGatewayFigures } from '../../postgres/gateway-figures.ts';
+import { createHealthQueries } from '../../postgres/health.ts';
+import { createRefusedRequests } from '../../postgres/refused-requests.ts';
+import { createSearchQueries } from '../../postgres/search.ts';
+import { createBegunLogins } from './begun-login.ts';
+import { createDrafts } from './drafts.ts';
+
+/** What the console reads from Postgres, and what it remembers of logins and forms. */
+export const createReaders = (sql: Sql) => {
+  const logins = createConsoleLoginQueries(sql);
+  return {
+    queries: createConsoleQueries(sql),
+    search: createSearchQueries(sql),
+    attention: createAttentionQueries(sql),
+    health: createHealthQueries(sql),
+    gatewayFigures: createGatewayFigures(sql),
+    views: createConsoleViews(sql),
+    refusedRequests: createRefusedRequests(sql),
+    logins,
+    begunLogins: createBegunLogins(logins.endBegunLogin),
+    drafts: createDrafts(),
+    people: createConsolePeopleQueries(sql),
+    passkeys: createConsolePasskeyQueries(sql),
+    backlog: createBacklogMetrics(sql),
+  };
+};
