@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { verify } from '../../../client/src/webhooks.ts';
@@ -11,8 +10,9 @@ import { startReceiver } from '../../support/service/receiver.ts';
 import { useService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
+import { listen } from '../../support/servers/listen.ts';
 
-const { folder, application } = packAndInstall();
+const { folder, application } = await packAndInstall();
 const program = join(application, 'node_modules/.bin/example-payments');
 const service = await forFile(useService());
 
@@ -137,10 +137,9 @@ const aSlowFirstLook = async (act: () => Promise<unknown>): Promise<string> => {
     };
     answer().catch((error: unknown) => response.destroy(error as Error));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listen(server);
   onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // It listens on TCP.
+  return `http://127.0.0.1:${port}`;
 };
 
 describe('payments listen', () => {
@@ -216,25 +215,19 @@ describe('payments listen', () => {
 
 describe('payments', () => {
   const live = `svc_live_${'x'.repeat(43)}`;
+  const listen = ['listen', '--forward-to', 'http://127.0.0.1:9'];
   it.each([
-    [['listen', '--forward-to', 'http://127.0.0.1:9'], 'listen is for test tokens only'],
-    [['trigger', 'paid'], 'trigger is for test tokens only'],
-    [['events', 'replay', '1'], 'add --live'],
-  ])('refuses a live token for %j', async (args, message) => {
-    const { code, errors } = await run(args, { PAYMENTS_TOKEN: live });
-    expect(code).toBe(2);
-    expect(errors).toContain(message);
-  });
-
-  it.each([
+    [listen, 'listen is for test tokens only', live],
+    [['trigger', 'paid'], 'trigger is for test tokens only', live],
+    [['events', 'replay', '1'], 'add --live', live],
     [['pay'], 'There is no command pay'],
     [['trigger'], 'needs one word more'],
     [['events', 'list', '--from', '1h'], 'has no option --from'],
     [['listen'], 'needs --forward-to'],
-    [['listen', '--forward-to', 'http://127.0.0.1:9', '--from', 'soon'], '1h'],
+    [[...listen, '--from', 'soon'], '1h'],
     [['events', 'list', '--unknown'], '--unknown'],
-  ])('ends with 2 and one sentence for %j', async (args, message) => {
-    const { code, text, errors } = await run(args);
+  ])('ends with 2 and one sentence for %j', async (args, message, own = token) => {
+    const { code, text, errors } = await run(args, { PAYMENTS_TOKEN: own });
     expect({ code, text }).toEqual({ code: 2, text: '' });
     expect(errors).toContain(message);
     expect(errors.trim().split('\n')).toHaveLength(1);

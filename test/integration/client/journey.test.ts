@@ -1,22 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type * as client from '../../../client/src/index.ts';
-import { packClient } from '../../../tools/pack-client.ts';
 import { aDispute, recordDisputes } from '../../support/data/disputes.ts';
-import { installClient } from '../../support/client/install.ts';
+import { installClient, packAndInstall } from '../../support/client/install.ts';
 import { useService, type SharedService } from '../../support/service/service.ts';
 import { forFile } from '../../support/for-file.ts';
 import { until } from '../../support/until.ts';
 
 type Package = typeof client;
 
-const folder = mkdtempSync(join(tmpdir(), 'payments-journey-'));
+const { folder, application: packed } = await packAndInstall();
 const service = await forFile(useService());
-afterAll(() => rmSync(folder, { recursive: true }));
 let installed: Package;
 
 const anApplication = async (options: Parameters<SharedService['anApplication']>[0] = {}) => {
@@ -47,14 +44,13 @@ const aPaid = async (client: Client) => {
 const releases = join(import.meta.dirname, '../../releases');
 const released = readdirSync(releases).map((name) => ({
   name: `the released ${name}`,
-  tarball: () => join(releases, name),
+  install: () => installClient(join(releases, name), join(folder, `released-${name}`)),
 }));
-const today = { name: "today's client", tarball: () => packClient(folder).path };
+const today = { name: "today's client", install: () => packed };
 
-describe.each([today, ...released])('$name', ({ name, tarball }) => {
+describe.each([today, ...released])('$name', ({ name, install }) => {
   beforeAll(async () => {
-    const application = installClient(tarball(), join(folder, name));
-    const entry = join(application, 'node_modules/@example/payments/dist/index.js');
+    const entry = join(install(), 'node_modules/@example/payments/dist/index.js');
     installed = (await import(pathToFileURL(entry).href)) as Package;
   });
 
@@ -78,21 +74,6 @@ describe.each([today, ...released])('$name', ({ name, tarball }) => {
       payload: received,
       attempts: [{ number: 1, response_status: 204 }],
     });
-  });
-
-  it('makes one payment however often a key is sent', async () => {
-    const { client } = await anApplication();
-    const [made, idempotencyKey] = [order(), 'order-1-try-1'];
-    const answers = await Promise.all(
-      Array.from({ length: 5 }, () =>
-        client.payments.create(made, { idempotencyKey }).withResponse(),
-      ),
-    );
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-    expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
-    await expect(
-      client.payments.create({ ...made, amount: 1 }, { idempotencyKey }),
-    ).rejects.toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED', idempotencyKey });
   });
 
   it('lists all payments and events, over several pages', async () => {
@@ -176,17 +157,5 @@ describe.each([today, ...released])('$name', ({ name, tarball }) => {
     });
     await service.sql`update applications set status = 'disabled' where slug = ${application}`;
     await expect(client.me()).rejects.toMatchObject({ status: 403, code: 'APPLICATION_DISABLED' });
-  });
-
-  it('says when the used-up minute ends, without waiting for it', async () => {
-    const { client } = await anApplication({ requestsPerMinute: 1 });
-    const error = await until('the budget is used up', () =>
-      client.me({ maxRetries: 0 }).then(
-        () => undefined,
-        (thrown: unknown) => thrown,
-      ),
-    );
-    expect(error).toMatchObject({ status: 429, code: 'RATE_LIMITED', retryable: true });
-    expect((error as { retryAfterSeconds: number }).retryAfterSeconds).toBeGreaterThan(0);
   });
 });

@@ -1,12 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventExamples } from '../../../api/payments/payment-examples.ts';
 import { sign } from '../../../client/src/webhooks.ts';
+import type { EventKind } from '../../../contract/event.ts';
 import { freePort } from '../../../stack/ports.ts';
+import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
+import { post as sendWebhook } from '../../../webhooks/request.ts';
+import { createHeaders } from '../../../webhooks/signature.ts';
 import { packAndInstall } from '../../support/client/install.ts';
 import { noOldNode, oldNode } from '../../support/client/old-node.ts';
+import { orderTransitions, type Transition } from '../../support/client/order-transitions.ts';
 import { usePageReceivers } from '../../support/client/page-receivers.ts';
 import {
   postTo,
@@ -15,7 +20,10 @@ import {
   type StartedReceiver,
   writePrograms,
 } from '../../support/client/receivers.ts';
+import { aPayment } from '../../support/data/payments.ts';
+import { withOutcome } from '../../support/data/records.ts';
 import { useProgram } from '../../support/runner/use-program.ts';
+import { until } from '../../support/until.ts';
 
 /*
  * Every receiver that the project publishes: those of the client's README on both Nodes, those of docs/webhooks.md, and
@@ -27,10 +35,10 @@ const body = Buffer.from(JSON.stringify({ ...eventExamples.paid, metadata: { not
 const maxBytes = 64 * 1024;
 const megabyte = 1024 * 1024;
 
-const { application } = packAndInstall();
+const { folder, application } = await packAndInstall();
 writePrograms(application);
-const folder = mkdtempSync(join(tmpdir(), 'payments-receivers-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const dispatcher = createWebhookDispatcher({ allowLoopback: true, timeoutMs: 10_000 });
+afterAll(() => dispatcher.destroy());
 
 const root = join(import.meta.dirname, '../../..');
 
@@ -48,26 +56,30 @@ const demoShop = async () => {
   return runReceiver(process.execPath, [join(root, 'demo/shop.ts'), file], { port });
 };
 
-const recipes = ['receiver.js', 'express.ts', 'koa.ts', 'next.ts', 'hono.ts'];
+const recipes = ['receiver.js', 'express.ts', 'koa.ts', 'next.ts', 'hono.ts'].flatMap((name) =>
+  [
+    { on: 'README', node: process.execPath },
+    { on: 'README on Node 20', node: oldNode },
+  ].map(({ on, node }) => ({
+    receiver: `${name} of the ${on}`,
+    source: 'README',
+    readsItself: true,
+    find: async () =>
+      node === undefined ? undefined : () => runRecipe(application, { name, node, secret }),
+  })),
+);
 const published = [
-  ...recipes.map((name) => ({
-    receiver: `${name} of the README`,
-    readsItself: true,
-    find: async () => () => runRecipe(application, { name, node: process.execPath, secret }),
-  })),
-  ...recipes.map((name) => ({
-    receiver: `${name} of the README on Node 20`,
-    readsItself: true,
-    find: async () => {
-      const node = oldNode;
-      return node === undefined ? undefined : () => runRecipe(application, { name, node, secret });
-    },
-  })),
-  ...usePageReceivers(),
-  { receiver: 'the demo shop', readsItself: true, find: async () => demoShop },
+  ...recipes,
+  ...usePageReceivers().map((each) => ({ ...each, source: 'page' })),
+  { receiver: 'the demo shop', source: 'demo', readsItself: true, find: async () => demoShop },
 ];
 
-describe.each(published)('$receiver', ({ find, readsItself }) => {
+const anEvent = () => {
+  const { event } = withOutcome(aPayment({ metadata: '{"note":"grüße 😀"}' }), 'paid');
+  return { ...event, body: Buffer.from(event.body) };
+};
+
+describe.each(published)('$receiver', ({ find, readsItself, source }) => {
   const start = useProgram(find);
   let receiver: StartedReceiver | undefined;
   beforeAll(async () => {
@@ -161,5 +173,96 @@ describe.each(published)('$receiver', ({ find, readsItself }) => {
     expect(statuses).toEqual([413, 413]);
     expect((receiver?.peak() ?? 0) - before).toBeLessThan(150 * megabyte);
     expect(await post({ signature: await sign({ body, secret }) })).toBe(204);
+  });
+
+  it.runIf(source === 'README')('handles an event that is signed, and no forged one', async () => {
+    const [forged, signed] = ['forged', 'signed'].map((order) =>
+      Buffer.from(JSON.stringify({ ...eventExamples.paid, order_id: order })),
+    ) as [Buffer, Buffer];
+    const wrong = await sign({ body: forged, secret: `${secret}x` });
+    expect(await post({ body: forged, signature: wrong })).toBe(400);
+    expect(await post({ body: signed, signature: await sign({ body: signed, secret }) })).toBe(204);
+    const output = () => receiver?.output();
+    await until('it is handled', () => output()?.includes('Verified: payment.paid of signed'));
+    expect(output()).not.toContain('of forged');
+  });
+
+  if (source !== 'page') return;
+
+  const send = async (
+    event: { id: string; kind: EventKind; body: Buffer },
+    { to = receiver, key = secret } = {},
+  ) => {
+    const headers = createHeaders({
+      event,
+      attempt: 1,
+      secrets: [key],
+      traceparent: null,
+      now: new Date(),
+    });
+    const signal = new AbortController().signal;
+    const url = to?.url ?? '';
+    return (await sendWebhook({ url, headers, body: event.body, dispatcher, signal }))
+      .responseStatus;
+  };
+  const linesWith = (text: string) =>
+    (receiver?.output().split('\n') ?? []).filter((line) => line.includes(text));
+  const paymentOf = (event: { body: Buffer }) =>
+    (JSON.parse(event.body.toString()) as { payment_id: string }).payment_id;
+
+  it.each([undefined, '', 's'.repeat(43)])('takes nothing with the secret %j', async (held) => {
+    const started = await start()!(held).catch(({ message }: Error) => message);
+    // It does not start, or it accepts nothing.
+    if (typeof started === 'string')
+      return expect(started).toMatch(/holds no whsec_… secret|no such file/i);
+    try {
+      expect(await send(anEvent(), { to: started, key: held ?? '' })).toBe(500);
+      await until('it says why', () => started.output().includes('holds no whsec_… secret'));
+    } finally {
+      await started.stop();
+    }
+  });
+
+  it('accepts what the service sends, and acts once on an event that comes twice', async () => {
+    const event = anEvent();
+    const last = anEvent();
+    for (const each of [event, event, last]) expect(await send(each)).toBe(204);
+    await until('all are handled', () => linesWith(paymentOf(last)).length > 0);
+    const id = paymentOf(event);
+    expect(linesWith(id)).toEqual([`payment.paid ${id} for order order-1`]);
+  });
+
+  it('makes of each order what the table says, and of none that it does not have', async () => {
+    const sendJson = (json: Transition['event']) =>
+      send({ id: json.event_id, kind: json.event, body: Buffer.from(JSON.stringify(json)) });
+    const unknown = { ...eventExamples.paid, event_id: randomUUID(), order_id: 'order-of-nobody' };
+    for (const event of [unknown, ...orderTransitions.map((each) => each.event)])
+      expect(await sendJson(event)).toBe(204);
+    const last = anEvent();
+    expect(await send(last)).toBe(204);
+    await until('all are handled', () => linesWith(paymentOf(last)).length > 0);
+    const lines = linesWith('Order ').map((line) => line.split(' '));
+    const after = new Map(lines.map(([, id = '', , status = '']) => [id, status]));
+    const seen = orderTransitions.map(({ what, order: { id, status } }) => {
+      const becomes = after.get(id) ?? status;
+      after.delete(id);
+      return { what, becomes };
+    });
+    expect(seen).toEqual(orderTransitions.map(({ what, becomes }) => ({ what, becomes })));
+    expect([...after.keys()]).toEqual([]);
+    const losers = orderTransitions.filter(
+      (each) => each.event['failure_code'] === 'order_already_paid',
+    );
+    expect(linesWith('this money goes back')).toHaveLength(losers.length);
+  });
+
+  it('answers 500 to an event that it cannot handle, and goes on', async () => {
+    expect(await send({ ...anEvent(), body: Buffer.from('{"event":') })).toBe(500);
+    const event = anEvent();
+    const { event_id } = JSON.parse(event.body.toString()) as { event_id: string };
+    const status = await send({ ...event, body: Buffer.from(JSON.stringify({ event_id })) });
+    expect(await send(event)).toBe(204);
+    // What it has refused comes again, and is handled then.
+    await until('it is handled', () => status !== 500 || linesWith(paymentOf(event)).length > 0);
   });
 });

@@ -1,155 +1,36 @@
-import { randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
-import { post } from '../../../webhooks/request.ts';
+import { describe, expect, it } from 'vitest';
 import { createHeaders } from '../../../webhooks/signature.ts';
 import { eventExamples } from '../../../api/payments/payment-examples.ts';
 import { limits } from '../../../contract/limits.ts';
-import type { EventKind } from '../../../contract/event.ts';
 import { EventBody } from '../../../contract/event-schema.ts';
 import { documentText } from '../../../tools/release-openapi.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
-import { orderTransitions, type Transition } from '../../support/client/order-transitions.ts';
-import { usePageReceivers } from '../../support/client/page-receivers.ts';
-import type { StartedReceiver } from '../../support/client/receivers.ts';
 import { runProgram } from '../../support/client/run-program.ts';
 import { aPayment } from '../../support/data/payments.ts';
 import { withOutcome } from '../../support/data/records.ts';
-import { useProgram } from '../../support/runner/use-program.ts';
-import { until } from '../../support/until.ts';
+import { aFolder } from '../../support/stack/support.ts';
 
 const page = readProjectFile('docs/webhooks.md');
 
-const secret = `whsec_${'s'.repeat(43)}`;
-const dispatcher = createWebhookDispatcher({ allowLoopback: true, timeoutMs: 10_000 });
-const folder = mkdtempSync(join(tmpdir(), 'payments-webhooks-page-'));
-afterAll(async () => {
-  await dispatcher.destroy();
-  rmSync(folder, { recursive: true });
-});
-
-const anEvent = () => {
-  const { event } = withOutcome(aPayment({ metadata: '{"note":"grüße 😀"}' }), 'paid');
-  return { ...event, body: Buffer.from(event.body) };
-};
-
-const signatureOf = (
-  event: { id: string; kind: EventKind; body: Buffer },
-  aheadSeconds: number,
-) => {
-  const now = new Date(Date.now() + aheadSeconds * 1000);
-  const headers = createHeaders({ event, attempt: 1, secrets: [secret], traceparent: null, now });
-  return headers['X-Service-Signature'] ?? '';
-};
-
-// test/integration/client/receivers.test.ts sends them signatures and bodies of every kind.
-describe.each(usePageReceivers())('$receiver', ({ find }) => {
-  const start = useProgram(find);
-  let receiver: StartedReceiver | undefined;
-  beforeAll(async () => {
-    receiver = await start()?.(secret);
-  });
-  afterAll(() => receiver?.stop());
-
-  const send = async (
-    event: { id: string; kind: EventKind; body: Buffer },
-    { to = receiver, key = secret } = {},
-  ) => {
-    const headers = createHeaders({
-      event,
-      attempt: 1,
-      secrets: [key],
-      traceparent: null,
-      now: new Date(),
-    });
-    const signal = new AbortController().signal;
-    const url = to?.url ?? '';
-    return (await post({ url, headers, body: event.body, dispatcher, signal })).responseStatus;
-  };
-  const linesWith = (text: string) =>
-    (receiver?.output().split('\n') ?? []).filter((line) => line.includes(text));
-  const paymentOf = ({ body }: { body: Buffer }) =>
-    (JSON.parse(body.toString()) as { payment_id: string }).payment_id;
-
-  it.each([undefined, '', 's'.repeat(43)])('takes nothing with the secret %j', async (held) => {
-    const started = await start()(held).catch(({ message }: Error) => message);
-    // It does not start, or it accepts nothing.
-    if (typeof started === 'string')
-      return expect(started).toMatch(/holds no whsec_… secret|no such file/i);
-    try {
-      expect(await send(anEvent(), { to: started, key: held ?? '' })).toBe(500);
-      await until('it says why', () => started.output().includes('holds no whsec_… secret'));
-    } finally {
-      await started.stop();
-    }
-  });
-
-  it('accepts what the service sends, and acts once on an event that comes twice', async () => {
-    const event = anEvent();
-    const last = anEvent();
-    for (const each of [event, event, last]) expect(await send(each)).toBe(204);
-    await until('all are handled', () => linesWith(paymentOf(last)).length > 0);
-    const id = paymentOf(event);
-    expect(linesWith(id)).toEqual([`payment.paid ${id} for order order-1`]);
-  });
-
-  it('makes of each order what the table says, and of none that it does not have', async () => {
-    const sendJson = (json: Transition['event']) =>
-      send({ id: json.event_id, kind: json.event, body: Buffer.from(JSON.stringify(json)) });
-    const unknown = { ...eventExamples.paid, event_id: randomUUID(), order_id: 'order-of-nobody' };
-    for (const event of [unknown, ...orderTransitions.map((each) => each.event)])
-      expect(await sendJson(event)).toBe(204);
-    const last = anEvent();
-    expect(await send(last)).toBe(204);
-    await until('all are handled', () => linesWith(paymentOf(last)).length > 0);
-    const lines = linesWith('Order ').map((line) => line.split(' '));
-    const after = new Map(lines.map(([, id = '', , status = '']) => [id, status]));
-    const seen = orderTransitions.map(({ what, order: { id, status } }) => {
-      const becomes = after.get(id) ?? status;
-      after.delete(id);
-      return { what, becomes };
-    });
-    expect(seen).toEqual(orderTransitions.map(({ what, becomes }) => ({ what, becomes })));
-    expect([...after.keys()]).toEqual([]);
-    const losers = orderTransitions.filter(
-      (each) => each.event['failure_code'] === 'order_already_paid',
-    );
-    expect(linesWith('this money goes back')).toHaveLength(losers.length);
-  });
-
-  it('answers 500 to an event that it cannot handle, and goes on', async () => {
-    expect(await send({ ...anEvent(), body: Buffer.from('{"event":') })).toBe(500);
-    const event = anEvent();
-    const { event_id } = JSON.parse(event.body.toString()) as { event_id: string };
-    const status = await send({ ...event, body: Buffer.from(JSON.stringify({ event_id })) });
-    expect(await send(event)).toBe(204);
-    // What it has refused comes again, and is handled then.
-    await until('it is handled', () => status !== 500 || linesWith(paymentOf(event)).length > 0);
-  });
-});
-
 it("the page's program for Stripe's library compiles, and verifies the same signatures", async () => {
   const [, code = ''] = /```ts\n(import Stripe[\s\S]*?)```/.exec(page) ?? [];
-  const folderOfProgram = join(folder, 'stripe');
-  mkdirSync(folderOfProgram);
-  symlinkSync(
-    join(import.meta.dirname, '../../../node_modules'),
-    join(folderOfProgram, 'node_modules'),
-  );
-  writeFileSync(join(folderOfProgram, 'package.json'), '{"type":"module"}');
-  const file = join(folderOfProgram, 'verify.ts');
+  const folder = aFolder();
+  symlinkSync(join(import.meta.dirname, '../../../node_modules'), join(folder, 'node_modules'));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  const file = join(folder, 'verify.ts');
   writeFileSync(file, code);
   const compilerOptions = { module: 'nodenext', types: ['node'], strict: true, noEmit: true };
-  writeFileSync(join(folderOfProgram, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
-  expect(runProgram('typescript/bin/tsc', ['-p', folderOfProgram])).toBe('');
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+  expect(runProgram('typescript/bin/tsc', ['-p', folder])).toBe('');
   const { verify } = (await import(pathToFileURL(file).href)) as {
     verify: (body: Buffer, signature: string, key: string) => unknown;
   };
-  const event = anEvent();
+  const secret = `whsec_${'s'.repeat(43)}`;
+  const { event } = withOutcome(aPayment({ metadata: '{"note":"grüße 😀"}' }), 'paid');
+  const body = Buffer.from(event.body);
   for (const [aheadSeconds, isGenuine] of [
     [-310, false],
     [-290, true],
@@ -157,9 +38,12 @@ it("the page's program for Stripe's library compiles, and verifies the same sign
     [310, false],
     [Date.now(), false],
   ] as const) {
-    const signature = signatureOf(event, aheadSeconds);
-    const verifying = () => verify(event.body, signature, secret);
-    if (isGenuine) expect(verifying()).toEqual(JSON.parse(event.body.toString()));
+    const now = new Date(Date.now() + aheadSeconds * 1000);
+    const signed = { id: event.id, kind: event.kind, body };
+    const to = { attempt: 1, secrets: [secret], traceparent: null, now };
+    const signature = createHeaders({ event: signed, ...to })['X-Service-Signature'] ?? '';
+    const verifying = () => verify(body, signature, secret);
+    if (isGenuine) expect(verifying()).toEqual(JSON.parse(event.body));
     else expect(verifying).toThrow(/future|tolerance/);
     expect(() => verify(Buffer.from('{}'), signature, secret)).toThrow(
       /future|tolerance|signature/,

@@ -1,9 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
-import { packClient } from '../../../tools/pack-client.ts';
+import { afterAll, inject } from 'vitest';
+import { thisMachine, withLock } from '../../../stack/programs/machine.ts';
+import { packClient, type Tarball } from '../../../tools/pack-client.ts';
 
 /** Installs the tarball into an empty folder, as an application would, and returns the folder. */
 export const installClient = (tarball: string, folder: string): string => {
@@ -16,11 +25,23 @@ export const installClient = (tarball: string, folder: string): string => {
   return folder;
 };
 
-/** Packs and installs the client once for the tests of a file, in a folder that goes with them. */
-export const packAndInstall = () => {
+/**
+ * Packs and installs the client, once for all files of a run.
+ * @returns copies for the tests of this file, which may write into them, in a folder that goes with them
+ */
+export const packAndInstall = async () => {
+  const shared = inject('clientFolder');
+  const facts = join(shared, 'tarball.json');
+  await withLock(shared, thisMachine(), async () => {
+    if (existsSync(facts)) return;
+    mkdirSync(shared, { recursive: true });
+    const packed = packClient(shared);
+    installClient(packed.path, join(shared, 'application'));
+    writeFileSync(facts, JSON.stringify(packed));
+  });
   const folder = mkdtempSync(join(tmpdir(), 'payments-client-'));
   afterAll(() => rmSync(folder, { recursive: true }));
-  const tarball = packClient(folder);
-  const application = installClient(tarball.path, join(folder, 'application'));
-  return { folder, tarball, application };
+  cpSync(shared, folder, { recursive: true, verbatimSymlinks: true });
+  const tarball = JSON.parse(readFileSync(facts, 'utf8')) as Tarball;
+  return { folder, tarball, application: join(folder, 'application') };
 };

@@ -26,6 +26,8 @@ declare module 'vitest' {
     workflowBundle: string;
     /** The folder of the locks of turns.ts. */
     turns: string;
+    /** Where the first file that needs the packed client makes it; see install.ts. */
+    clientFolder: string;
     /** Has a line for each declared answer that a test has seen; see every-declared-response.ts. */
     answersFile: string;
     /** Whether `vitest -u` runs: files that tests compare with are written again. */
@@ -76,6 +78,7 @@ export default async ({ config, provide, vitest }: TestProject) => {
   provide('temporalProgram', program.path);
   provide('sharedTemporal', { address: temporal.address, namespaces });
   provide('workflowBundle', workflowBundle);
+  provide('clientFolder', join(folder, 'client'));
   provide('sharedService', service.environment);
   provide('turns', turns);
   provide('answersFile', join(folder, 'answers'));
