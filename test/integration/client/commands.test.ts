@@ -10,7 +10,7 @@ import { startReceiver } from '../../support/service/receiver.ts';
 import { useService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
-import { listen } from '../../support/servers/listen.ts';
+import { listenForTest } from '../../support/servers/listen.ts';
 
 const { folder, application } = await packAndInstall();
 const program = join(application, 'node_modules/.bin/example-payments');
@@ -137,15 +137,13 @@ const aSlowFirstLook = async (act: () => Promise<unknown>): Promise<string> => {
     };
     answer().catch((error: unknown) => response.destroy(error as Error));
   });
-  const port = await listen(server);
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${port}`;
+  return `http://127.0.0.1:${await listenForTest(server)}`;
 };
 
 describe('payments listen', () => {
   it('runs in the background of a terminal', async () => {
-    const listen = `${program} listen --forward-to http://127.0.0.1:9`;
-    const inBackground = `bash -mc '${listen} & trap "kill $!" EXIT; wait'`;
+    const command = `${program} listen --forward-to http://127.0.0.1:9`;
+    const inBackground = `bash -mc '${command} & trap "kill $!" EXIT; wait'`;
     const { output } = start(['--quiet', '--command', inBackground, '/dev/null'], {}, 'script');
     await expect.poll(() => output.text, { timeout: 60_000 }).toContain('Ready.');
   });
@@ -215,16 +213,16 @@ describe('payments listen', () => {
 
 describe('payments', () => {
   const live = `svc_live_${'x'.repeat(43)}`;
-  const listen = ['listen', '--forward-to', 'http://127.0.0.1:9'];
+  const listening = ['listen', '--forward-to', 'http://127.0.0.1:9'];
   it.each([
-    [listen, 'listen is for test tokens only', live],
+    [listening, 'listen is for test tokens only', live],
     [['trigger', 'paid'], 'trigger is for test tokens only', live],
     [['events', 'replay', '1'], 'add --live', live],
     [['pay'], 'There is no command pay'],
     [['trigger'], 'needs one word more'],
     [['events', 'list', '--from', '1h'], 'has no option --from'],
     [['listen'], 'needs --forward-to'],
-    [[...listen, '--from', 'soon'], '1h'],
+    [[...listening, '--from', 'soon'], '1h'],
     [['events', 'list', '--unknown'], '--unknown'],
   ])('ends with 2 and one sentence for %j', async (args, message, own = token) => {
     const { code, text, errors } = await run(args, { PAYMENTS_TOKEN: own });

@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import {
   mkdtempSync,
   readdirSync,
@@ -10,20 +10,22 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAccountComparison } from '../../../postgres/account-comparison.ts';
+import { findOnPath, MissingProgram, thisMachine } from '../../../stack/programs/machine.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
 import { startRecords, type Records } from '../../support/data/records.ts';
+import { useProgram } from '../../support/runner/use-program.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const [, , section = ''] =
   /### Check an export(.*?)\n([^]*)/.exec(readProjectFile('docs/accounts.md')) ?? [];
 const [, commands = ''] = /```sh\n([^]*?)```/.exec(section) ?? [];
 
-const hasPython = spawnSync('python3', ['--version']).status === 0;
-// oxlint-disable-next-line node/no-process-env -- It is no setting of the service.
-const isNeeded = Boolean(process.env['CI']);
-beforeEach(({ skip }) => skip(!hasPython && !isNeeded, 'python3 is not installed'));
+useProgram(async () => {
+  if (findOnPath('python3', thisMachine()).length === 0)
+    throw new MissingProgram('python3 is not installed');
+});
 
 let records: Records;
 /** Looks like the checkout, and takes the files that the commands write. */

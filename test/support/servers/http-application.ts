@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { createApp } from '../../../api/app.ts';
 import type { Authenticate } from '../../../api/auth/authentication.ts';
@@ -10,6 +8,7 @@ import { createHttpServer } from '../../../api/http/server.ts';
 import { createApiMetrics, createRegistry } from '../../../telemetry/metrics.ts';
 import { aCaller } from '../data/a-caller.ts';
 import { until } from '../until.ts';
+import { listenOnLoopback } from './listen.ts';
 
 export type Handle = (request: AnyRequest) => Promise<HandlerResult>;
 
@@ -46,8 +45,7 @@ export const serve = async (
     isDraining: () => draining,
   });
   const server = createHttpServer(app.callback(), { logger: { error: log('error') } });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenOnLoopback(server);
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
@@ -55,7 +53,7 @@ export const serve = async (
   const ended = () =>
     until('the request is logged', () => lines.find(({ msg }) => msg === 'Request'));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // It listens on TCP.
+    url: `http://127.0.0.1:${port}`,
     server,
     drain: () => {
       draining = true;

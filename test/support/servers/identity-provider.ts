@@ -5,9 +5,9 @@ import {
   type IncomingMessage,
   type RequestOptions,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Provider } from 'oidc-provider';
+import { listenOnLoopback } from './listen.ts';
 
 export const client = { id: 'console', secret: 'a-client-secret-of-the-tests' };
 
@@ -17,9 +17,7 @@ const unverified = new Set(['eve']);
 /** A certified OpenID provider on this machine, with its own pages for login and consent. */
 export const startIdentityProvider = async (redirectUri: string) => {
   const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  const port = await listenOnLoopback(server);
   const issuer = new URL(`http://127.0.0.1:${port}`);
   const provider = new Provider(issuer.origin, {
     clients: [{ client_id: client.id, client_secret: client.secret, redirect_uris: [redirectUri] }],

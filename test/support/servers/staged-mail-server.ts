@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { listenOnLoopback } from './listen.ts';
 
 /**
  * How far a mail is. `greeted`: nobody has named it. `named`: the server knows its recipient. `asked`: nothing of its content has
@@ -19,12 +20,11 @@ export const startStagedMailServer = async (
     // A sender that is killed resets its connection.
     converse(socket, { hold, taken: (to) => mails.push(to) }).catch(() => {});
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenOnLoopback(server);
   return {
     /** The recipient of each mail that the server has. */
     mails,
-    port: (server.address() as AddressInfo).port,
+    port,
     async stop() {
       for (const socket of sockets) socket.destroy();
       server.close();
