@@ -29,6 +29,8 @@ const link = { host: 'payments-h', engine: 'payments-e' };
 const forwardingFile = '/proc/sys/net/ipv4/ip_forward';
 const startTimeoutMs = 60_000;
 const cgroup = `payments-compose-${process.pid}`;
+/** Who ends the processes of a run leaves the one with this name: it ends by itself, after the engine. */
+const guardName = 'payments-engine-guard';
 
 const needed = ['dockerd', 'docker', 'debootstrap', 'ip', 'iptables', 'nsenter', 'python3', 'pip'];
 
@@ -61,14 +63,14 @@ export const whyNoEngine = (): string | undefined => {
  * its bridges and firewall rules go with it, and its ports meet no others of this machine.
  */
 export const startEngine = async () => {
+  if (existsSync(`/run/netns/${namespace}`)) await removeNetwork();
   const folder = mkdtempSync(join(tmpdir(), 'payments-engine-'));
-  // Not rmSync, which takes a minute for the files of all images.
-  const closing: (() => unknown)[] = [() => run('rm', ['-rf', folder])];
+  const closing: (() => unknown)[] = [];
   const stop = async () => {
     for (const close of closing.splice(0).toReversed()) await close();
   };
   try {
-    await openNetwork(closing);
+    await openNetwork(folder, closing);
     const plugins = join(folder, 'cli-plugins');
     mkdirSync(plugins);
     const compose = await findGoProgram(dockerCompose, thisMachine());
@@ -135,11 +137,10 @@ const removeNetwork = async () => {
     await run('iptables', ['--wait', '--table', table, '--delete', ...rule]).catch(() => {});
 };
 
-const openNetwork = async (closing: (() => unknown)[]) => {
+const openNetwork = async (folder: string, closing: (() => unknown)[]) => {
   const ip = (...args: string[]) => run('ip', args);
   const iptables = (...args: string[]) => run('iptables', ['--wait', ...args]);
-  if (existsSync(`/run/netns/${namespace}`)) await removeNetwork();
-  closing.push(guardNetwork());
+  closing.push(guardEngine(folder));
   await ip('netns', 'add', namespace);
   await ip('link', 'add', link.host, 'type', 'veth', 'peer', link.engine, 'netns', namespace);
   for (const address of [network.host, ...clientAddresses])
@@ -157,14 +158,20 @@ const openNetwork = async (closing: (() => unknown)[]) => {
 };
 
 /**
- * Starts a shell that removes the network once this process has gone, also when that is killed, and the engine after it.
+ * Starts a shell that ends the engine and its containers, and removes its network, once this process has gone, also when
+ * that is killed. A container is no child of the engine: it outlives an engine that is killed.
  * @returns removes it now
  */
-const guardNetwork = () => {
+const guardEngine = (folder: string) => {
   const script = [
     "trap '' HUP INT TERM",
     'cat',
-    `while [ -n "$(ip netns pids ${namespace})" ]; do sleep 0.2; done`,
+    `for look in $(seq 150); do [ -n "$(ip netns pids ${namespace})" ] || break; sleep 0.2; done`,
+    `for pid in $(ip netns pids ${namespace}) $(find /sys/fs/cgroup -path '*/${cgroup}/*' -name cgroup.procs -exec cat {} + | sort -u)`,
+    'do kill -KILL "$pid"; done',
+    'sleep 1',
+    `while read -r _ folder _; do case $folder in "$1"/*) umount -l "$folder";; esac; done < /proc/mounts`,
+    'rm -rf "$1"',
     `ip netns del ${namespace}`,
     `ip link del ${link.host}`,
     ...rules.map(
@@ -174,7 +181,7 @@ const guardNetwork = () => {
     // A group that was never used goes at once; one of the engine's own when it is empty.
     `find /sys/fs/cgroup -depth -type d -path '*/${cgroup}*' -exec rmdir {} ';'`,
   ];
-  const guard = spawn('sh', ['-c', script.join('\n')], {
+  const guard = spawn('sh', ['-c', script.join('\n'), guardName, folder], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });

@@ -15,7 +15,7 @@ const everyMs = 1_000;
 const signals = [
   ['SIGINT', 5_000],
   ['SIGTERM', 25_000],
-  ['SIGKILL', 1_000],
+  ['SIGKILL', 60_000],
 ] as const;
 
 const [parent = '', folder = ''] = process.argv.slice(2);
@@ -33,10 +33,12 @@ const look = () => {
   for (const [pid, start] of started) if (startTimeOf(pid) !== start) started.delete(pid);
 };
 
-/** Watchdogs of further runs end by themselves, after what they watch. */
+/** They end by themselves, after what they watch: the watchdogs of further runs, the guard of tools/compose/engine.ts. */
+const watching = [import.meta.filename, 'payments-engine-guard'];
+
 const signalAll = (signal: NodeJS.Signals) => {
   for (const pid of started.keys())
-    if (!commandLineOf(pid).includes(import.meta.filename))
+    if (!watching.some((name) => commandLineOf(pid).includes(name)))
       try {
         process.kill(pid, signal);
       } catch {
