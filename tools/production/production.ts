@@ -9,6 +9,7 @@ import { startProgram } from '../../stack/processes.ts';
 import type { ServerPrograms } from '../../stack/temporal/program.ts';
 import { bundleWorkflows } from '../../stack/workflow-bundle.ts';
 import { startTcpProxy } from '../../test/support/servers/tcp-proxy.ts';
+import { serviceCompileCache } from './compile-cache.ts';
 import { createMember, type Member, type MemberOptions } from './member.ts';
 import { programs, runProgram } from './programs.ts';
 import {
@@ -210,7 +211,7 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
       DATABASE_URL: (await through('postgres', databaseUrl)).href,
       PUBLIC_BASE_URL: proxy.url,
       METRICS_PORT: '0',
-      NODE_COMPILE_CACHE: join(folder, 'compile-cache'),
+      NODE_COMPILE_CACHE: serviceCompileCache,
     };
     const bringUpProgram = (part: 'api' | 'worker', name: string, own: Record<string, string>) => {
       const log = openLog(logs, name);

@@ -6,7 +6,6 @@ import { createGateways } from '../../../postgres/gateways.ts';
 import { startZibal } from '../../fakes/zibal.ts';
 import { createJourney, type Answer, type Journey } from '../../support/service/journey.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
-import { refund } from '../../support/service/refunds.ts';
 import { startService } from '../../support/service/service.ts';
 import { addStripe, noticeOf } from '../../support/service/stripe-account.ts';
 import { until } from '../../support/until.ts';
@@ -221,7 +220,8 @@ const requestsOf = (
     getReplay: () => journey.request('GET', `/api/v1/replays/${replayId}`),
     stopReplay: () => journey.request('POST', `/api/v1/replays/${replayId}/stop`),
     cancel: () => journey.request('POST', `/api/v1/payments/${id}/cancel`),
-    refund: () => refund(journey, id),
+    refund: () =>
+      journey.request('POST', `/api/v1/payments/${id}/refunds`, {}, { 'idempotency-key': 'r' }),
     listRefundsOf: () => journey.request('GET', `/api/v1/payments/${id}/refunds`),
     listRefunds: () => journey.request('GET', '/api/v1/refunds'),
     listGateways: () => journey.request('GET', '/api/v1/gateways'),

@@ -11,6 +11,7 @@ import { startPostgres } from '../../../stack/postgres.ts';
 import { thisMachine } from '../../../stack/programs/machine.ts';
 import { findTemporal } from '../../../stack/temporal/program.ts';
 import { bundleWorkflows } from '../../../stack/workflow-bundle.ts';
+import { serviceCompileCache } from '../../../tools/production/compile-cache.ts';
 import { compileCache } from './compile-cache.ts';
 import { copyCluster } from './cluster.ts';
 import { startSharedService } from './shared-service.ts';
@@ -64,7 +65,8 @@ export default async ({ config, provide, vitest }: TestProject) => {
   started.defer(() => temporal.stop());
   const namespaces = join(folder, 'namespaces');
   const turns = join(folder, 'turns');
-  for (const path of [namespaces, turns, compileCache]) mkdirSync(path, { recursive: true });
+  for (const path of [namespaces, turns, compileCache, serviceCompileCache])
+    mkdirSync(path, { recursive: true });
   const workflowBundle = await bundling;
   const service = await startSharedService({
     postgresUrl: postgres.url,

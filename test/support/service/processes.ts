@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type RunningProcess, startProgram } from '../../../stack/processes.ts';
-import { compileCache } from '../runner/compile-cache.ts';
+import { serviceCompileCache } from '../../../tools/production/compile-cache.ts';
 import { onFewCores } from '../runner/on-few-cores.ts';
 
 /** A process of the service that a test can kill and restart. */
@@ -33,7 +33,7 @@ export const createProcess = (
       running = await startProgram({
         name,
         args: [...onFewCores, join(import.meta.dirname, '../../..', entry)],
-        env: { ...env, NODE_COMPILE_CACHE: compileCache },
+        env: { ...env, NODE_COMPILE_CACHE: serviceCompileCache },
         stopMs: 15_000,
         log: { path: '(in the test)', write: (line) => lines.push(line) },
       });

@@ -16,6 +16,7 @@ import { removeFolder } from '../remove-folder.ts';
 import { readStackConfig } from '../../../config.ts';
 import type { ConnectionFile } from '../../../stack/connection-file.ts';
 import { readProcessTable } from '../../../stack/process-table.ts';
+import { serviceCompileCache } from '../../../tools/production/compile-cache.ts';
 import { copyCluster } from '../runner/cluster.ts';
 import { compileCache } from '../runner/compile-cache.ts';
 import { until } from '../until.ts';
@@ -37,7 +38,7 @@ export const prepare = (dataDir: string): string => {
   copyCluster(inject('postgresTemplate'), join(dataDir, 'postgres'));
   const bundle = inject('workflowBundle');
   cpSync(bundle, join(dataDir, 'bundles', basename(bundle)));
-  symlinkSync(compileCache, join(dataDir, 'compile-cache'));
+  symlinkSync(serviceCompileCache, join(dataDir, 'compile-cache'));
   return dataDir;
 };
 

@@ -215,7 +215,12 @@ it.each([
     '{"merchant":"hidden"}',
     'The merchant does not belong to a sandbox account.',
   ],
-  ['payping', 'live', '{"testToken":"hidden"}', 'The token is not named as one of a live account.'],
+  [
+    'payping',
+    'live',
+    '{"testToken":"hidden-hidden"}',
+    'The token is not named as one of a live account.',
+  ],
   ['zibal', 'live', '{"merchant":"m","baseUrl":"https://hidden/"}', 'on loopback only.'],
   ['sandbox', 'live', '{}', 'The sandbox driver moves no real money, so it cannot be live.'],
 ] as const)(
