@@ -65,18 +65,23 @@ it.each<Case>([
   ['stripe', 'sandbox', { secretKey: 'sk_test_0123' }, host.stripe, session('test'), page],
   ['stripe', 'live', { secretKey: 'sk_live_0123' }, host.stripe, session('live'), page],
 ])(
-  "%s, %s: calls the provider's own host by default, and redirects the payer there",
+  "%s, %s: calls the provider's own host with its credentials, and redirects the payer there",
   async (driver, kind, credentials, at, response, end) => {
     const agent = new MockAgent();
     agent.disableNetConnect();
+    let sent = '';
     agent
       .get(at)
       .intercept({ path: () => true, method: 'POST' })
-      .reply(200, response);
+      .reply(({ headers, body }) => {
+        sent = JSON.stringify([headers, body]);
+        return { statusCode: 200, data: response };
+      });
     const adapter = adapterOf(driver, { kind, credentials }, { sendWith: agent });
     const currency = driver === 'stripe' ? 'EUR' : 'IRR';
     const opening = await adapter.open(aGatewayPayment({ amount: 150_000, currency }));
     if (opening.result !== 'opened') throw new Error(`${opening.message}`);
+    expect(sent).toContain(Object.values(credentials)[0]);
     const { url } = opening.redirect;
     expect([new URL(url).origin, url.endsWith(end)]).toEqual([new URL(end, at).origin, true]);
   },

@@ -7,11 +7,15 @@ import { aGatewayPayment } from '../../support/gateways/fixture.ts';
 
 const payment = { ...aGatewayPayment({ amount: 1_250, currency: 'EUR' }), reference: 'r1' };
 
-const observe = (adapter: Partial<GatewayAdapter>) => {
+const observe = (adapter: Partial<GatewayAdapter>, listen = async () => {}) => {
   const exchanges: GatewayExchange[] = [];
   const notCalled = () => Promise.reject(new Error('not called'));
   const whole = { open: notCalled, verify: notCalled, inquire: notCalled, ...adapter };
-  return { exchanges, gateway: observed(whole, (exchange) => exchanges.push(exchange)) };
+  const gateway = observed(whole, (exchange) => {
+    exchanges.push(exchange);
+    return listen();
+  });
+  return { exchanges, gateway };
 };
 
 it('returns the result of a call after the listener got its exchange', async () => {
@@ -45,14 +49,8 @@ it.each([
 
 it('waits for the listener before it returns', async () => {
   const written = Promise.withResolvers<void>();
-  const { open } = observed(
-    {
-      open: async () => ({ result: 'refused', code: null, message: null }),
-      verify: async () => ({ state: 'waiting' }),
-      inquire: async () => ({ state: 'waiting' }),
-    },
-    () => written.promise,
-  );
+  const refused = async () => ({ result: 'refused', code: null, message: null }) as const;
+  const { open } = observe({ open: refused }, () => written.promise).gateway;
   let returned = false;
   const opening = open(payment).then(() => (returned = true));
   await new Promise(setImmediate);

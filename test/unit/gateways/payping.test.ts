@@ -1,5 +1,4 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import { aGatewayPayment } from '../../support/gateways/fixture.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
 import { payping } from '../../support/gateways/payping.ts';
@@ -44,17 +43,6 @@ describe('payping', () => {
     });
   });
 
-  it('stays processing until the verification succeeds', async () => {
-    const payment = await opened();
-    provider().pay(payment.reference);
-    provider().verifyStatuses.push(202, 502);
-    const states = [1, 2, 3].map(() => async () => (await adapter().verify(payment)).state);
-    expect(await states[0]?.()).toBe('processing');
-    expect(await states[1]?.()).toBe('processing');
-    expect(await states[2]?.()).toBe('paid');
-    expect(provider().book.get(payment.reference)).toMatchObject({ verified: 1 });
-  });
-
   it.each([
     ['capitalised', (name: string) => name.charAt(0).toUpperCase() + name.slice(1)],
     ['in lower case', (name: string) => name.toLowerCase()],
@@ -76,27 +64,5 @@ describe('payping', () => {
     provider().spellAs((name) => (/^(amount|paymentStatus)$/.test(name) ? name : `another${name}`));
     onTestFinished(() => provider().spellAs((name) => name));
     expect(await adapter().inquire(payment)).toEqual({ state: 'waiting' });
-  });
-
-  it('reverses once, however often it is told', async () => {
-    const payment = await opened();
-    expect(await adapter().reverse?.(payment)).toMatchObject({ result: 'refused', code: null });
-    provider().pay(payment.reference);
-    await adapter().verify(payment);
-    expect(await adapter().reverse?.(payment)).toEqual({ result: 'reversed' });
-    // The document has no code for it.
-    await expect(adapter().reverse?.(payment)).rejects.toThrow(GatewayUnavailable);
-    provider().fail('lost', /reverse/);
-    await expect(adapter().reverse?.(payment)).rejects.toThrow(GatewayUnavailable);
-    expect(provider().book.get(payment.reference)).toMatchObject({ charged: 1, reversed: 1 });
-  });
-});
-
-describe('payping, live', () => {
-  const live = aProvider(payping, 'live');
-
-  it('opens with the live token', async () => {
-    const [call] = await live.callsOf(() => live.opened());
-    expect(call?.headers.authorization).toBe('bearer live-token-0123456789');
   });
 });

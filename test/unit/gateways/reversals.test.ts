@@ -11,7 +11,7 @@ const at = { payping: aProvider(payping), zarinpal: aProvider(zarinpal) };
 describe.each(['payping', 'zarinpal'] as const)(
   '%s: a refund that undoes the payment',
   (driver) => {
-    const { adapter, paid, provider } = at[driver];
+    const { adapter, opened, paid, provider } = at[driver];
     const refund = (payment: OpenedPayment, isReversible: boolean) =>
       adapter().refund!(payment, aGatewayRefund(payment.amount, isReversible));
     const reversedOf = ({ reference }: OpenedPayment) => provider().book.get(reference)?.reversed;
@@ -27,6 +27,11 @@ describe.each(['payping', 'zarinpal'] as const)(
       if (driver === 'payping') await expect(again).rejects.toThrow(GatewayUnavailable);
       else expect(await again).toMatchObject({ result: 'accepted' });
       expect(reversedOf(payment)).toBe(1);
+    });
+
+    it('is refused while nobody has paid', async () => {
+      const code = driver === 'payping' ? null : '-61';
+      expect(await adapter().reverse!(await opened())).toMatchObject({ result: 'refused', code });
     });
 
     it('is refused after its time, without the credentials of another way', async () => {

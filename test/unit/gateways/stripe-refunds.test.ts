@@ -69,19 +69,6 @@ describe('stripe, refunds', () => {
     );
     expect(calls.length).toBeLessThan(20);
   });
-
-  it('reverses late money for good only when the refund has succeeded', async () => {
-    const payment = await paid();
-    provider().refundsAre('pending');
-    expect(await adapter().reverse?.(payment)).toEqual({ result: 'pending' });
-    provider().refundsAre();
-    expect(await adapter().inquire(payment)).toEqual({ state: 'processing' });
-    provider().moveRefunds(payment.reference, 'failed', 'unknown');
-    expect(await adapter().inquire(payment)).toMatchObject({ state: 'paid' });
-    const later = adapter({ now: () => new Date(Date.now() + 60_000) });
-    expect(await later.reverse?.(payment)).toEqual({ result: 'reversed' });
-    expect(await adapter().inquire(payment)).toMatchObject({ failureCode: 'payment_reversed' });
-  });
 });
 
 describe('a hostile list of refunds is no answer', () => {

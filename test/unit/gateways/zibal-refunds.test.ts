@@ -36,12 +36,9 @@ describe('zibal, refunds', () => {
     const known = { reference, amount: 60_000 };
     const [first] = provider().of(payment.reference);
     expect(await list()).toMatchObject([{ ...known, state: 'succeeded' }]);
-    for (const [state, expected] of [
-      ['1', 'pending'],
-      ['3', 'pending'],
-    ] as const) {
+    for (const state of ['1', '3']) {
       first!.state = state;
-      expect(await list()).toMatchObject([{ ...known, state: expected }]);
+      expect(await list()).toMatchObject([{ ...known, state: 'pending' }]);
     }
   });
 

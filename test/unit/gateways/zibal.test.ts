@@ -45,12 +45,3 @@ describe('zibal', () => {
     expect(adapter().reverse).toBeUndefined();
   });
 });
-
-describe('zibal, live', () => {
-  const live = aProvider(zibal, 'live');
-
-  it('opens with the live merchant', async () => {
-    const [call] = await live.callsOf(() => live.opened());
-    expect(call?.json['merchant']).toBe('live-merchant');
-  });
-});
