@@ -1,6 +1,7 @@
 import {
   entryIn,
   newEntry,
+  newScript,
   startFakeProvider,
   type Entry,
   type Provider,
@@ -12,14 +13,10 @@ export const startPayping = async () => {
   const book = new Map<string, Entry>();
   /** HTTP statuses of the next verifications. */
   const verifyStatuses: number[] = [];
-  let dislikesPayers = false;
-  /** Refusals of the next calls, by operation. */
-  const refusals = new Map<string, Refused[]>();
-  let scripted: { name: string; response: FakeResponse } | undefined;
+  const script = newScript<Refused>(book);
   let conflictHasPayment = true;
   let wages: object = { payerWage: 0, businessWage: 0 };
   let mistakenFor: string | undefined;
-  let moved: { reference: string; state: string } | undefined;
   /** Refund status by payment code: 1 waits, 2 is complete, 3 has failed. */
   const refunds = new Map<string, number>();
   let spell = (name: string) => name;
@@ -97,15 +94,9 @@ export const startPayping = async () => {
     if (!headers.authorization?.startsWith('bearer ')) return problem(401, 0);
     const [, code] = method === 'GET' ? (/^\/v1\/report\/([^/?]+)$/.exec(path) ?? []) : [];
     const name = code === undefined ? path.replace(/^\/v3\/pay\/?/, '') : 'report';
-    const refused = refusals.get(name)?.shift();
-    if (name === 'verify' && moved) entryIn(book, moved.reference).state = moved.state;
-    if (name === 'verify') moved = undefined;
-    if (scripted?.name === name) {
-      const { response } = scripted;
-      scripted = undefined;
-      return response;
-    }
-    if (dislikesPayers && json['payerIdentity'] !== undefined) {
+    const { response, refusal: refused } = script.next(name);
+    if (response) return response;
+    if (script.dislikesPayers() && json['payerIdentity'] !== undefined) {
       const title = `payerIdentity ${JSON.stringify(json['payerIdentity'])} of ${JSON.stringify(json['payerName'])} is invalid`;
       return { status: 400, body: { title, status: 400, metaData: { code: 101, errors: [] } } };
     }
@@ -121,17 +112,9 @@ export const startPayping = async () => {
 
   return {
     ...server,
+    ...script.controls,
     book,
     verifyStatuses,
-    refuse: (name: string, ...replies: Refused[]) => void refusals.set(name, replies),
-    /** Whether it refuses the data of payers, and quotes them. */
-    dislikePayers: (does: boolean) => {
-      dislikesPayers = does;
-    },
-    /** Responds to the next call of this name, and does nothing. */
-    respondOnce(name: string, response: FakeResponse) {
-      scripted = { name, response };
-    },
     /** Sets whether the response "already verified" includes the payment. */
     setConflict: (hasPayment: boolean) => {
       conflictHasPayment = hasPayment;
@@ -139,10 +122,6 @@ export const startPayping = async () => {
     /** The response to the next verification is about this payment. */
     mistakeOnce: (paymentId: string) => {
       mistakenFor = paymentId;
-    },
-    /** Sets this state just before the next verification. */
-    moveBeforeNextVerify(reference: string, state: string) {
-      moved = { reference, state };
     },
     /** The fields of verifications and reports about its wages. */
     tellWages(told: object) {
@@ -158,9 +137,6 @@ export const startPayping = async () => {
       if (entry.state !== '0' && entry.state !== '2') return;
       entry.state = '5';
       entry.charged += 1;
-    },
-    move(reference: string, state: string) {
-      entryIn(book, reference).state = state;
     },
     back(reference: string) {
       const { returnUrl, state, trackingCode, amount, paymentId } = entryIn(book, reference);

@@ -190,3 +190,41 @@ export const entryIn = (book: ReadonlyMap<string, Entry>, reference: string): En
   if (!entry) throw new Error(`The provider has no payment ${reference}`);
   return entry;
 };
+
+/** What a test has a provider do at its next calls, by the name of the operation. */
+export const newScript = <Refusal>(book: ReadonlyMap<string, Entry>) => {
+  const refusals = new Map<string, Refusal[]>();
+  const responses = new Map<string, FakeResponse>();
+  let dislikesPayers = false;
+  let moved: { reference: string; state: string } | undefined;
+  const move = (reference: string, state: string) => {
+    entryIn(book, reference).state = state;
+  };
+  return {
+    dislikesPayers: () => dislikesPayers,
+    /** What the test has this call get instead of the answer of the provider. */
+    next(name: string) {
+      if (name === 'verify' && moved) move(moved.reference, moved.state);
+      if (name === 'verify') moved = undefined;
+      const response = responses.get(name);
+      responses.delete(name);
+      return { response, refusal: refusals.get(name)?.shift() };
+    },
+    /** For the test. */
+    controls: {
+      move,
+      /** Refuses the next calls of an operation. */
+      refuse: (name: string, ...next: Refusal[]) => void refusals.set(name, next),
+      /** The next call of an operation gets this response and has no effect. */
+      respondOnce: (name: string, response: FakeResponse) => void responses.set(name, response),
+      /** Whether it refuses the data of payers, and quotes them. */
+      dislikePayers: (does: boolean) => {
+        dislikesPayers = does;
+      },
+      /** Sets this state just before the next verification. */
+      moveBeforeNextVerify: (reference: string, state: string) => {
+        moved = { reference, state };
+      },
+    },
+  };
+};

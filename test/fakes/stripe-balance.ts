@@ -1,7 +1,11 @@
 import type { FakeResponse } from './server.ts';
 
-/** The longest page. */
-export const pageMax = 100;
+/** A page of a list as Stripe shows it. */
+export const pageOf = (all: readonly { id: string }[], query: URLSearchParams): FakeResponse => {
+  const after = all.findIndex(({ id }) => id === query.get('starting_after')) + 1;
+  const data = all.slice(after, after + Math.min(Number(query.get('limit')), 100));
+  return { body: { object: 'list', data, has_more: after + data.length < all.length } };
+};
 
 /** A transaction of the balance. */
 export interface Transaction extends Labels {
@@ -58,10 +62,10 @@ export const newStripeBalance = (ofPayments: () => Transaction[]) => {
     const payout = query.get('payout');
     if (payout !== null) {
       const ids = new Set(payouts.get(payout)?.paidOut);
-      const all = transactions().filter(({ id }) => ids.has(id));
-      const after = all.findIndex(({ id }) => id === query.get('starting_after')) + 1;
-      const data = all.slice(after, after + Math.min(Number(query.get('limit')), pageMax));
-      return { body: { object: 'list', data, has_more: after + data.length < all.length } };
+      return pageOf(
+        transactions().filter(({ id }) => ids.has(id)),
+        query,
+      );
     }
     if (query.get('expand[]') !== 'data.source')
       throw new Error('Without it the source is an id only');
@@ -71,7 +75,6 @@ export const newStripeBalance = (ofPayments: () => Transaction[]) => {
       .filter(({ id, created }) => !hidden.has(id) && created >= from && created < to)
       .toSorted((one, other) => one.created - other.created)
       .toReversed();
-    const after = all.findIndex(({ id }) => id === query.get('starting_after')) + 1;
     if (bookFault === 'empty') return { body: { object: 'list', data: [], has_more: true } };
     if (bookFault === 'repeats')
       return { body: { object: 'list', data: all.slice(0, 3), has_more: true } };
@@ -79,8 +82,7 @@ export const newStripeBalance = (ofPayments: () => Transaction[]) => {
       const made = { ...all[0], id: `txn_made_${(pagesMade += 1)}` };
       return { body: { object: 'list', data: [made], has_more: true } };
     }
-    const data = all.slice(after, after + Math.min(Number(query.get('limit')), pageMax));
-    return { body: { object: 'list', data, has_more: after + data.length < all.length } };
+    return pageOf(all, query);
   };
 
   /** Half of each amount is pending. */

@@ -1,8 +1,9 @@
 import { newRefundBook, type RefundEntry } from './refunds.ts';
-import { newStripeBalance, pageMax, type Labels, type Transaction } from './stripe-balance.ts';
+import { newStripeBalance, pageOf, type Labels, type Transaction } from './stripe-balance.ts';
 import {
   entryIn,
   newEntry,
+  newScript,
   startFakeProvider,
   type Call,
   type Entry,
@@ -23,7 +24,7 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
   /** Refusals of the next calls, by the end of the path. */
   const refused = new Map<string, Refused[]>();
   let livemode = mode === 'live';
-  let dislikesPayers = false;
+  const { dislikesPayers, controls } = newScript(book);
   let confusesRefund = false;
   let lastError: object | null = null;
   let mistakenFor: string | undefined;
@@ -168,10 +169,8 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
     const intent = query.get('payment_intent');
     const [id = ''] = [...book].find(([, one]) => one.trackingCode === intent) ?? [];
     const all = refundBook.of(id).map(shown).toReversed();
-    const after = all.findIndex((each) => each.id === query.get('starting_after')) + 1;
-    const data = all.slice(after, after + Math.min(Number(query.get('limit')), pageMax));
     if (refundsRepeat) return { body: { object: 'list', data: all.slice(0, 1), has_more: true } };
-    return { body: { object: 'list', data, has_more: after + data.length < all.length } };
+    return pageOf(all, query);
   };
 
   /** What payments moved: charges, refunds, and refunds that came back. */
@@ -222,7 +221,7 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
       return refusal(401, 'invalid_request_error', 'api_key_invalid');
     const { pathname } = new URL(call.path, 'http://stripe');
     const email = call.form.get('customer_email');
-    if (dislikesPayers && email !== null) {
+    if (dislikesPayers() && email !== null) {
       const message = `Invalid email address: ${email}`;
       const error = { type: 'invalid_request_error', code: 'email_invalid', message };
       return { status: 400, body: { error: { ...error, param: 'customer_email' } } };
@@ -250,10 +249,8 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
     charge,
     charges,
     book,
-    /** Whether it refuses the data of payers, and quotes them. */
-    dislikePayers: (does: boolean) => {
-      dislikesPayers = does;
-    },
+    dislikePayers: controls.dislikePayers,
+    move: controls.move,
     /** Refuses the next calls to paths with this end. */
     refuse: (path: string, ...replies: Refused[]) => void refused.set(path, replies),
     /** The next answer to a refund is about another payment. */
@@ -293,9 +290,6 @@ export const startStripe = async ({ mode = 'test', host }: Options = {}) => {
       entry.state = 'complete paid succeeded';
       entry.charged += 1;
       charge(entry);
-    },
-    move(reference: string, state: string) {
-      entryIn(book, reference).state = state;
     },
     back(reference: string) {
       const { returnUrl, card: cancelUrl, state } = entryIn(book, reference);

@@ -2,6 +2,7 @@ import { newRefundBook } from './refunds.ts';
 import {
   entryIn,
   newEntry,
+  newScript,
   startFakeProvider,
   type Entry,
   type Provider,
@@ -16,13 +17,8 @@ export interface Options {
 /** ZarinPal v4: two-step, GET return, and types that change on failure. */
 export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
   const book = new Map<string, Entry>();
-  let dislikesPayers = false;
-  /** Refusals of the next calls, by operation. */
-  const refusals = new Map<string, number[]>();
-  /** Responses to the next calls, by operation. */
-  const replies = new Map<string, object>();
+  const script = newScript<number>(book);
   let forgetsRefId = false;
-  let moved: { reference: string; state: string } | undefined;
   /** A text in the sample of the documentation, a number in the table above it. */
   let listCode: unknown = '100';
 
@@ -167,24 +163,22 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
     if (method !== 'POST' || !Object.hasOwn(operations, name)) return undefined;
     if (!/^[\da-f-]{36}$/i.test(String(json['merchant_id'])))
       return refusal(-9, 'The merchant id must be 36 characters.');
-    if (name === 'verify' && moved) entryIn(book, moved.reference).state = moved.state;
-    if (name === 'verify') moved = undefined;
-    const body = replies.get(name);
-    if (body && replies.delete(name)) return { body };
+    const { response, refusal: code } = script.next(name);
+    if (response) return response;
     const { mobile, email } = Object(json['metadata']) as Record<string, string | undefined>;
     const disliked = mobile ?? email;
-    if (dislikesPayers && name === 'request' && disliked !== undefined) {
+    if (script.dislikesPayers() && name === 'request' && disliked !== undefined) {
       const field = mobile === undefined ? 'metadata.email' : 'metadata.mobile';
       const validations = [{ [field]: `The ${field} ${disliked} is not valid.` }];
       const message = `The input params invalid: ${disliked}`;
       return { status: 422, body: { data: [], errors: { code: -9, message, validations } } };
     }
-    const code = refusals.get(name)?.shift();
     return code === undefined ? operations[name]?.(json) : refusal(code, 'Refused.');
   });
 
   return {
     ...server,
+    ...script.controls,
     ...refundBook,
     book,
     payouts,
@@ -192,31 +186,19 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
     refuseRefunds: (error: typeof refundError) => {
       refundError = error;
     },
-    refuse: (name: string, ...codes: number[]) => void refusals.set(name, codes),
-    /** The next call of an operation gets this response and has no effect. */
-    /** Whether it refuses the data of payers, and quotes them. */
-    dislikePayers: (does: boolean) => {
-      dislikesPayers = does;
-    },
-    replyOnce: (name: string, body: object) => void replies.set(name, body),
+    /** The next call of an operation gets this body and has no effect. */
+    replyOnce: (name: string, body: object) => script.controls.respondOnce(name, { body }),
     listCodeAs: (code: unknown) => {
       listCode = code;
     },
     forgetRefIdOnce: () => {
       forgetsRefId = true;
     },
-    /** Sets this state just before the next verification. */
-    moveBeforeNextVerify(reference: string, state: string) {
-      moved = { reference, state };
-    },
     pay(reference: string) {
       const entry = entryIn(book, reference);
       if (entry.state !== 'IN_BANK') return;
       entry.state = 'PAID';
       entry.charged += 1;
-    },
-    move(reference: string, state: string) {
-      entryIn(book, reference).state = state;
     },
     back(reference: string) {
       const { returnUrl, state } = entryIn(book, reference);

@@ -2,6 +2,7 @@ import { newRefundBook } from './refunds.ts';
 import {
   entryIn,
   newEntry,
+  newScript,
   startFakeProvider,
   type Entry,
   type Provider,
@@ -21,11 +22,8 @@ interface Payout {
 /** Zibal: two-step, shows a cancel, and responds "already verified" without number and amount. */
 export const startZibal = async () => {
   const book = new Map<string, Entry>();
-  /** Refusals of the next calls, by operation. */
-  const refusals = new Map<string, number[]>();
-  let dislikesPayers = false;
+  const script = newScript<number>(book);
   let raced: string | undefined;
-  let moved: { reference: string; state: string } | undefined;
   let mistakenFor: string | undefined;
   let refNumberAs: (text: string) => unknown = Number;
   let wage: unknown = 0;
@@ -150,13 +148,11 @@ export const startZibal = async () => {
     const [, name = ''] = /^\/v1\/(\w+)$/.exec(path) ?? [];
     if (method !== 'POST' || !Object.hasOwn(operations, name)) return undefined;
     if (json['merchant'] !== 'zibal' && json['merchant'] !== 'live-merchant') return result(102);
-    if (dislikesPayers && json['mobile'] !== undefined)
+    if (script.dislikesPayers() && json['mobile'] !== undefined)
       return {
         body: { result: 106, message: `The mobile ${JSON.stringify(json['mobile'])} is invalid` },
       };
-    const code = refusals.get(name)?.shift();
-    if (name === 'verify' && moved) entryIn(book, moved.reference).state = moved.state;
-    if (name === 'verify') moved = undefined;
+    const { refusal: code } = script.next(name);
     if (name === 'verify' && raced !== undefined) {
       operations['verify']?.({ trackId: Number(raced) });
       raced = undefined;
@@ -166,13 +162,10 @@ export const startZibal = async () => {
 
   return {
     ...server,
+    ...script.controls,
     ...refundBook,
     book,
     payouts,
-    /** Whether it refuses the data of payers, and quotes them. */
-    dislikePayers: (does: boolean) => {
-      dislikesPayers = does;
-    },
     /** Refuses the next refunds with this result, until it is undefined. */
     refuseRefunds: (code: number | undefined) => {
       refundResult = code;
@@ -185,7 +178,6 @@ export const startZibal = async () => {
     reverseQuickly: (does: boolean) => {
       reversesQuickly = does;
     },
-    refuse: (name: string, ...codes: number[]) => void refusals.set(name, codes),
     /** Another call verifies the payment just before the next verification. */
     verifyBeforeNextVerify(reference: string) {
       raced = reference;
@@ -200,18 +192,11 @@ export const startZibal = async () => {
     refNumberAs: (form: (text: string) => unknown) => {
       refNumberAs = form;
     },
-    /** Sets this state just before the next verification. */
-    moveBeforeNextVerify(reference: string, state: string) {
-      moved = { reference, state };
-    },
     pay(reference: string) {
       const entry = entryIn(book, reference);
       if (entry.state !== '-1') return;
       entry.state = '2';
       entry.charged += 1;
-    },
-    move(reference: string, state: string) {
-      entryIn(book, reference).state = state;
     },
     back(reference: string) {
       const { returnUrl, state, paymentId } = entryIn(book, reference);
