@@ -11,15 +11,15 @@ const wrong = (nth: number) => `svc_test_${String(nth).padStart(43, '0')}`;
 
 /** Authentication with a database that answers on command, and the lines that it logs. */
 const anApi = () => {
-  const lookups: { token: string; answer: (caller: Caller | undefined) => void }[] = [];
+  const lookups: { token: string; answer: PromiseWithResolvers<Caller | undefined> }[] = [];
   const lines: unknown[] = [];
   let time = 0;
   const authenticate = createAuthenticate({
     tokens: {
       authenticate(token) {
-        const { promise, resolve } = Promise.withResolvers<Caller | undefined>();
-        lookups.push({ token, answer: resolve });
-        return promise;
+        const answer = Promise.withResolvers<Caller | undefined>();
+        lookups.push({ token, answer });
+        return answer.promise;
       },
     },
     failures: createRateLimiter({ perMinute: 20, now: () => time }),
@@ -35,7 +35,7 @@ const anApi = () => {
   };
   const answerLookups = () => {
     for (const { token, answer } of lookups.splice(0))
-      answer([good, otherGood].includes(token) ? aCaller() : undefined);
+      answer.resolve([good, otherGood].includes(token) ? aCaller() : undefined);
   };
   const request = async (token: string, address?: string) => {
     const result = start(token, address);
@@ -49,9 +49,12 @@ const anApi = () => {
     answerLookups,
     request,
     nextMinute: () => (time += 60_000),
-    async reachLimit() {
-      for (let nth = 1; nth <= 20; nth += 1)
-        expect(await request(wrong(nth))).toBe('INVALID_TOKEN');
+    /** Within its limit an address has as many lookups at a time as it wants. */
+    async reachLimit(address?: string) {
+      const requests = Array.from({ length: 20 }, (_, nth) => start(wrong(nth), address));
+      expect(lookups).toHaveLength(20);
+      answerLookups();
+      expect(new Set(await Promise.all(requests))).toEqual(new Set(['INVALID_TOKEN']));
     },
   };
 };
@@ -70,6 +73,19 @@ describe('an address at its limit of failures', () => {
     }
     expect(new Set(await Promise.all(requests))).toEqual(new Set(['RATE_LIMITED']));
     expect(lookups).toHaveLength(0);
+  });
+
+  it('delays no other address, and a slot passes on after a lookup that fails', async () => {
+    const { start, lookups, answerLookups, reachLimit } = anApi();
+    for (const address of ['192.0.2.1', '192.0.2.2']) await reachLimit(address);
+    const requests = [1, 2, 3, 4, 5].map((nth) => start(wrong(nth)));
+    requests.push(start(wrong(6), '192.0.2.2'));
+    expect(lookups).toHaveLength(5);
+    lookups.shift()?.answer.reject(Object.assign(new Error('It failed'), { code: 'FAILED' }));
+    expect(await requests[0]).toBe('FAILED');
+    await until('the slot passes on', () => lookups.length === 5);
+    answerLookups();
+    expect(new Set(await Promise.all(requests.slice(1)))).toEqual(new Set(['RATE_LIMITED']));
   });
 
   it('adds one line to the log for the rest of its minute', async () => {

@@ -49,15 +49,6 @@ const within = async <T>(answer: Promise<T>, ms = 30_000): Promise<T | 'none'> =
 const ends = (ms: number) => `waits_until=${Date.now() + ms}`;
 
 describe('a payer who waits for a worker that hangs', () => {
-  it('sees a page that reloads at the checkout', async () => {
-    const { checkout } = waitingFor();
-    expect(await within(checkout(browser))).toMatchObject({
-      status: 202,
-      headers: { refresh: '3' },
-      body: expect.stringContaining('One moment'),
-    });
-  });
-
   it('sees a page that reloads after the return, which goes on meanwhile', async () => {
     const { comeBack, payment, verified } = waitingFor();
     const redirect = await within(comeBack(browser, 'Authority=A%261&Status=OK'));

@@ -17,11 +17,6 @@ const aStart = (fields: Partial<Payment> = {}): Payment & VerifyStart => ({
 const verifyWith = (verify: WorkflowCalls['verify']) => createVerifier({ workflows: { verify } });
 
 describe('the verifier', () => {
-  it('returns the result of the workflow', async () => {
-    const verify = verifyWith(async () => ({ kind: 'processing' }));
-    expect(await verify(aStart(), { returned: true })).toEqual({ kind: 'processing' });
-  });
-
   it.each([
     ['pending', false, false],
     ['pending', true, true],

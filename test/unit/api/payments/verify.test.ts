@@ -38,12 +38,6 @@ const verifyWith = async (
   return handle(request as AnyRequest); // The fields that the handler reads.
 };
 
-it('returns the recorded payment after a verification without an outcome', async () => {
-  const { status, body } = await verifyWith({ kind: 'waiting' });
-  expect(status).toBe(200);
-  expect(JSON.parse(String(body))).toMatchObject({ status: 'pending' });
-});
-
 it('answers 502 when the gateway gave no answer', async () => {
   await expect(verifyWith({ kind: 'unknown' })).rejects.toMatchObject({
     code: 'GATEWAY_UNAVAILABLE',
