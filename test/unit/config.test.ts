@@ -5,7 +5,6 @@ import {
   readAdminConfig,
   readApiConfig,
   readConsoleConfig,
-  readStackConfig,
   readWorkerConfig,
 } from '../../config.ts';
 import { SetupError } from '../../process.ts';
@@ -40,26 +39,14 @@ const aFile = (text: string): string => {
 };
 
 describe('the configuration', () => {
-  it('is one frozen object with its defaults', () => {
+  // test/unit/docs/configuration.test.ts has the defaults.
+  it('is one frozen object', () => {
     const config = readApiConfig(api);
     expect(config).toMatchObject({
-      API_HOST: '127.0.0.1',
-      API_PORT: 3000,
-      LOG_LEVEL: 'info',
-      SHUTDOWN_GRACE_SECONDS: 20,
-      // Health and metrics are for this machine only.
-      METRICS_HOST: '127.0.0.1',
-      PAYER_PAGES_PER_MINUTE: 60,
       PUBLIC_BASE_URL: 'https://pay.example',
       temporal: { namespace: 'default' },
     });
-    expect(Object.isFrozen(config)).toBe(true);
-    const workerConfig = readWorkerConfig(worker);
-    expect(workerConfig).toMatchObject({
-      METRICS_HOST: '127.0.0.1',
-      TASK_QUEUES: ['payments', 'webhooks'],
-    });
-    expect(Object.isFrozen(workerConfig)).toBe(true);
+    for (const each of [config, readWorkerConfig(worker)]) expect(Object.isFrozen(each)).toBe(true);
   });
 
   it('shows a worker no setting of a queue that it does not serve', () => {
@@ -73,24 +60,15 @@ describe('the configuration', () => {
     const webhooks = read({
       ...{ WEBHOOKS_KEY, ...mail, TASK_QUEUES: 'webhooks', SECRETS_KEY_FILE: '/nowhere' },
     });
+    expect(webhooks.TASK_QUEUES).toEqual(['webhooks']);
     expect([webhooks.SECRETS_KEY, webhooks.PAYERS_KEY, webhooks.SMTP_HOST]).toEqual([
       ...[undefined, undefined, 'smtp.shop.example'],
     ]);
   });
 
-  it('serves the task queues that it names', () => {
-    expect(readWorkerConfig({ ...worker, TASK_QUEUES: 'webhooks' }).TASK_QUEUES).toEqual([
-      'webhooks',
-    ]);
-  });
-
-  it('keeps payments by default, and everything for at least 30 days', () => {
-    const { DATABASE_URL } = api;
-    const kept = (env: object) => readAdminConfig({ DATABASE_URL, ...env });
-    expect(kept({})).toMatchObject({ KEEP_ATTEMPT_BODIES_DAYS: 90 });
-    expect(kept({}).KEEP_PAYMENTS_DAYS).toBeUndefined();
+  it('keeps everything for at least 30 days', () => {
     for (const name of ['KEEP_ATTEMPT_BODIES_DAYS', 'KEEP_PAYMENTS_DAYS'])
-      expect(kept({ [name]: '30' })).toMatchObject({ [name]: 30 });
+      expect(forAdmin({ [name]: '30' })).toMatchObject({ [name]: 30 });
   });
 
   it('parses proxies as addresses and networks', () => {
@@ -127,16 +105,6 @@ describe('the configuration', () => {
       'WEBHOOKS_KEY',
     ]);
     expect(problems).toContain('SECRETS_KEY: is missing');
-  });
-
-  it('takes port 0, and the default for a port of blanks', () => {
-    const ports = ['0', '', ' '].map((API_PORT) => readApiConfig({ ...api, API_PORT }).API_PORT);
-    expect(ports).toEqual([0, 3000, 3000]);
-  });
-
-  it('takes a workflow bundle that is readable', () => {
-    const WORKFLOW_BUNDLE = aFile('code');
-    expect(readWorkerConfig({ ...worker, WORKFLOW_BUNDLE })).toMatchObject({ WORKFLOW_BUNDLE });
   });
 
   const forApi = (env: object) => readApiConfig({ ...api, ...env });
@@ -236,19 +204,6 @@ describe('the configuration', () => {
     const others = { SECRETS_KEY_FILE: blank, TEMPORAL_NAMESPACE: blank, TEMPORAL_TLS: blank };
     expect(readApiConfig({ ...api, ...others })).toEqual(readApiConfig(api));
   });
-
-  it('has defaults for all settings of the stack', () => {
-    expect(readStackConfig({})).toMatchObject({
-      DATA_DIR: '.data',
-      externalTemporal: undefined,
-      TEMPORAL_DOWNLOAD: true,
-      API_PORT: 3000,
-      SHOP_PORT: 3001,
-      POSTGRES_PORT: 54_329,
-      TEMPORAL_PORT: 7233,
-      TEMPORAL_UI_PORT: 8233,
-    });
-  });
 });
 
 it.each([
@@ -272,18 +227,13 @@ it('readApiConfig reads the key of notification secrets, and never that of the c
 });
 
 describe('NAME_FILE', () => {
-  it('reads a secret from a file, without the line end', () => {
-    const env = { ...worker, SECRETS_KEY: undefined, SECRETS_KEY_FILE: aFile(`second:${key}\n`) };
-    expect(readWorkerConfig(env).SECRETS_KEY?.currentId).toBe('second');
-  });
-
   it('reads the API key of Temporal from a file', () => {
     const env = { ...api, TEMPORAL_API_KEY_FILE: aFile('a-temporal-key\n') };
     expect(readApiConfig(env).temporal.connectionOptions.apiKey).toBe('a-temporal-key');
   });
 
-  it('is ignored if the variable itself has a value', () => {
-    const SECRETS_KEY_FILE = aFile(`second:${key}`);
+  it('is a file with a secret and a line end, ignored if the variable itself has a value', () => {
+    const SECRETS_KEY_FILE = aFile(`second:${key}\n`);
     const idOf = (env: Record<string, string>) => readWorkerConfig(env).SECRETS_KEY?.currentId;
     expect(idOf({ ...worker, SECRETS_KEY_FILE })).toBe('first');
     expect(idOf({ ...worker, SECRETS_KEY: '', SECRETS_KEY_FILE })).toBe('second');
@@ -323,35 +273,26 @@ describe('a secret', () => {
   });
 });
 
-describe('SECRETS_KEY', () => {
-  it('is a key ring whose first key encrypts', () => {
-    const other = Buffer.alloc(32, 8).toString('base64');
-    const { SECRETS_KEY } = readWorkerConfig({ ...worker, SECRETS_KEY: `new:${key},old:${other}` });
-    expect(SECRETS_KEY?.currentId).toBe('new');
-    expect([...(SECRETS_KEY?.keys ?? [])]).toEqual([
-      ['new', Buffer.alloc(32, 7)],
-      ['old', Buffer.alloc(32, 8)],
-    ]);
-  });
+it('SECRETS_KEY is a key ring whose first key encrypts', () => {
+  const other = Buffer.alloc(32, 8).toString('base64');
+  const { SECRETS_KEY } = readWorkerConfig({ ...worker, SECRETS_KEY: `new:${key},old:${other}` });
+  expect(SECRETS_KEY?.currentId).toBe('new');
+  expect([...(SECRETS_KEY?.keys ?? [])]).toEqual([
+    ['new', Buffer.alloc(32, 7)],
+    ['old', Buffer.alloc(32, 8)],
+  ]);
 });
 
-describe('ALLOW_LOOPBACK_TARGETS', () => {
+it('ALLOW_LOOPBACK_TARGETS is accepted with an address of this machine alone', () => {
   const reading = (PUBLIC_BASE_URL: string) => () =>
     readWorkerConfig({ ...worker, PUBLIC_BASE_URL, ALLOW_LOOPBACK_TARGETS: 'true' });
-
-  it('is accepted with an address of this machine alone', () => {
-    for (const host of ['127.0.0.1:3000', 'localhost:3000', '[::1]:3000', '2130706433'])
-      expect(reading(`http://${host}`)().ALLOW_LOOPBACK_TARGETS).toBe(true);
-    const others = ['pay.example', '192.168.1.5', 'localhost.pay.example', '127.0.0.1.nip.io'];
-    for (const host of others)
-      expect(problemsOf(reading(`http://${host}`)), host).toEqual([
-        'ALLOW_LOOPBACK_TARGETS: must not be true with a public PUBLIC_BASE_URL',
-      ]);
-  });
-
-  it('is off unless it is switched on', () => {
-    expect(readWorkerConfig(worker).ALLOW_LOOPBACK_TARGETS).toBe(false);
-  });
+  for (const host of ['127.0.0.1:3000', 'localhost:3000', '[::1]:3000', '2130706433'])
+    expect(reading(`http://${host}`)().ALLOW_LOOPBACK_TARGETS).toBe(true);
+  const others = ['pay.example', '192.168.1.5', 'localhost.pay.example', '127.0.0.1.nip.io'];
+  for (const host of others)
+    expect(problemsOf(reading(`http://${host}`)), host).toEqual([
+      'ALLOW_LOOPBACK_TARGETS: must not be true with a public PUBLIC_BASE_URL',
+    ]);
 });
 
 describe('skipping time in the console', () => {
@@ -362,9 +303,7 @@ describe('skipping time in the console', () => {
     SKIP_TIME: 'true',
   };
 
-  it('is off unless it is switched on beside an embedded Temporal', () => {
-    const { SKIP_TIME: _, ...without } = own;
-    expect(readConsoleConfig(without).SKIP_TIME).toBe(false);
+  it('is switched on beside an embedded Temporal', () => {
     expect(readConsoleConfig(own).SKIP_TIME).toBe(true);
   });
 
@@ -409,25 +348,16 @@ describe('the identity provider of the console', () => {
   });
 });
 
-describe('the settings of Temporal', () => {
-  const settings = '[profile.default]\naddress = "elsewhere.example:7233"\nnamespace = "other"\n';
-
-  it('come from its own variables', () => {
-    const env = { ...api, TEMPORAL_ADDRESS: '127.0.0.1:7999', TEMPORAL_NAMESPACE: 'payments' };
-    expect(readApiConfig(env).temporal).toMatchObject({
-      namespace: 'payments',
-      connectionOptions: { address: '127.0.0.1:7999' },
-    });
-  });
-
-  it('come from a file that is named, and from none that lies in the home', () => {
-    const HOME = aFolder();
-    const folder = join(HOME, '.config', 'temporalio');
-    mkdirSync(folder, { recursive: true });
-    const file = join(folder, 'temporal.toml');
-    writeFileSync(file, settings);
-    const env = { ...api, HOME, XDG_CONFIG_HOME: join(HOME, '.config') };
-    expect(readApiConfig(env).temporal.namespace).toBe('default');
-    expect(readApiConfig({ ...env, TEMPORAL_CONFIG_FILE: file }).temporal.namespace).toBe('other');
-  });
+it('the settings of Temporal come from a file that is named, and from none that lies in the home', () => {
+  const HOME = aFolder();
+  const folder = join(HOME, '.config', 'temporalio');
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, 'temporal.toml');
+  writeFileSync(
+    file,
+    '[profile.default]\naddress = "elsewhere.example:7233"\nnamespace = "other"\n',
+  );
+  const env = { ...api, HOME, XDG_CONFIG_HOME: join(HOME, '.config') };
+  expect(readApiConfig(env).temporal.namespace).toBe('default');
+  expect(readApiConfig({ ...env, TEMPORAL_CONFIG_FILE: file }).temporal.namespace).toBe('other');
 });

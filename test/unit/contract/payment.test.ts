@@ -51,21 +51,6 @@ describe('presentPayment', () => {
     });
   });
 
-  it('explains a failure with the sentence of its code', () => {
-    const failed = examplePayment({ status: 'failed', failureCode: 'expired_card' });
-    expect(JSON.parse(presentPayment(failed, base))).toMatchObject({
-      failure_code: 'expired_card',
-      failure_reason: 'The card has expired.',
-    });
-  });
-
-  it('writes metadata exactly as it was sent', () => {
-    const metadata = '{ "b": 1.50, "10": 1e3,\t"2": [ -0 ], "\\u00e9": "\\/" }';
-    expect(presentPayment(examplePayment({ metadata }), base)).toContain(
-      `"metadata":${metadata},"expires_at"`,
-    );
-  });
-
   it.each(statuses)('has a checkout URL until the payment ends: %s', (status) => {
     const { checkout_url } = JSON.parse(presentPayment(examplePayment({ status }), base)) as {
       checkout_url: string | null;
