@@ -152,12 +152,6 @@ describe('another try', () => {
     expect(seen[1]).toEqual(seen[0]);
   });
 
-  it('follows a try that took too long', async () => {
-    const { client, seen } = await aClient([hang, json(200, payment)], { timeoutMs: 2_000 });
-    expect(await client.payments.get('PAY_1')).toEqual(payment);
-    expect(seen).toHaveLength(2);
-  });
-
   it.each([
     ['400', failure(400, 'MALFORMED_JSON')],
     ['404', failure(404, 'PAYMENT_NOT_FOUND')],

@@ -208,10 +208,8 @@ describe('sign', () => {
   });
 });
 
-it.each(eventKinds)('%s is a known kind of event', (event) => {
-  expect(webhooks.isKnownEvent({ event } as webhooks.Event)).toBe(true);
-});
-
-it.each(['payment.tomorrow', 'toString'])('%s is no known kind of event', (event) => {
-  expect(webhooks.isKnownEvent({ event } as webhooks.Event)).toBe(false);
+it('knows each kind of event, and no other', () => {
+  const isKnown = (event: string) => webhooks.isKnownEvent({ event } as webhooks.Event);
+  expect(eventKinds.filter((event) => !isKnown(event))).toEqual([]);
+  expect(['payment.tomorrow', 'toString'].filter(isKnown)).toEqual([]);
 });

@@ -86,19 +86,6 @@ describe('verify', () => {
     expect(updates.map(({ request }) => request)).toEqual(requests);
   });
 
-  it('starts a lost workflow again and sends the update to it', async () => {
-    const lost = new WorkflowNotFoundError('gone', payment.id, undefined);
-    const { workflows, updates, starts } = aClient(lost, { kind: 'ended', status: 'paid' });
-    expect(await workflows.verify(payment, { returned: true })).toEqual({
-      kind: 'ended',
-      status: 'paid',
-    });
-    expect(updates).toHaveLength(2);
-    expect(starts).toMatchObject([
-      { workflowId: payment.id, workflowIdReusePolicy: 'ALLOW_DUPLICATE' },
-    ]);
-  });
-
   it.each([
     ['has closed', new WorkflowNotFoundError('closed', payment.id, undefined)],
     ['closes during the update', new WorkflowUpdateFailedError('closed', new Error('completed'))],

@@ -34,21 +34,18 @@ describe('resolveHost', () => {
   });
 });
 
-describe('createLookup', () => {
-  const lookUp = (all: boolean, addresses: readonly string[]) =>
+it('createLookup returns all addresses with their families, or the first one', async () => {
+  const addresses = ['192.0.2.7', '2001:db8::7'];
+  const lookUp = (all: boolean) =>
     new Promise((resolve) =>
       createLookup(async () => addresses)('a.example', { all }, (...result) => resolve(result)),
     );
-
-  it('returns all addresses with their families, or the first one', async () => {
-    const addresses = ['192.0.2.7', '2001:db8::7'];
-    expect(await lookUp(false, addresses)).toEqual([null, '192.0.2.7', 4]);
-    expect(await lookUp(true, addresses)).toEqual([
-      null,
-      [
-        { address: '192.0.2.7', family: 4 },
-        { address: '2001:db8::7', family: 6 },
-      ],
-    ]);
-  });
+  expect(await lookUp(false)).toEqual([null, '192.0.2.7', 4]);
+  expect(await lookUp(true)).toEqual([
+    null,
+    [
+      { address: '192.0.2.7', family: 4 },
+      { address: '2001:db8::7', family: 6 },
+    ],
+  ]);
 });
