@@ -8,6 +8,17 @@ interface Payment {
   currency: string;
 }
 
+/** Of a statement: what differs from a line without a fee that `po_listed` has paid out. */
+interface Line {
+  amount: number;
+  entry: string;
+  type?: string;
+  category?: string;
+  fee?: number;
+  payout?: string;
+  payment_id?: string | null;
+}
+
 /**
  * Two payouts of `gateway`, as its statement and the sweeper have them: `po_listed` of these payments, less fees and a refund, whose
  * sum has a rest, and `po_chosen`, which somebody has chosen.
@@ -29,46 +40,28 @@ export const fillPayouts = async (
 ): Promise<{ amount: number }> => {
   const at = new Date(Date.now() - 3 * dayMs);
   const shared = { gateway, at, day: at.toISOString().slice(0, 10), currency: 'EUR' };
-  const paid = payments.map(({ id, amount }, n) => ({
-    ...{
-      ...shared,
-      id: `txn_charge_${String(n).padStart(5, '0')}`,
-      kind: 'payment',
-      type: 'charge',
-    },
-    ...{
-      category: 'charge',
-      amount,
-      fee: 25 + Math.round(amount * 0.015),
-      entry: `ch_${n}`,
-      payout: 'po_listed',
-    },
-    payment_id: id,
-  }));
-  const refund = {
-    ...{ ...shared, id: 'txn_refund_1', kind: 'refund', type: 'refund', category: 'refund' },
-    ...{
-      amount: -100,
-      fee: 0,
-      entry: 're_1',
-      payout: 'po_listed',
-      payment_id: payments[0]?.id ?? null,
-    },
-  };
-  const net = [...paid, refund].reduce((sum, { amount, fee }) => sum + amount - fee, 0);
-  const amount = net + rest;
-  const payout = {
-    ...shared,
-    kind: 'payout',
-    type: 'payout',
-    category: 'payout',
-    fee: 0,
-    payment_id: null,
-  };
+  const lineOf = (id: string, kind: string, own: Line) => ({
+    ...{ ...shared, id, kind, type: kind, category: kind, fee: 0, payout: 'po_listed' },
+    ...{ payment_id: null, ...own },
+  });
+  const listed = [
+    ...payments.map(({ id, amount }, n) =>
+      lineOf(`txn_charge_${String(n).padStart(5, '0')}`, 'payment', {
+        ...{ type: 'charge', category: 'charge', amount, fee: 25 + Math.round(amount * 0.015) },
+        ...{ entry: `ch_${n}`, payment_id: id },
+      }),
+    ),
+    lineOf('txn_refund_1', 'refund', {
+      ...{ amount: -100, entry: 're_1', payment_id: payments[0]?.id ?? null },
+    }),
+  ];
+  const amount = listed.reduce((sum, line) => sum + line.amount - line.fee, 0) + rest;
   const lines = [
-    ...[...paid, refund],
-    { ...payout, id: 'txn_payout_1', amount: -amount, entry: 'txn_payout_1', payout: 'po_listed' },
-    { ...payout, id: 'txn_payout_2', amount: -5_000, entry: 'txn_payout_2', payout: 'po_chosen' },
+    ...listed,
+    lineOf('txn_payout_1', 'payout', { amount: -amount, entry: 'txn_payout_1' }),
+    lineOf('txn_payout_2', 'payout', {
+      ...{ amount: -5_000, entry: 'txn_payout_2', payout: 'po_chosen' },
+    }),
   ];
   await sql`insert into statement_lines ${sql(
     lines,

@@ -27,12 +27,10 @@ export const fillReserved = async (sql: Sql, ids: { paid: string }) => {
   await sql`update applications set status = 'disabled' where slug = 'stopped'`;
   await sql`insert into refund_approvals (currency, above) values ('EUR', 100000)`;
   const token = await createTokens(sql).issue({
-    ...({
-      application: 'shop',
-      mode: 'live',
-      name: 'of another admin',
-      scopes: ['refund'],
-    } as const),
+    application: 'shop',
+    mode: 'live',
+    name: 'of another admin',
+    scopes: ['refund'],
     issuedBy: { actor: 'another admin', via: 'console' },
   });
   await sql`delete from refund_approvals`;

@@ -1,5 +1,6 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { readBalanceAt } from '../../../activities/account-balance.ts';
+import { readPayouts } from '../../../activities/account-payouts.ts';
 import type { StatementLine } from '../../../contract/book-entry.ts';
 
 const at = new Date('2026-11-20T00:00:00Z');
@@ -45,10 +46,15 @@ describe('readBalanceAt', () => {
     expect(await readBalanceAt(moving(2), at)).toEqual([{ currency: 'EUR', amount: 50 }]);
     expect(await readBalanceAt(moving(3), at)).toBeNull();
   });
+});
 
-  it('leaves a slow gateway to the next day', async () => {
+describe('a slow gateway is left to the next day', () => {
+  beforeEach(() => {
     vi.useFakeTimers({ toFake: ['performance'] });
-    onTestFinished(() => void vi.useRealTimers());
+    return () => vi.useRealTimers();
+  });
+
+  it('with its balance', async () => {
     let pages = 0;
     const book = async () => {
       pages += 1;
@@ -57,5 +63,15 @@ describe('readBalanceAt', () => {
     };
     expect(await readBalanceAt({ book, balance: async () => [] }, at)).toBeNull();
     expect(pages).toBe(4);
+  });
+
+  it('with the rest of its payouts', async () => {
+    let recorded = 0;
+    const payouts = async () => {
+      vi.advanceTimersByTime(40_000);
+      return { payouts: [], next: 'more' };
+    };
+    await readPayouts(payouts, at, async () => void (recorded += 1));
+    expect(recorded).toBe(3);
   });
 });

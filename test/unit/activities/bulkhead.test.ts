@@ -3,9 +3,9 @@ import { type Acquisition, type Bulkhead, createBulkhead } from '../../../activi
 
 const perOwner = 4;
 
-const setUp = () => {
+const setUp = (limits: { longestLineMs?: number } = {}) => {
   let nowMs = 1_000_000;
-  const bulkhead = createBulkhead({ perOwner, clockMs: () => nowMs });
+  const bulkhead = createBulkhead({ perOwner, clockMs: () => nowMs, ...limits });
   let next = 0;
   const acquire = (owner = 'a', id = `p${(next += 1)}`): Acquisition => bulkhead.acquire(owner, id);
   return { acquire, bulkhead, pass: (ms: number) => (nowMs += ms) };
@@ -96,15 +96,12 @@ describe('a bulkhead', () => {
   });
 
   it('says that the line is full if the turn comes too late, and keeps no position then', () => {
-    let nowMs = 1_000_000;
-    const bulkhead = createBulkhead({ perOwner, longestLineMs: 10_000, clockMs: () => nowMs });
+    const { acquire } = setUp({ longestLineMs: 10_000 });
     const isFull = (id: string) => {
-      const acquisition = bulkhead.acquire('a', id);
+      const acquisition = acquire('a', id);
       return !acquisition.acquired && acquisition.lineIsFull;
     };
-    const slots = Array.from({ length: perOwner }, (_, index) =>
-      bulkhead.acquire('a', `s${index}`),
-    );
+    const slots = Array.from({ length: perOwner }, (_, index) => acquire('a', `s${index}`));
     // 250 ms in a slot are assumed until the first is released.
     const full = Array.from({ length: 1_000 }, (_, index) => isFull(`p${index}`));
     expect(full.indexOf(true)).toBe((10_000 * perOwner) / 250);
@@ -112,20 +109,16 @@ describe('a bulkhead', () => {
     // Those in the line keep their positions, and new ones find room once it is shorter.
     expect(isFull('p5')).toBe(false);
     for (const slot of slots) release(slot);
-    for (let index = 0; index < perOwner; index += 1) bulkhead.acquire('a', `p${index}`);
+    for (let index = 0; index < perOwner; index += 1) acquire('a', `p${index}`);
     expect(isFull('new')).toBe(false);
-    nowMs += 1;
   });
 
   it('leaves a quarter of its slots to an owner who has a backlog and only fails', () => {
-    let nowMs = 1_000_000;
-    const bulkhead = createBulkhead({ perOwner, longestLineMs: 10_000, clockMs: () => nowMs });
-    let next = 0;
-    const acquire = () => bulkhead.acquire('a', `p${(next += 1)}`);
+    const { acquire, bulkhead, pass } = setUp({ longestLineMs: 10_000 });
     /** Uses all slots that it can get, each for 10 s. @returns how many */
     const useAll = (failed: boolean) => {
-      const used = Array.from({ length: perOwner + 200 }, acquire);
-      nowMs += 10_000;
+      const used = Array.from({ length: perOwner + 200 }, () => acquire());
+      pass(10_000);
       for (const slot of used) if (slot.acquired) slot.release({ failed });
       return used.filter(({ acquired }) => acquired).length;
     };
@@ -133,9 +126,9 @@ describe('a bulkhead', () => {
     expect([useAll(false), useAll(true)]).toEqual([1, perOwner]);
     // Without a backlog it has all slots again.
     expect(useAll(true)).toBe(1);
-    nowMs += 5 * 60_000;
+    pass(5 * 60_000);
     expect(useAll(true)).toBe(perOwner);
-    nowMs += 5 * 60_000;
+    pass(5 * 60_000);
     bulkhead.acquire('a', 'postponed before', { isBacklogged: true });
     expect(bulkhead.acquire('a', 'next').acquired).toBe(false);
   });

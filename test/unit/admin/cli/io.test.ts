@@ -10,8 +10,8 @@ const interruption = () => new AbortController().signal;
 
 const question = 'Credentials, a JSON object (not shown; end with Ctrl-D): ';
 
-/** Runs `gateways add` at a fake terminal. `stderrIsTty`: false if the notes are redirected. */
-const addGateway = ({ stderrIsTty = true } = {}) => {
+/** A fake terminal, from which some outputs may be redirected. */
+const aTerminal = ({ stdoutIsTty = true, stderrIsTty = true } = {}) => {
   const modes: boolean[] = [];
   const stdin = Object.assign(new PassThrough(), {
     isTTY: true,
@@ -21,11 +21,19 @@ const addGateway = ({ stderrIsTty = true } = {}) => {
     },
   });
   const printed: string[] = [];
-  const output = (isTTY = true) => {
+  const output = (isTTY: boolean) => {
     const stream = Object.assign(new PassThrough(), { isTTY });
     stream.on('data', (chunk) => printed.push(String(chunk)));
     return stream;
   };
+  const streams = { stdin, stdout: output(stdoutIsTty), stderr: output(stderrIsTty) };
+  const io = createIo(streams as unknown as NodeJS.Process);
+  return { io, stdin, modes, printed };
+};
+
+/** Runs `gateways add` at a fake terminal. */
+const addGateway = (redirected: Parameters<typeof aTerminal>[0] = {}) => {
+  const { io, stdin, modes, printed } = aTerminal(redirected);
   const sealed: (string | null)[] = [];
   const operations = {
     gateways: {
@@ -34,8 +42,6 @@ const addGateway = ({ stderrIsTty = true } = {}) => {
       },
     },
   } as unknown as Operations; // The command uses nothing else.
-  const streams = { stdin, stdout: output(), stderr: output(stderrIsTty) };
-  const io = createIo(streams as unknown as NodeJS.Process);
   const line = 'gateways add acme --driver zibal --kind live';
   const ended = runAdmin({ io, open: async () => operations, interruption }, line.split(' '));
   return {
@@ -60,11 +66,7 @@ it.each([
   ['Ctrl-C', '\u0003'],
   ['Ctrl-D', '\u0004'],
 ])('%s at a question refuses, and ends the line', async (_, key) => {
-  const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stdin });
-  const stderr = Object.assign(new PassThrough(), { isTTY: true });
-  const printed: string[] = [];
-  stderr.on('data', (chunk) => printed.push(String(chunk)));
-  const io = createIo({ stdin, stdout: stderr, stderr } as unknown as NodeJS.Process);
+  const { io, stdin, printed } = aTerminal();
   const open = () => Promise.reject(new Error('No connection is made'));
   const ended = runAdmin({ io, open, interruption }, ['secrets', 'rotate', 'shop']);
   await until('the question', () => printed.join('').includes('(yes/no)'));
@@ -92,18 +94,14 @@ it('shows no control characters of the arguments in a question', async () => {
 
 describe('an export', () => {
   const csv = ['id,order\r\n', '1,a\u001b[31m\u009b2J\u202eb\r\n'];
-  const print = async (isTTY: boolean) => {
-    const stream = () => Object.assign(new PassThrough(), { isTTY });
-    const [stdin, stdout, stderr] = [stream(), stream(), stream()];
-    const printed: string[] = [];
-    stdout.on('data', (chunk) => printed.push(String(chunk)));
+  const print = async (stdoutIsTty: boolean) => {
+    const { io, printed } = aTerminal({ stdoutIsTty });
     async function* lines() {
       yield* csv;
     }
     const operations = {
       accounts: { exportMovements: async () => ({ lines: lines(), open: [] }) },
     } as unknown as Operations; // The command uses nothing else.
-    const io = createIo({ stdin, stdout, stderr } as unknown as NodeJS.Process);
     const words = 'export movements --from 2026-11-01 --to 2026-11-30'.split(' ');
     expect(await runAdmin({ io, open: async () => operations, interruption }, words)).toBe(0);
     return printed.join('');

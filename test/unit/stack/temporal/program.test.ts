@@ -130,19 +130,15 @@ describe('findTemporal', () => {
     expect(await machine.find()).toMatchObject({ path, server: '1.100.0' });
   });
 
-  it('names the ways to get one when there is none', async () => {
+  it.each([
+    ['there is no Go', undefined, /Go is not installed/],
+    ['Go is too old', '1.26.7', /Go 1\.26\.7 is too old/],
+  ])('names the ways to get one when %s and the one on PATH is too old', async (_, go, reason) => {
     const machine = aMachine();
     machine.temporal('bin', '1.5.0', '1.31.0');
+    if (go) machine.go(go, goodBuild);
 
-    await expect(machine.find()).rejects.toThrow(/Go is not installed/);
-    await expect(machine.find()).rejects.toThrow(theWays);
-  });
-
-  it('does not build with a Go that is too old', async () => {
-    const machine = aMachine();
-    machine.go('1.26.7', goodBuild);
-
-    await expect(machine.find()).rejects.toThrow(/Go 1\.26\.7 is too old/);
+    await expect(machine.find()).rejects.toThrow(reason);
     await expect(machine.find()).rejects.toThrow(theWays);
   });
 

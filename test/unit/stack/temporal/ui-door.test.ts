@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
-import { connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { connect, createServer as createTcpServer, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../../../stack/ports.ts';
@@ -15,32 +15,35 @@ const echo = (req: IncomingMessage, res: ServerResponse) => {
   );
 };
 
-/** A door before a UI that answers with what it was asked. */
-const aDoor = async (answer = echo) => {
+/** A door before a UI that this server is. */
+const aDoorBefore = async (server: Server) => {
   const { url, ui } = await openUiDoor(await freePort());
-  const server = createServer(answer);
   server.listen(ui.port, ui.host);
   await once(server, 'listening');
+  return to(url);
+};
+
+/** A door before a UI that answers with what it was asked. */
+const aDoor = async (answer = echo) => {
+  const server = createServer(answer);
+  const door = await aDoorBefore(server);
   const stop = async () => {
     server.close();
     server.closeAllConnections();
     if (server.listening) await once(server, 'close');
   };
   onTestFinished(stop);
-  return { ...to(url), stop };
+  return { ...door, stop };
 };
 
 /** A door before a UI that answers with these bytes, whatever was asked. */
-const aDoorTo = async (answer: (socket: Socket) => void) => {
-  const { url, ui } = await openUiDoor(await freePort());
+const aDoorTo = async (bytes: string) => {
   const server = createTcpServer((socket) => {
     socket.on('error', () => socket.destroy());
-    socket.once('data', () => answer(socket));
+    socket.once('data', () => socket.end(bytes));
   });
-  server.listen(ui.port, ui.host);
-  await once(server, 'listening');
   onTestFinished(() => void server.close());
-  return to(url);
+  return aDoorBefore(server);
 };
 
 const to = (url: string) => {
@@ -133,15 +136,13 @@ it.each([
   ['an upgrade', 'HTTP/1.1 101 x\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'],
   ['half an answer', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc'],
 ])('closes the connection when the UI answers with %s', async (_, bytes) => {
-  const { ask } = await aDoorTo((socket) => socket.end(bytes));
+  const { ask } = await aDoorTo(bytes);
   await expect(ask()).rejects.toThrow(/hang up|aborted/);
   await expect(ask()).rejects.toThrow(/hang up|aborted/);
 });
 
 it('passes on an answer that announces trailers', async () => {
-  const { ask } = await aDoorTo((socket) =>
-    socket.end('HTTP/1.1 200 OK\r\nTrailer: x\r\nContent-Length: 2\r\n\r\nok'),
-  );
+  const { ask } = await aDoorTo('HTTP/1.1 200 OK\r\nTrailer: x\r\nContent-Length: 2\r\n\r\nok');
   expect(await ask()).toEqual([200, 'ok']);
 });
 
