@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { explore, toText } from '../../../protocol/explorer.ts';
 import type { Part } from '../../../protocol/part.ts';
 
+const noRules = { invariants: {}, goals: {} };
+
 interface Counters {
   x: number;
   y: number;
@@ -19,8 +21,7 @@ const counters = (size: number, rules: Partial<Part<Counters>> = {}): Part<Count
       yield ['y grows', { y: (y + 1) % size }];
     },
   },
-  invariants: {},
-  goals: {},
+  ...noRules,
   ...rules,
 });
 
@@ -48,8 +49,8 @@ const river = (invariants: Part<River>['invariants']): Part<River> => ({
       }
     },
   },
+  ...noRules,
   invariants,
-  goals: {},
 });
 
 describe('explore', () => {
@@ -112,7 +113,7 @@ describe('explore', () => {
           if (at === 'right') yield ['turns left', { at: 'left' }];
         },
       },
-      invariants: {},
+      ...noRules,
       goals: { 'comes home': ({ at }) => at === 'home' },
     };
     const { counterexample } = explore(loop);
@@ -129,7 +130,7 @@ describe('explore', () => {
           if (!paid) yield [step, { paid: true }];
         },
       },
-      invariants: {},
+      ...noRules,
       goals: { 'is paid': ({ paid }) => paid },
     });
     expect(explore(waiting('the gateway captures')).counterexample).toBeUndefined();

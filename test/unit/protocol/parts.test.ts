@@ -96,15 +96,18 @@ const adapterCalls: Record<keyof GatewayAdapter, true> = {
   payouts: true,
 };
 
+const transactions = {
+  paymentOutcomes: createPaymentOutcomes(sql),
+  deliveries: createDeliveries(sql),
+  disputes: createDisputes(sql),
+  latePayments: createLatePayments(sql),
+  orders: createOrders(sql),
+  workflowOutbox: createWorkflowOutbox(sql),
+};
 const inCode = new Set([
-  ...Object.keys(createPaymentOutcomes(sql)),
-  ...Object.keys(createDeliveries(sql)),
-  ...Object.keys(createDisputes(sql)),
-  ...Object.keys(createLatePayments(sql)),
-  ...Object.keys(createOrders(sql)),
+  ...Object.values(transactions).flatMap((queries) => Object.keys(queries)),
   ...Object.keys(createPayments(sql)),
   ...Object.keys(createRefundOutcomes(sql)),
-  ...Object.keys(createWorkflowOutbox(sql)),
   ...Object.keys(createWorkflowCalls(client)),
   ...Object.keys(createFinalizer({} as FinalizerDeps)),
   ...Object.keys(createActivities({ sql } as unknown as Parameters<typeof createActivities>[0])),
@@ -156,14 +159,6 @@ describe('the names of the steps', () => {
     expect([...notBuilt].filter((name) => inCode.has(name))).toEqual([]);
   });
 
-  const transactions = {
-    paymentOutcomes: createPaymentOutcomes(sql),
-    deliveries: createDeliveries(sql),
-    disputes: createDisputes(sql),
-    latePayments: createLatePayments(sql),
-    orders: createOrders(sql),
-    workflowOutbox: createWorkflowOutbox(sql),
-  };
   it.each(Object.entries(transactions))('have every transaction of %s', (_, queries) => {
     const missing = Object.keys(queries).filter(
       (name) =>

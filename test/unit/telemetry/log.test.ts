@@ -46,9 +46,7 @@ describe.skipIf(process.platform !== 'linux')('createLogger', () => {
 
   it('loses no line at the exit', async () => {
     const child = run('| cat', { gapMs: 0, stdout: 'pipe' });
-    let output = '';
-    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
-    await once(child, 'close');
+    const output = await text(child.stdout!); // It is a pipe.
     expect(output.trim().split('\n')).toHaveLength(2);
   });
 

@@ -5,32 +5,15 @@ const errorWith = (code: string) => Object.assign(new Error('It failed'), { code
 
 describe('isPostgresUnavailable', () => {
   it.each([
-    'CONNECT_TIMEOUT',
-    'CONNECTION_CLOSED',
-    'CONNECTION_ENDED',
-    'CONNECTION_DESTROYED',
-    'ECONNREFUSED',
-    'ECONNRESET',
-    'ENOTFOUND',
-    'EAI_AGAIN',
-    'EAI_FAIL',
-    'EPIPE',
-    'ETIMEDOUT',
-    'NO_ANSWER',
-    'EHOSTUNREACH',
-    'ENETUNREACH',
-    '57P01',
-    '57P02',
-    '57P03',
-    '53300',
-    '53000',
-    '53100',
-    '53200',
-    '58030',
-    '57014',
-    '25006',
-  ])('is true for %s', (code) => {
-    expect(isPostgresUnavailable(errorWith(code))).toBe(true);
+    ['no connection', 'CONNECT_TIMEOUT', 'CONNECTION_ENDED', 'ECONNREFUSED'],
+    ['no such host', 'ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EHOSTUNREACH', 'ENETUNREACH'],
+    ['a lost connection', 'CONNECTION_CLOSED', 'CONNECTION_DESTROYED', 'ECONNRESET', 'EPIPE'],
+    ['no answer in time', 'NO_ANSWER', 'ETIMEDOUT', '57014'],
+    ['a server that ends, starts or is full', '57P01', '57P02', '57P03', '53300'],
+    ['a full or broken disk', '53000', '53100', '53200', '58030'],
+    ['a standby', '25006'],
+  ])('is true for %s', (_, ...codes) => {
+    for (const code of codes) expect(isPostgresUnavailable(errorWith(code)), code).toBe(true);
   });
 
   it.each(['23505', '42P01', 'UNDEFINED_VALUE', 'ERR_INVALID_ARG_TYPE'])(

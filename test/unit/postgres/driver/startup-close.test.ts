@@ -45,3 +45,30 @@ it.each([
   expect(String(error)).toMatch(reason);
   expect(isPostgresUnavailable(error)).toBe(true);
 });
+
+const message = (kind: string, content: string) => {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(4 + content.length);
+  return Buffer.concat([Buffer.from(kind), length, Buffer.from(content)]);
+};
+
+// Nothing waits for a query of its own, so its rejection when the connection ends would be unhandled.
+it('sends no query of its own on a new connection', async () => {
+  const queries: string[] = [];
+  const parameters = ['in_hot_standby', 'default_transaction_read_only'].map((name) =>
+    message('S', `${name}\0off\0`),
+  );
+  // AuthenticationOk, ParameterStatus, ReadyForQuery.
+  const accepted = Buffer.concat([message('R', '\0\0\0\0'), ...parameters, message('Z', 'I')]);
+  const sql = await connectTo((socket) => {
+    socket.once('data', () => {
+      socket.write(accepted);
+      socket.once('data', (query) => {
+        queries.push(query.toString('latin1'));
+        socket.destroy();
+      });
+    });
+  });
+  await expect(sql`select 42`).rejects.toThrow(/CONNECTION_CLOSED|ECONNREFUSED/);
+  expect(queries).toEqual([expect.stringContaining('select 42')]);
+});
