@@ -1,17 +1,14 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { createApplications } from '../../postgres/applications.ts';
 import { connect } from '../../postgres/driver/connection.ts';
 import { createGateways, sandboxAccount } from '../../postgres/gateways.ts';
 import { createNoticeAddresses } from '../../postgres/notice-addresses.ts';
-import { thisMachine } from '../../stack/programs/machine.ts';
-import { findTemporalServer } from '../../stack/temporal/program.ts';
 import { startProduction } from '../../tools/production/production.ts';
-import { useProgram } from '../support/runner/use-program.ts';
 import { type Stage, startStagedMailServer } from '../support/servers/staged-mail-server.ts';
-import { aFolder, prepare } from '../support/stack/support.ts';
+import { useProductionRun } from '../support/stack/production-run.ts';
 import { until } from '../support/until.ts';
 
-const programs = useProgram(() => findTemporalServer(thisMachine()));
+const aRun = useProductionRun();
 
 /** The activity of a killed worker has 30 s, which this test waits out twice: Temporal starts the next round only then. */
 const roundMs = 240_000;
@@ -20,10 +17,7 @@ it(
   'a worker that is killed at any step of a mail sends it at most once',
   { timeout: 900_000 },
   async () => {
-    const folder = prepare(aFolder());
-    // Before the folder goes.
-    const cleanup = new AsyncDisposableStack();
-    onTestFinished(() => cleanup.disposeAsync());
+    const { cleanup, ...run } = aRun();
 
     const held = new Map<Stage, string>();
     let stages: Stage[] = [];
@@ -37,7 +31,7 @@ it(
     });
     cleanup.defer(server.stop);
     const production = await startProduction({
-      ...{ folder, programs: programs(), processes: 1, giveUp: () => {} },
+      ...{ ...run, processes: 1, giveUp: () => {} },
       settings: {
         workerEnv: {
           SMTP_HOST: '127.0.0.1',

@@ -53,8 +53,8 @@ export const pidOf = ({ lives }: Pick<Member, 'lives'>): number | undefined => {
 
 const restartDelayMs = 250;
 const maxFailedStarts = 20;
-/** For its connections and calls to end, and for the next process to start. */
-const restartTimeoutMs = 60_000;
+/** For its connections and calls to end, and for the next process to start on a busy machine. */
+const restartTimeoutMs = 180_000;
 
 export const createMember = (options: MemberOptions): Member => {
   const { name, part, needs = [] } = options;

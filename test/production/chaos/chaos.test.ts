@@ -1,23 +1,16 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { formatReport } from '../../../chaos/report.ts';
 import { runChaos } from '../../../chaos/run.ts';
-import { thisMachine } from '../../../stack/programs/machine.ts';
-import { findTemporalServer } from '../../../stack/temporal/program.ts';
-import { useProgram } from '../../support/runner/use-program.ts';
-import { aFolder, prepare } from '../../support/stack/support.ts';
+import { useProductionRun } from '../../support/stack/production-run.ts';
 
 const seed = String(Date.now());
 
-const programs = useProgram(() => findTemporalServer(thisMachine()));
+const aRun = useProductionRun();
 
 it(
   'loses and doubles no outcome while any process of the production shape is killed',
   { timeout: 1_200_000 },
   async () => {
-    const folder = prepare(aFolder());
-    // Before the folder goes.
-    const cleanup = new AsyncDisposableStack();
-    onTestFinished(() => cleanup.disposeAsync());
     const report = await runChaos(
       {
         payments: 90,
@@ -25,11 +18,12 @@ it(
         quick: true,
         // Their second attempt comes a minute after the first, which this test waits out.
         failing: 0.25,
+        // Seven kills: each needs the time in which its process comes back.
         loadMs: 18_000,
         drainMs: 600_000,
         killEveryMs: 2_500,
       },
-      { folder, programs: programs(), cleanup, say: () => {} },
+      { ...aRun(), say: () => {} },
     );
 
     // The text says all; a diff of payments and their gateways would be endless.
