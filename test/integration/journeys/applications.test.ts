@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { operationsOf } from '../../support/service/admin-operations.ts';
 import { useService } from '../../support/service/service.ts';
 import { sweepNow } from '../../support/service/sweep-now.ts';
@@ -41,16 +41,4 @@ it('a disabled application is refused at the API, and its outcomes are still del
   await journey.comeBack(id);
   const post = await until('the webhook', () => service.receiver.of(id)[0]);
   expect(post.json['status']).toBe('paid');
-});
-
-describe('npm run admin -- webhook test', () => {
-  it('reports why the sample cannot be sent or is not accepted', async () => {
-    const { application } = await service.anApplication({ webhookUrl: null });
-    await expect(operations.testWebhook(application, null)).rejects.toThrow('has no webhook URL');
-    await expect(operations.testWebhook('nobody', null)).rejects.toThrow('There is no application');
-    const other = await service.anApplication({ webhookUrl: 'http://127.0.0.1:9/' });
-    expect(await operations.testWebhook(other.application, null)).toMatchObject({
-      errorClass: 'connect',
-    });
-  });
 });

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { createProcess } from '../../support/service/processes.ts';
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime, skipTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
@@ -125,45 +124,33 @@ describe('a deploy that changes the payment workflow', () => {
 
   it('continues open payments in the old way and starts new ones in the new way', async () => {
     await service.worker.stop();
-    const newWorker = createProcess('new-worker', 'worker/main.ts', {
-      ...service.env,
-      ALLOW_LOOPBACK_TARGETS: 'true',
-      WORKFLOW_BUNDLE: bundles.careful,
-      METRICS_PORT: '0',
-    });
-    await newWorker.start();
-    try {
-      await skipTime(service.client, waitsForPayer, '14h');
-      service.receiver.behave((nth) => (nth === 6 ? 204 : 500));
-      await journey.choose(waitsForPayer, 'pay');
-      await journey.comeBack(waitsForPayer);
-      const startedAfter = await journey.finish('pay');
+    await service.anotherWorker({ WORKFLOW_BUNDLE: bundles.careful });
+    await skipTime(service.client, waitsForPayer, '14h');
+    service.receiver.behave((nth) => (nth === 6 ? 204 : 500));
+    await journey.choose(waitsForPayer, 'pay');
+    await journey.comeBack(waitsForPayer);
+    const startedAfter = await journey.finish('pay');
 
-      for (const id of [waitsForPayer, waitsForReceiver, startedAfter]) {
-        await until('it is paid', async () => (await journey.get(id)).json['status'] === 'paid');
-        await until('it waits for its receiver', () => service.receiver.of(id)[0]);
-        await skipAllTime(service.client, id);
-        await service.client.workflow.getHandle(id).result();
-        const posts = service.receiver.of(id);
-        expect(posts.map(({ headers }) => headers['x-service-delivery-attempt'])).toEqual(
-          ['1', '2', '3', '4', '5', '6'], // The receiver accepts the last one, after 14 h 36 min.
-        );
-        expect(new Set(posts.map(({ body }) => body.toString())).size).toBe(1);
-        expect(await countMarkers(id)).toBe(id === startedAfter ? 1 : 0);
-      }
-      const inNewWay = `WorkflowId = '${startedAfter}' AND TemporalChangeVersion = 'memo-at-start'`;
-      await until('the list knows the patch', async () => {
-        const { count } = await service.client.workflow.count(inNewWay);
-        return count === 1;
-      });
-      const events = await eventsOf(waitsForPayer);
-      const secondsAt = (index: number) => Number(events.at(index)?.eventTime?.seconds);
-      const paid = events.findIndex(
-        (event) => event.workflowExecutionUpdateAcceptedEventAttributes,
+    for (const id of [waitsForPayer, waitsForReceiver, startedAfter]) {
+      await until('it is paid', async () => (await journey.get(id)).json['status'] === 'paid');
+      await until('it waits for its receiver', () => service.receiver.of(id)[0]);
+      await skipAllTime(service.client, id);
+      await service.client.workflow.getHandle(id).result();
+      const posts = service.receiver.of(id);
+      expect(posts.map(({ headers }) => headers['x-service-delivery-attempt'])).toEqual(
+        ['1', '2', '3', '4', '5', '6'], // The receiver accepts the last one, after 14 h 36 min.
       );
-      expect(secondsAt(paid) - secondsAt(0)).toBeGreaterThanOrEqual(14 * 3600);
-    } finally {
-      await newWorker.stop();
+      expect(new Set(posts.map(({ body }) => body.toString())).size).toBe(1);
+      expect(await countMarkers(id)).toBe(id === startedAfter ? 1 : 0);
     }
+    const inNewWay = `WorkflowId = '${startedAfter}' AND TemporalChangeVersion = 'memo-at-start'`;
+    await until('the list knows the patch', async () => {
+      const { count } = await service.client.workflow.count(inNewWay);
+      return count === 1;
+    });
+    const events = await eventsOf(waitsForPayer);
+    const secondsAt = (index: number) => Number(events.at(index)?.eventTime?.seconds);
+    const paid = events.findIndex((event) => event.workflowExecutionUpdateAcceptedEventAttributes);
+    expect(secondsAt(paid) - secondsAt(0)).toBeGreaterThanOrEqual(14 * 3600);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createJourney, type Journey } from '../../support/service/journey.ts';
+import type { Journey } from '../../support/service/journey.ts';
 import { startReceiver } from '../../support/service/receiver.ts';
 import { startService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
@@ -32,7 +32,6 @@ const many = async <T>(count: number, make: () => Promise<T>): Promise<T[]> => {
 it('an application whose receiver hangs uses a quarter of the delivery slots and does not delay another application', async () => {
   const a = await service.anApplication({ webhookUrl: slow.url });
   const b = await service.anApplication();
-  const [ofA, ofB] = [createJourney(service, a.token), createJourney(service, b.token)];
   const held: (() => void)[] = [];
   let isOpen = false;
   let most = 0;
@@ -50,12 +49,12 @@ it('an application whose receiver hangs uses a quarter of the delivery slots and
     });
     return undefined;
   });
-  const idsOfA = await many(slots + 15, () => aPaidOne(ofA));
-  const idsOfB = await many(4, () => aPaidOne(ofB));
+  const idsOfA = await many(slots + 15, () => aPaidOne(a.journey));
+  const idsOfB = await many(4, () => aPaidOne(b.journey));
 
-  await Promise.all(idsOfA.map((id) => ofA.comeBack(id)));
+  await Promise.all(idsOfA.map((id) => a.journey.comeBack(id)));
   await until('A uses all of its slots', () => inside === slots);
-  await Promise.all(idsOfB.map((id) => ofB.comeBack(id)));
+  await Promise.all(idsOfB.map((id) => b.journey.comeBack(id)));
   await until('B is delivered', () => idsOfB.every((id) => service.receiver.of(id).length === 1));
   // A was first and still waits for slots.
   expect(slow.all.length).toBeLessThan(idsOfA.length);
@@ -88,8 +87,8 @@ it('an application whose receiver hangs uses a quarter of the delivery slots and
 it('an application with many due tasks does not delay the tasks of another application', async () => {
   const [a, b] = [await service.anApplication(), await service.anApplication()];
   await service.worker.stop();
-  const idsOfA = await many(100, () => createJourney(service, a.token).create());
-  const idsOfB = await many(3, () => createJourney(service, b.token).create());
+  const idsOfA = await many(100, () => a.journey.create());
+  const idsOfB = await many(3, () => b.journey.create());
   await until('all workflows have started', async () => {
     const left = await service.sql`select from workflow_outbox`;
     return left.length === 0;

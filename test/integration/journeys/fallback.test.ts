@@ -1,11 +1,7 @@
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { createApplications } from '../../../postgres/applications.ts';
-import { createAttentionQueries } from '../../../postgres/attention.ts';
 import { createConsoleQueries } from '../../../postgres/console.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
-import { accountDayWorkflowId } from '../../../temporal/messages.ts';
-import { runLine, words } from '../../support/service/admin-line.ts';
-import { operationsOf } from '../../support/service/admin-operations.ts';
 import { refund, refundBecomes } from '../../support/service/refunds.ts';
 import { useService } from '../../support/service/service.ts';
 import { addStripe } from '../../support/service/stripe-account.ts';
@@ -32,7 +28,6 @@ const own = new Set(['first', 'second', 'sandbox', 'real', 'bare']);
 /** Three failures in a row would change the order of asking. */
 const firstWorks = () => journey.atGateway({ gateway: 'first' });
 const queries = createConsoleQueries(service.sql);
-const operations = operationsOf(service);
 
 const recordOf = async (id: string) => {
   const [row] = await service.sql<{ gateway: string; reference: string }[]>`
@@ -46,7 +41,7 @@ const list = async (query = '') => {
     .map(({ slug, position, answers }) => [slug, position, answers]);
 };
 
-it('a payment whose first gateway is down is opened, paid, given back and compared at the second', async () => {
+it('a payment whose first gateway is down is opened, paid and given back at the second', async () => {
   first.fail('cut', /sessions/);
   const id = await journey.atGateway();
   const { gateway, reference } = await recordOf(id);
@@ -61,8 +56,8 @@ it('a payment whose first gateway is down is opened, paid, given back and compar
 
   const { json } = await refund(journey, id);
   await refundBecomes(journey, String(json['refund_id']), 'succeeded');
-  const movements = await service.sql<{ kind: string; gateway: string; day: string }[]>`
-    select kind, gateway, day::text from movements where payment_id = ${id} order by id`;
+  const movements = await service.sql<{ kind: string; gateway: string }[]>`
+    select kind, gateway from movements where payment_id = ${id} order by id`;
   expect(movements).toMatchObject([
     { kind: 'payment', gateway: 'second' },
     { kind: 'refund', gateway: 'second' },
@@ -72,18 +67,6 @@ it('a payment whose first gateway is down is opened, paid, given back and compar
   expect(counted.filter((each) => ['first', 'second'].includes(each.gateway))).toEqual([
     { gateway: 'second', status: 'paid', count: 1 },
   ]);
-
-  for (const account of ['first', 'second'])
-    for (const day of new Set(movements.map((movement) => movement.day))) {
-      await operations.accounts.compare({ gateway: account, day });
-      const compared = accountDayWorkflowId({ gateway: account, day });
-      await service.client.workflow.getHandle(compared).result();
-    }
-  const [found] = await service.sql`
-    select (select array_agg(distinct gateway order by gateway) from account_days where gateway in ('first', 'second')) as compared,
-      (select count(*)::int from gateway_entries where payment_id = ${id}) as entries,
-      (select count(*)::int from account_differences where gateway in ('first', 'second')) as differences`;
-  expect(found).toEqual({ compared: ['first', 'second'], entries: 2, differences: 0 });
 });
 
 it.each(['refuses', 'answers after three seconds'])(
@@ -194,35 +177,4 @@ it('a test token sees sandboxes alone, and a live one every gateway', async () =
     { slug: 'real', kind: 'live', position: null },
     { slug: 'second', kind: 'sandbox', position: null },
   ]);
-});
-
-it('a gateway that opens nothing needs attention, with the payments that wait or have failed, until it opens one', async () => {
-  const dead = await addStripe(service, 'dead');
-  onTestFinished(() => dead.stop());
-  const attention = createAttentionQueries(service.sql);
-  const ids: string[] = [];
-  const create = async () => {
-    ids.push(await journey.create({ gateway: 'dead' }));
-    return ids.at(-1) ?? '';
-  };
-  const refusal = { type: 'invalid_request_error', code: 'api_key_expired' };
-  dead.failAll(/sessions/, { status: 403, body: { error: refusal } });
-  for (let n = 0; n < 3; n += 1) {
-    const id = await create();
-    await until('it fails', async () => (await journey.get(id)).json['status'] === 'failed');
-  }
-  dead.failAll(/sessions/, 'cut');
-  const waiting = await create();
-  const found = async () =>
-    (await attention.get(true)).opensNothing.filter((each) => each.gateway === 'dead');
-  const line = { gateway: 'dead', waiting: 1, failed: 3 };
-  await until('the worker has written it', async () => (await found())[0]?.waiting === 1);
-  expect(await found()).toMatchObject([line]);
-  const rows = await attention.list('unopened', { test: true, gateway: 'dead' }, 50);
-  expect(rows.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
-  const { out } = await runLine(() => operations, words('gateways list'));
-  expect(out).toMatch(/dead .*opens no payment since 2.*: 1 wait, 3 failed/);
-  dead.failAll(/sessions/, undefined);
-  await until('it is open', async () => (await recordOf(waiting)).reference !== null);
-  await until('the line is gone', async () => (await found()).length === 0);
 });

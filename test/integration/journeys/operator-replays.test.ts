@@ -10,7 +10,6 @@ import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { createWorkflowCalls } from '../../../temporal/workflow-calls.ts';
 import { manyPayments, writeDeliveries } from '../../support/data/payments.ts';
 import { forFile } from '../../support/for-file.ts';
-import { createJourney } from '../../support/service/journey.ts';
 import { operationsOf } from '../../support/service/admin-operations.ts';
 import { startReceiver, type Receiver } from '../../support/service/receiver.ts';
 import { useService } from '../../support/service/service.ts';
@@ -34,15 +33,14 @@ const becomes = (id: string, status: string) =>
 /** A payment whose six attempts have failed, of an application of its own. */
 const exhaustedPayment = async () => {
   const made = await service.anApplication();
-  const journey = createJourney(service, made.token);
-  const id = await journey.finish('pay');
+  const id = await made.journey.finish('pay');
   await until('the first attempt', () => service.receiver.of(id)[0]);
   await skipAllTime(service.client, id);
   await becomes(id, 'exhausted');
   await expect(service.client.workflow.getHandle(id).result()).rejects.toThrow(
     'Workflow execution failed',
   );
-  return { ...made, id, journey };
+  return { ...made, id };
 };
 
 /** Has the new run of a replay make its six attempts without their delays. */
@@ -181,8 +179,8 @@ describe('replaying an exhausted delivery', () => {
 
 describe('a failing delivery', () => {
   const aFailing = async () => {
-    const { token } = await service.anApplication();
-    const id = await createJourney(service, token).finish('pay');
+    const { journey } = await service.anApplication();
+    const id = await journey.finish('pay');
     const waits = () =>
       until('the next attempt is later', async () => {
         const [row] = await service.sql`

@@ -43,23 +43,6 @@ const lateOf = async ({ id }: Sent) => {
 };
 const lost = [['payment.failed', 'order_already_paid']];
 
-it('two tabs, both paid at a two-step gateway: one is verified, the other goes home', async () => {
-  const order = anOrder();
-  const one = await send('zarinpal', order);
-  const other = await send('zibal', order);
-  await Promise.all([pay(one), pay(other)]);
-  await comeBack(one, 'paid');
-  // The winner has called it off, before its payer is back.
-  expect(await eventsOf(other.id)).toEqual(lost);
-  await comeBack(other, 'failed');
-  expect([verified(one), verified(other)]).toEqual([1, 0]);
-  expect(await lateOf(other)).toBe('returns');
-  expect((await journey.get(other.id)).json).toMatchObject({
-    status: 'failed',
-    failure_code: 'order_already_paid',
-  });
-});
-
 it('a create of a paid order is refused, the repeat of a stored one is not', async () => {
   const order = anOrder();
   const body = { ...order, amount: 1250, currency: 'EUR' };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import { answered, createJourney } from '../../support/service/journey.ts';
+import { answered, createJourney, type Journey } from '../../support/service/journey.ts';
 import { countUpdates } from '../../support/service/scripted-worker.ts';
 import { useOwnApi, useService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
@@ -11,13 +11,12 @@ const service = await forFile(useService());
 /** A second API process, which shares nothing with the first but Postgres and Temporal. */
 const other = await forFile(useOwnApi());
 
-const aJourney = async () => createJourney(service, (await service.anApplication()).token);
+const aJourney = async () => (await service.anApplication()).journey;
 const updatesOf = (id: string) => countUpdates(service.client.workflow.getHandle(id));
 /** One update in each 3-second window for a request of one kind. */
 const mostUpdates = (seconds: number) => 1 + Math.ceil(seconds / 3);
 const secondsSince = (began: number) => (performance.now() - began) / 1000;
 
-type Journey = ReturnType<typeof createJourney>;
 /** On a busy machine the gateway's answer takes longer than a request may wait. */
 const verify = (journey: Journey, id: string) => answered(() => journey.verify(id));
 const comeBack = (journey: Journey, id: string) =>
@@ -28,8 +27,7 @@ const comeBack = (journey: Journey, id: string) =>
 
 describe('return, verify and the deadline at the same moment, through two API processes', () => {
   it('make one verification, one event and one answer, for 20 payments', async () => {
-    const { token } = await service.anApplication();
-    const journey = createJourney(service, token);
+    const { token, journey } = await service.anApplication();
     const elsewhere = createJourney(other, token);
     const race = async (id: string) => {
       const [back, backElsewhere, ...verified] = await Promise.all([
@@ -88,9 +86,9 @@ describe('return, verify and the deadline at the same moment, through two API pr
 
 describe('many requests for one payment', () => {
   it('share one update in 3 seconds: 200 verify requests through two API processes', async () => {
-    const { token } = await service.anApplication();
-    const journeys = [createJourney(service, token), createJourney(other, token)];
-    const id = await journeys[0]!.atGateway();
+    const { token, journey } = await service.anApplication();
+    const journeys = [journey, createJourney(other, token)];
+    const id = await journey.atGateway();
     const began = performance.now();
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, nth) => verify(journeys[nth % 2]!, id)),
@@ -127,7 +125,8 @@ describe('many requests for one payment', () => {
     );
     const asking = [];
     const comingBack = [];
-    // Longer than the 10 seconds that a request waits.
+    // Longer than the 10 seconds that a request waits. Two updates in 3 seconds are more than Temporal has at once, ten,
+    // only after 12.
     for (const end = performance.now() + 12_000; performance.now() < end;) {
       asking.push(journey.verify(id));
       comingBack.push(journey.comeBack(id));

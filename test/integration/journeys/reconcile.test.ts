@@ -85,24 +85,6 @@ describe('reconcile', () => {
     await until('the webhook', () => service.receiver.of(id)[0]);
   });
 
-  it('has an event delivered whose workflow is lost, without losing an attempt', async () => {
-    const id = await undelivered();
-    await terminate(service.client, id);
-    expect(await differencesOf(id)).toEqual(['delivery_without_workflow']);
-    expect(await differencesOf(id, { heal: true })).toEqual(['delivery_without_workflow, healed']);
-    expect(await differencesOf(id)).toEqual([]);
-    await skipAllTime(service.client, id);
-    await service.client.workflow.getHandle(id).result();
-    const posts = service.receiver.of(id);
-    expect(posts.map(({ headers }) => headers['x-service-delivery-attempt'])).toEqual(['1', '2']);
-    const { payment } = await operations.payments.get(id);
-    expect(payment.delivery).toBe('delivered');
-    expect(payment.attempts).toMatchObject([
-      { number: 1, responseStatus: 500 },
-      { number: 2, responseStatus: 204 },
-    ]);
-  });
-
   it('reports a delivery that is 2 minutes overdue although its workflow runs', async () => {
     const id = await undelivered();
     const due = (ago: string) => service.sql`

@@ -5,7 +5,7 @@ import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
 import { tokenIdOf } from '../../../postgres/tokens.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
 import { createSandboxRefunds } from '../../../postgres/sandbox-refunds.ts';
-import { createJourney, type Answer, type Journey } from '../../support/service/journey.ts';
+import { codeOf, createJourney, type Journey } from '../../support/service/journey.ts';
 import { getRefund, newKey, refund, refundBecomes } from '../../support/service/refunds.ts';
 import { useOwnApi } from '../../support/service/service.ts';
 import { skipTime } from '../../support/service/skip-time.ts';
@@ -15,10 +15,6 @@ import { forFile } from '../../support/for-file.ts';
 const service = await forFile(useOwnApi());
 const books = createSandboxRefunds(service.sql);
 
-const codeOf = ({ status, json }: Answer) => [
-  status,
-  (json['error'] as { code?: string } | undefined)?.code,
-];
 /** An application whose receiver knows the events of refunds. */
 const anApplication = async () => {
   const made = await service.anApplication();
@@ -57,7 +53,7 @@ const eventsBecome = (journey: Journey, paymentId: string, events: string[]) =>
 
 describe('a refund', () => {
   it('gives everything back, and tells the application with a signed event', async () => {
-    const { journey } = await anApplication();
+    const { journey, token } = await anApplication();
     const id = await paidPayment(journey);
     const created = await refund(journey, id, { reference: 'return-1' });
     expect(created.status, created.text).toBe(201);
@@ -85,6 +81,8 @@ describe('a refund', () => {
       payment_amount: 1250,
       amount_refunded: 1250,
     });
+    const shown = await operationsOn(service.sql).refunds.get(refundId);
+    expect(shown).toMatchObject({ token: tokenIdOf(token), askedBy: null });
     // The event can be delivered before the workflow that began its delivery ends.
     await service.client.workflow.getHandle(refundId).result();
   });
@@ -305,25 +303,10 @@ describe('POST /api/v1/payments/{payment_id}/refunds', () => {
     expect((await refund(journey, id, { amount: 400 })).status).toBe(201);
   });
 
-  it('says which token has asked for it, to admins', async () => {
-    const { journey, token } = await anApplication();
-    const { json } = await refund(journey, await paidPayment(journey), { amount: 1 });
-    const found = await operationsOn(service.sql).refunds.get(String(json['refund_id']));
-    expect(found).toMatchObject({ token: tokenIdOf(token), askedBy: null });
-  });
-
-  it('hides the payments and refunds of others', async () => {
-    const { journey } = await anApplication();
-    const other = await anApplication();
-    const id = await paidPayment(journey);
-    const { json } = await refund(journey, id);
-    const refundId = String(json['refund_id']);
-    expect(codeOf(await refund(other.journey, id))).toEqual([404, 'PAYMENT_NOT_FOUND']);
-    expect(codeOf(await getRefund(other.journey, refundId))).toEqual([404, 'REFUND_NOT_FOUND']);
-    const cancel = await other.journey.request('POST', `/api/v1/refunds/${refundId}/cancel`);
-    expect(codeOf(cancel)).toEqual([404, 'REFUND_NOT_FOUND']);
-    const list = await other.journey.request('GET', '/api/v1/refunds');
-    expect(list.json['data']).toEqual([]);
+  it('lists them to their own application alone', async () => {
+    const [{ journey }, other] = [await anApplication(), await anApplication()];
+    await refund(journey, await paidPayment(journey));
+    expect((await other.journey.request('GET', '/api/v1/refunds')).json['data']).toEqual([]);
   });
 });
 

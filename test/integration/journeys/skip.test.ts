@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { forFile } from '../../support/for-file.ts';
 import { operationsOf } from '../../support/service/admin-operations.ts';
-import { createJourney } from '../../support/service/journey.ts';
 import { useService } from '../../support/service/service.ts';
 import { untilListedAsClosed } from '../../support/service/terminate.ts';
 import { until } from '../../support/until.ts';
@@ -10,12 +9,9 @@ const service = await forFile(useService());
 const { payments } = operationsOf(service);
 const skip = (id: string) => payments.skipToNextStep(id, null);
 
-const aPayment = async (sandbox: object, mode: 'live' | 'test' = 'test') => {
-  const { token } = await service.anApplication({ mode });
-  const journey = createJourney(service, token);
-  const fields = mode === 'test' ? { sandbox } : { gateway: 'sandbox' };
-  const id = await journey.create(fields);
-  return { id, journey };
+const aPayment = async (sandbox: object) => {
+  const { journey } = await service.anApplication();
+  return { id: await journey.create({ sandbox }), journey };
 };
 
 it('a test payment skips to its deadline, and then to the money that comes after it', async () => {
@@ -58,9 +54,4 @@ it('an attempt that is due later comes now, six in all', async () => {
   await until('it is exhausted', async () => (await state()).delivery === 'exhausted');
   expect(service.receiver.of(id)).toHaveLength(6);
   await expect(skip(id)).rejects.toThrow('waits for nothing');
-});
-
-it('the time of a live payment is nobody’s to skip', async () => {
-  const { id } = await aPayment({}, 'live');
-  await expect(skip(id)).rejects.toThrow('test payments only');
 });

@@ -191,19 +191,3 @@ it('an event whose worker died before it began the delivery is sent by a sweep, 
   await closes(post);
   expect(postsOf(id)).toHaveLength(1);
 });
-
-it('an event that nobody accepted is replayed with its bytes', async () => {
-  const payment = await aPaidPayment(true);
-  await report(stripe.dispute(payment.reference, 'needs_response'));
-  const first = await until('it is sent', () => postsOf(payment.id)[0]);
-  await closes(first);
-  const eventId = String(first.headers['x-service-event-id']);
-  await service.sql`
-    update deliveries set status = 'exhausted', exhausted_by_run = 'r' where event_id = ${eventId}`;
-  const path = `/api/v1/events/${eventId}/replay`;
-  expect((await payment.journey.request('POST', path)).status).toBe(202);
-  const again = await until('it is sent again', () => postsOf(payment.id)[1]);
-  expect(again.body.equals(first.body)).toBe(true);
-  expect(again.headers['x-service-event-id']).toBe(eventId);
-  await closes(again);
-});

@@ -64,14 +64,3 @@ it('records a refund that was made in the dashboard', async () => {
   const list = await journey.request('GET', `/api/v1/payments/${id}/refunds`);
   expect(list.json['data']).toMatchObject([{ requested_by: 'gateway', amount: 300 }]);
 });
-
-it('records one that carries the id of another payment, whose refund it is not', async () => {
-  const [of, other] = [await paidPayment(), await paidPayment()];
-  const { json } = await refund(journey, other.id, { amount: 500 });
-  await until('it has ended', async () => (await sumsOf(other.id)).join() === 'paid,500,0');
-  const refundId = String(json['refund_id']);
-  const made = stripe.shown(stripe.add(of.reference, { amount: 600, refundId }));
-  await notify(made, 'refund.created');
-  await until('it is recorded', async () => (await sumsOf(of.id)).join() === 'paid,600,0');
-  expect(await sumsOf(other.id)).toEqual(['paid', 500, 0]);
-});

@@ -75,26 +75,6 @@ describe('a notification of the gateway', () => {
     expect(await statusOf(gone.id)).toBe('expired');
   });
 
-  it('has a late payment reversed once', async () => {
-    const { id, reference } = await sent();
-    await skipAllTime(service.client, id);
-    await ended(id);
-    const entry = stripe.book.get(reference)!; // Its payer was sent there.
-    Object.assign(entry, { state: 'complete paid succeeded', charged: 1 });
-    for (let times = 0; times < 2; times += 1) {
-      expect(await notify(reference)).toMatchObject({ status: 200 });
-      await service.client.workflow.getHandle(`LATE_${id}`).result();
-    }
-    const late = await service.sql`
-      select result, reversals from late_payments where payment_id = ${id}`;
-    expect(late).toEqual([{ result: 'reversed', reversals: 1 }]);
-    expect(entry.reversed).toBe(1);
-    const refunds = stripe.calls.filter(({ path }) => path.endsWith('/refunds'));
-    expect(refunds.map(({ form }) => form.get('payment_intent'))).toEqual([entry.trackingCode]);
-    expect(await statusOf(id)).toBe('expired');
-    expect(await eventsOf(id)).toBe(1);
-  });
-
   it.each([
     [
       'called off',
@@ -189,15 +169,6 @@ describe('a payment whose recorded checkout is lost', () => {
     expect(row?.['checkout_at']).toBeInstanceOf(Date);
   });
 
-  it('ends paid at its deadline', async () => {
-    const { id, reference } = await sentUnrecorded();
-    stripe.pay(reference);
-    await skipAllTime(service.client, id);
-    await ended(id);
-    expect(await statusOf(id)).toBe('paid');
-    expect(service.receiver.of(id)).toHaveLength(1);
-  });
-
   it.each(signs)('has late money reversed after %s', async (_, give) => {
     const payment = await sentUnrecorded();
     await skipAllTime(service.client, payment.id);
@@ -208,14 +179,6 @@ describe('a payment whose recorded checkout is lost', () => {
     await until('the money is returned', () => entry.reversed === 1);
     await service.client.workflow.getHandle(`LATE_${payment.id}`).result();
     expect(await statusOf(payment.id)).toBe('expired');
-  });
-
-  it('expires, and nobody can pay it at the gateway any more', async () => {
-    const { id, reference } = await sentUnrecorded();
-    await skipAllTime(service.client, id);
-    await ended(id);
-    expect(await statusOf(id)).toBe('expired');
-    expect(stripe.book.get(reference)?.state).toBe('expired unpaid');
   });
 });
 

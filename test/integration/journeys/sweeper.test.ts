@@ -16,18 +16,14 @@ import { forFile } from '../../support/for-file.ts';
 const service = await forFile(startService({ ownTemporal: true }));
 beforeEach(() => service.receiver.behave(() => 204));
 
-const aJourney = async () => (await service.anApplication()).journey;
-
-const webhookOf = (id: string) => until('the webhook', () => service.receiver.of(id)[0]);
-
 /** A payment that is paid at the gateway, while its payer has closed the browser. */
 const paidAndClosed = async () => {
-  const journey = await aJourney();
+  const { journey } = await service.anApplication();
   const id = await journey.atGateway();
   await journey.choose(id, 'pay_and_close');
   const statusAfterSweep = async () => {
     await sweepNow(service.client);
-    await webhookOf(id);
+    await until('the webhook', () => service.receiver.of(id)[0]);
     return (await journey.get(id)).json['status'];
   };
   return { id, statusAfterSweep };
@@ -55,29 +51,6 @@ describe('a sweep', () => {
       expect(await statusAfterSweep()).toBe('paid');
     },
   );
-
-  it('starts the workflows that could not start while Temporal was unavailable', async () => {
-    const journey = await aJourney();
-    await service.engine.stop();
-    const ids: string[] = [];
-    for (let count = 0; count < 20; count += 1) {
-      const began = performance.now();
-      ids.push(await journey.create());
-      // No create waits for Temporal: the deadline of a start alone is 5,000 ms.
-      expect(performance.now() - began).toBeLessThan(4_500);
-    }
-    await service.engine.start();
-    await until(
-      'every payment is opened by its workflow',
-      async () => {
-        const [row] = await service.sql<{ left: number }[]>`
-            select count(*) as left from payments
-            where id = any(${ids}) and gateway_reference is null`;
-        return row?.left === 0;
-      },
-      120_000,
-    );
-  });
 });
 
 describe('the sweeper', () => {

@@ -1,15 +1,14 @@
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Client } from '@temporalio/client';
-import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import { sweeperWorkflowId } from '../../../temporal/sweeper.ts';
 import { runProgram } from '../../../tools/production/programs.ts';
 import { createHead, rawConnection } from '../../support/servers/raw-http.ts';
-import { createJourney, type Answer, type Journey } from '../../support/service/journey.ts';
+import { codeOf, createJourney, type Answer, type Journey } from '../../support/service/journey.ts';
 import { expectPage, expectRedirect } from '../../support/service/payer-page.ts';
 import { operationsOf } from '../../support/service/admin-operations.ts';
-import { createProcess } from '../../support/service/processes.ts';
 import { waitForFirstAttempt } from '../../support/service/first-attempt.ts';
 import { forFile } from '../../support/for-file.ts';
 import { startService } from '../../support/service/service.ts';
@@ -21,9 +20,6 @@ const root = resolve(import.meta.dirname, '../../..');
 const namespace = 'payments';
 const service = await forFile(startService({ ownTemporal: true }));
 const stripe = await forFile(addStripe(service));
-
-const aJourney = async () => (await service.anApplication()).journey;
-const codeOf = ({ json }: Answer) => (json['error'] as { code: string }).code;
 
 const callback = (id: string, status: string) =>
   `http://127.0.0.1:9/return?payment_id=${id}&order_id=order-1&status=${status}`;
@@ -55,7 +51,7 @@ describe('while no worker answers', () => {
       timed(journey.checkout(unopened)),
       timed(journey.comeBack(paid)),
     ]);
-    expect([verified.status, codeOf(verified)]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(codeOf(verified)).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(verified.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     expect(verified.seconds).toBeGreaterThan(8);
     expect(page.status).toBe(503);
@@ -154,7 +150,7 @@ describe('while no worker answers', () => {
 });
 
 it('verify, notifications and replays answer 503 while Temporal is down; creates, reads and lists work, and checkout shows a page', async () => {
-  const journey = await aJourney();
+  const { journey } = await service.anApplication();
   const id = await journey.atGateway({ gateway: 'stripe' });
   stripe.pay(stripe.referenceOf(id));
   const delivered = await journey.finish('pay');
@@ -177,10 +173,13 @@ it('verify, notifications and replays answer 503 while Temporal is down; creates
     journey.request('POST', '/api/v1/replays', { from: date, to: date, delivery: 'delivered' }),
     journey.request('POST', '/api/v1/webhook/test', {}),
   ])) {
-    expect([answer.status, codeOf(answer)]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(codeOf(answer)).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   }
+  const began = performance.now();
   const created = await journey.create();
+  // No create waits for Temporal: the deadline of a start alone is 5,000 ms.
+  expect(performance.now() - began).toBeLessThan(4_500);
   expect(await journey.get(created)).toMatchObject({ status: 200, json: { status: 'pending' } });
   const list = await journey.request('GET', '/api/v1/payments');
   expect(list).toMatchObject({ status: 200, json: { data: [{ payment_id: created }, {}, {}] } });
@@ -203,14 +202,7 @@ it('continues every open payment after Temporal came back empty, as docs/operati
   const createNamespace = () => runProgram('namespace', { root, env });
   await createNamespace();
   await service.worker.stop();
-  const worker = createProcess('worker', 'worker/main.ts', {
-    ...env,
-    ALLOW_LOOPBACK_TARGETS: 'true',
-    WORKFLOW_BUNDLE: inject('workflowBundle'),
-    METRICS_PORT: '0',
-  });
-  onTestFinished(() => worker.stop());
-  await worker.start();
+  const worker = await service.anotherWorker({ TEMPORAL_NAMESPACE: namespace });
   const api = await service.anotherApi({ TEMPORAL_NAMESPACE: namespace });
   const journey = createJourney(api, (await service.anApplication()).token);
   const client = new Client({ connection: service.client.connection, namespace });

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Stripe from 'stripe';
 import { expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
-import { createJourney } from '../../support/service/journey.ts';
 import { useService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
@@ -26,9 +25,8 @@ const ledgerOf = (id: string) => service.sql<AttemptRow[]>`
   from attempts where event_id = ${eventId(id)} order by number`;
 
 it('a webhook that its receiver refuses is sent six times with the documented delays, then its workflow fails as WebhookExhausted', async () => {
-  const { token, secret } = await service.anApplication();
+  const { journey, secret } = await service.anApplication();
   service.receiver.behave(() => 500);
-  const journey = createJourney(service, token);
   const id = await journey.finish('pay');
   await until('the first attempt', () => service.receiver.of(id)[0]);
   await skipAllTime(service.client, id);
@@ -79,10 +77,9 @@ it('a webhook that its receiver refuses is sent six times with the documented de
 });
 
 it('a webhook that is accepted before its timeout of 10 seconds is sent once, because no other timeout is shorter', async () => {
-  const { token } = await service.anApplication();
+  const { journey } = await service.anApplication();
   // A limit that is shorter than the documented one shows only to who waits for it.
   service.receiver.behave(() => sleep(6_000, 204));
-  const journey = createJourney(service, token);
   const id = await journey.finish('pay');
   await service.client.workflow.getHandle(id).result();
 

@@ -11,6 +11,12 @@ export interface Answer {
   json: Record<string, unknown>;
 }
 
+/** The status, and the code of an error. */
+export const codeOf = ({ status, json }: Answer) => [
+  status,
+  (json['error'] as { code?: string } | undefined)?.code,
+];
+
 /** Asks again while the service says that it cannot answer now, as every client does. */
 export const answered = (ask: () => Promise<Answer>): Promise<Answer> =>
   until('an answer', async () => {

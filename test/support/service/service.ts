@@ -270,8 +270,8 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
     anotherApi: further.start,
 
     /** One more worker of both task queues. */
-    async anotherWorker() {
-      const another = processes.worker();
+    async anotherWorker(own: Record<string, string> = {}) {
+      const another = processes.worker(own);
       workers.push(another);
       await another.start();
       return another;
