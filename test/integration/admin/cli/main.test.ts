@@ -33,19 +33,19 @@ describe('admin/cli/main.ts', () => {
       writeFileSync(join(folder, name), `k1:${key}\n`);
   });
   afterAll(() => rmSync(folder, { recursive: true }));
+  const run = (line: string[], options: { env?: Record<string, string>; uid?: number } = {}) =>
+    promisify(execFile)(process.execPath, [entry, ...line], {
+      env: { DATA_DIR: folder },
+      ...options,
+    });
 
   it('uses the embedded stack without settings, and exits', async () => {
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      [entry, 'applications', 'show', 'shop', '--json'],
-      // An .env file leaves empty variables, which count as not set.
-      { env: { DATA_DIR: folder, DATABASE_URL: '', TEMPORAL_ADDRESS: '' } },
-    );
+    // An .env file leaves empty variables, which count as not set.
+    const env = { DATA_DIR: folder, DATABASE_URL: '', TEMPORAL_ADDRESS: '' };
+    const { stdout } = await run(['applications', 'show', 'shop', '--json'], { env });
     expect(JSON.parse(stdout)).toMatchObject({ slug: 'shop' });
     const { id } = await records.ended('paid');
-    const shown = await promisify(execFile)(process.execPath, [entry, 'payments', 'show', id], {
-      env: { DATA_DIR: folder },
-    });
+    const shown = await run(['payments', 'show', id]);
     expect(shown.stdout).toContain(`http://127.0.0.1:8233/namespaces/default/workflows/${id}`);
   });
 
@@ -93,11 +93,9 @@ describe('admin/cli/main.ts', () => {
     const createdAt = new Date(Date.now() - 200 * 24 * 3_600_000);
     await records.ended('paid', { id, createdAt, application: 'quiet' });
     const purged = async (env: Record<string, string>) => {
-      const line = [entry, 'purge', '--yes', '--json'];
-      const ran = promisify(execFile)(process.execPath, line, {
-        env: { DATA_DIR: folder, ...env },
-      });
-      return (JSON.parse((await ran).stdout) as { payments: number }).payments;
+      const options = { env: { DATA_DIR: folder, ...env } };
+      const { stdout } = await run(['purge', '--yes', '--json'], options);
+      return (JSON.parse(stdout) as { payments: number }).payments;
     };
     expect(await purged({})).toBe(0);
     expect(await purged({ KEEP_PAYMENTS_DAYS: '201' })).toBe(0);
@@ -111,9 +109,7 @@ describe('admin/cli/main.ts', () => {
       .status === 0;
   it.runIf(mayRead(unknownUid))('works for a user id without a name', async () => {
     const env = { DATABASE_URL: records.url };
-    const run = promisify(execFile);
-    const disable = [entry, 'applications', 'disable', 'shop'];
-    await run(process.execPath, disable, { env, uid: unknownUid });
+    await run(['applications', 'disable', 'shop'], { env, uid: unknownUid });
     const [change] = await records.sql`select actor from audit_log order by id desc limit 1`;
     expect(change).toEqual({ actor: `uid ${unknownUid}` });
   });
@@ -122,9 +118,8 @@ describe('admin/cli/main.ts', () => {
     [{}, /DATABASE_URL: is missing/],
     [{ DATABASE_URL: 'postgres://u:hidden@127.0.0.1:9/none' }, /Could not connect to the database/],
   ])('prints one sentence and exits with 1 without a database', async (env, sentence) => {
-    const failed = promisify(execFile)(process.execPath, [entry, 'applications', 'list'], {
-      env: { DATA_DIR: join(folder, 'nothing'), ...env },
-    });
+    const options = { env: { DATA_DIR: join(folder, 'nothing'), ...env } };
+    const failed = run(['applications', 'list'], options);
     const error: unknown = await failed.catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 1, stderr: expect.stringMatching(sentence) });
     expect(error).toMatchObject({ stderr: expect.not.stringContaining('hidden') });

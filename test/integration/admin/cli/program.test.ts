@@ -73,6 +73,7 @@ describe('the admin command line', () => {
     'deliveries list --application unknown',
     'deliveries replay --application unknown --yes',
     'payments find --application unknown',
+    'webhook test unknown',
   ])('prints one sentence and exits with 1 for a refusal: %s', async (line) => {
     expect(await run(words(line))).toMatchObject({
       code: 1,
@@ -285,6 +286,7 @@ describe('the admin command line', () => {
       code: 1,
       out: expect.stringContaining('"event": null'),
     });
+    expect((await test('webhook test quiet')).notes).toContain('has no webhook URL');
   });
 
   it('reads a webhook URL from a prompt or a pipe, and never prints its query', async () => {

@@ -12,6 +12,9 @@ const console = await forFile(startConsole({ identityProviderOf: awayProvider })
 
 const loginFor = (path: string) => `/login?back=${encodeURIComponent(path)}`;
 
+const linkFor = (name = 'ada') =>
+  console.links.issueLink(name, { role: 'admin', applications: null });
+const openLink = (code: string) => console.call(`/login/${code}`, { method: 'POST', form: {} });
 const cookieOf = (setCookie: string[] | undefined) => setCookie?.[0]?.split(';')[0];
 
 describe('every route', () => {
@@ -76,39 +79,37 @@ describe('every route', () => {
 
 describe('a login link', () => {
   it('opens one session: a GET spends nothing, and a second POST finds it spent', async () => {
-    const code = await console.links.issueLink('ada', { role: 'admin', applications: null });
+    const code = await linkFor();
     for (const status of [200, 200])
       expect((await console.call(`/login/${code}`)).status).toBe(status);
-    const first = await console.call(`/login/${code}`, { method: 'POST', form: {} });
+    const first = await openLink(code);
     expect([first.status, first.headers.location]).toEqual([303, '/']);
     expect(first.headers['set-cookie']?.[0]).toMatch(
       /^console=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=86400$/,
     );
-    const second = await console.call(`/login/${code}`, { method: 'POST', form: {} });
+    const second = await openLink(code);
     expect([second.status, second.headers['set-cookie']]).toEqual([410, undefined]);
     expect((await console.call(`/login/${code}`)).status).toBe(410);
   });
 
   it('opens one session when two browsers use it at once', async () => {
-    const code = await console.links.issueLink('ada', { role: 'admin', applications: null });
-    const answers = await Promise.all(
-      [1, 2, 3, 4].map(() => console.call(`/login/${code}`, { method: 'POST', form: {} })),
-    );
+    const code = await linkFor();
+    const answers = await Promise.all([1, 2, 3, 4].map(() => openLink(code)));
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 410)).toHaveLength(3);
   });
 
   it('is refused after 15 minutes', async () => {
-    const code = await console.links.issueLink('late', { role: 'admin', applications: null });
+    const code = await linkFor('late');
     await console.sql`
       update console_links set expires_at = expires_at - interval '15 minutes' where name = 'late'`;
-    const { status } = await console.call(`/login/${code}`, { method: 'POST', form: {} });
+    const { status } = await openLink(code);
     expect(status).toBe(410);
   });
 
   it('stands in no log line, and neither it nor the session stands in Postgres', async () => {
-    const code = await console.links.issueLink('ada', { role: 'admin', applications: null });
-    const { headers } = await console.call(`/login/${code}`, { method: 'POST', form: {} });
+    const code = await linkFor();
+    const { headers } = await openLink(code);
     const session = cookieOf(headers['set-cookie'])?.split('=')[1] ?? '';
     expect(JSON.stringify(console.lines)).toContain('/login/:code');
     const rows = await console.sql`
@@ -122,20 +123,16 @@ describe('a login link', () => {
 
 describe('an admin who ends the sessions of a person', () => {
   it('voids unused links of the person, and nobody else’s', async () => {
-    const [code, other] = [
-      await console.links.issueLink('leaver', { role: 'admin', applications: null }),
-      await console.links.issueLink('stayer', { role: 'admin', applications: null }),
-    ];
+    const [code, other] = [await linkFor('leaver'), await linkFor('stayer')];
     await operationsOn(console.sql).console.logOut('leaver', null);
     expect((await console.call(`/login/${code}`)).status).toBe(410);
-    const open = (link: string) => console.call(`/login/${link}`, { method: 'POST', form: {} });
-    expect([(await open(code)).status, (await open(other)).status]).toEqual([410, 303]);
+    expect([(await openLink(code)).status, (await openLink(other)).status]).toEqual([410, 303]);
   });
 
   it('leaves no session of a link that is opened at the same moment', async () => {
-    const code = await console.links.issueLink('racer', { role: 'admin', applications: null });
+    const code = await linkFor('racer');
     const [opened] = await Promise.all([
-      console.call(`/login/${code}`, { method: 'POST', form: {} }),
+      openLink(code),
       operationsOn(console.sql).console.logOut('racer', null),
     ]);
     const cookie = cookieOf(opened.headers['set-cookie']);
@@ -154,7 +151,7 @@ describe('a person', () => {
 
   it('who is removed has no session, no link and no passkey', async () => {
     const { cookie } = await console.logIn('admin', 'removed');
-    const code = await console.links.issueLink('removed', { role: 'admin', applications: null });
+    const code = await linkFor('removed');
     await console.sql`
       insert into console_passkeys (id, name, label, public_key, counter)
       values ('\\x00', 'removed', 'a', '\\x00', 0)`;
@@ -212,10 +209,8 @@ describe('a session', () => {
 
   it('of before ends when its browser opens another link', async () => {
     const { cookie, csrf } = await console.logIn('viewer');
-    const code = await console.links.issueLink('viewer-person', {
-      role: 'viewer',
-      applications: null,
-    });
+    const rights = { role: 'viewer', applications: null } as const;
+    const code = await console.links.issueLink('viewer-person', rights);
     await console.call(`/login/${code}`, { method: 'POST', cookie, form: { csrf } });
     expect(await statusWith(cookie)).toBe(303);
   });
@@ -295,7 +290,7 @@ describe('a request', () => {
 
 it('each cookie is bound to the one name over https', async () => {
   const port = await console.serveAt('https://console.example');
-  const code = await console.links.issueLink('ada', { role: 'admin', applications: null });
+  const code = await linkFor();
   const { headers } = await call(port, `/login/${code}`, {
     method: 'POST',
     form: {},

@@ -11,6 +11,8 @@ import {
   silence,
   withGateway,
 } from '../../../support/service/scripted-gateway.ts';
+import { runLine, words } from '../../../support/service/admin-line.ts';
+import { operationsOn } from '../../../support/service/admin-operations.ts';
 import { startFilledConsole } from '../../../support/service/filled-console.ts';
 
 const { console, sql } = await startFilledConsole();
@@ -176,6 +178,8 @@ describe('a gateway that opens nothing', () => {
     expect(await lineOf(gateway)).toEqual({ count: '4', what: '2 wait, 2 failed', ids });
     for (const path of ['/', '/gateways', `/gateways/${gateway}`])
       expect(await read(path), path).toMatch(/opens no payment since [^<]*: 2 wait, 2 failed/);
+    const { out } = await runLine(() => operationsOn(sql), words('gateways list'));
+    expect(out).toMatch(/dead .*opens no payment since 2.*: 2 wait, 2 failed/);
     // The first failed opening, and not the third one, which made it silent.
     const [began] = await sql<{ at: Date }[]>`
       select min(at) as at from gateway_exchanges where gateway = ${gateway} and result = 'no_answer'`;

@@ -133,23 +133,6 @@ it('an address holds only what was asked for, with the zone of exact times', asy
   expect(await page.locator('input[name=from]').inputValue()).toMatch(/^2026-11-01T00:00/);
 });
 
-it('a filter stays in the address, over pages and without JavaScript', async () => {
-  const page = await openPage('/', { javaScriptEnabled: false });
-  await follow(page.getByRole('link', { name: 'Payments', exact: true }));
-  await openFilter(page);
-  await page.getByLabel('Status').selectOption('paid');
-  await follow(page.getByRole('button', { name: 'Filter' }));
-  expect(new URL(page.url()).searchParams.get('status')).toBe('paid');
-  const first = await page.locator('tbody .id').allTextContents();
-  await follow(page.getByRole('link', { name: 'Older' }));
-  const second = await page.locator('tbody .id').allTextContents();
-  expect(new URL(page.url()).searchParams.get('status')).toBe('paid');
-  expect([first.length, second.filter((id) => first.includes(id))]).toEqual([50, []]);
-  expect(new Set(await page.locator('tbody td:nth-child(3)').allTextContents())).toEqual(
-    new Set(['● paid']),
-  );
-});
-
 it('without JavaScript a part of the filter is removed by its chip, and all of it at once', async () => {
   const page = await openPage('/payments?status=failed&failure=card_declined&order=', {
     javaScriptEnabled: false,

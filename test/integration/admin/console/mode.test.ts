@@ -10,6 +10,7 @@ import {
 } from '../../../../contract/ids.ts';
 import { createReplays } from '../../../../postgres/replays.ts';
 import { everyDelivery } from '../../../../postgres/delivery-filter.ts';
+import { writeDeliveries, writePayments } from '../../../support/data/payments.ts';
 import { call } from '../../../support/service/console.ts';
 import { operationsOn } from '../../../support/service/admin-operations.ts';
 import { startFilledConsole } from '../../../support/service/filled-console.ts';
@@ -28,36 +29,22 @@ const addAll = async (test: boolean) => {
   const gateway = 'sandbox';
   const shared = { application: 'shop', test, currency: 'EUR' };
   const payment = {
-    ...shared,
-    ...{ amount: 7_777, gateway, callback_url: 'https://shop.example/return', metadata: '{}' },
-    ...{ expires_at: new Date(Date.now() - 7_200_000), created_at: at, updated_at: at },
-    checkout_at: at,
-    ...{ paid_at: null, failure_code: null, tracking_code: null },
+    ...{ ...shared, amount: 7_777, gateway, orderId: 'same', createdAt: at, updatedAt: at },
+    ...{ checkoutAt: at, expiresAt: new Date(Date.now() - 7_200_000) },
   };
-  await sql`insert into payments ${sql([
-    { ...payment, id: one, order_id: 'same', status: 'paid', paid_at: at, tracking_code: 'same' },
-    { ...payment, id: two, order_id: 'same', status: 'failed', failure_code: 'insufficient_funds' },
-    { ...payment, id: three, order_id: 'same', status: 'pending' },
-  ])}`;
+  await writePayments(sql, [
+    { ...payment, id: two, status: 'failed', failureCode: 'insufficient_funds' },
+    { ...payment, id: three },
+  ]);
+  await writeDeliveries(sql, [{ ...payment, id: one, trackingCode: 'same' }], () => ({
+    ...{ order_id: 'same', created_at: at, recorded_at: at, status: 'pending', error_class: 'tls' },
+    next_attempt_at: new Date(Date.now() - 8_640_000),
+  }));
   await sql`insert into late_payments (payment_id, found_at, result, resolved_at) values (${two}, now(), 'by_hand', now())`;
   await sql`insert into workflow_outbox (payment_id, created_at) values (${three}, now() - interval '9 days')`;
   await sql`
     insert into gateway_exchanges (payment_id, gateway, at, operation, result, duration_ms)
     values (${three}, 'sandbox', now(), 'verify', 'no_answer', 9)`;
-  const event = { subject: one, payment_id: one, application: 'shop', test, kind: 'payment.paid' };
-  await sql`insert into events ${sql({ ...event, id: eventId(one), body: Buffer.from('{}'), created_at: at })}`;
-  const delivery = {
-    application: 'shop',
-    test,
-    payment_id: one,
-    order_id: 'same',
-    kind: 'payment.paid',
-  };
-  await sql`insert into deliveries ${sql({
-    ...delivery,
-    ...{ event_id: eventId(one), created_at: at, recorded_at: at },
-    ...{ status: 'pending', error_class: 'tls', next_attempt_at: new Date(Date.now() - 8_640_000) },
-  })}`;
   await sql`insert into attempts ${sql({
     ...{ event_id: eventId(one), number: 1, round: 1, trigger: 'schedule', scheduled_at: at },
     ...{ started_at: at, completed_at: at, duration_ms: 9_999, error_class: 'tls', error: 'tls' },

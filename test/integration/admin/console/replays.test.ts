@@ -69,25 +69,6 @@ describe('a replay of all that match', () => {
     expect(started.at(-1)).toEqual([row?.['id'], null]);
   });
 
-  it('takes those of one error alone, if the list shows these', async () => {
-    await sql`
-      update deliveries set error_class = 'tls' where payment_id = ${ids.exhausted}`;
-    const { text, send } = await ask('status=exhausted&scope=all&error=tls');
-    expect(text).toContain('Replay one webhook');
-    await send();
-    const [row] = await sql<{ id: string }[]>`
-      select id, error_class from replays where error_class = 'tls' and matched = 1`;
-    const replays = createReplays(sql);
-    const replay = await replays.getForWorker(row?.id ?? '');
-    const found = replay ? await replays.listNext(replay, 50) : [];
-    expect(found.map(({ id }) => id)).toEqual([eventId(ids.exhausted)]);
-    const records = await sql`select after from audit_log where subject = ${`replay:${row?.id}`}`;
-    const after = { delivery: 'exhausted', mode: 'live', error: 'tls', events: 1, per_second: 20 };
-    expect(records).toMatchObject([{ after }]);
-    await sql`
-      update deliveries set error_class = 'http_status' where payment_id = ${ids.exhausted}`;
-  });
-
   it('takes the deliveries that the list showed, and none that came later', async () => {
     const to = new Date();
     await sql`
@@ -136,25 +117,9 @@ describe('a replay of all that match', () => {
   });
 });
 
-describe('a replay of the selected', () => {
-  it('takes these and no others', async () => {
-    const selected = [ids.exhausted, ids.hostile].map((id) => eventId(id));
-    const query = selected.map((id) => `event=${id}`).join('&');
-    const { text, send } = await ask(`scope=selected&status=exhausted&${query}`);
-    expect(text).toContain('Replay 2 webhooks');
-    expect((await send()).status).toBe(303);
-    const [row] = await rows();
-    expect(row).toMatchObject({ matched: 2, event_ids: selected });
-    const replays = createReplays(sql);
-    const replay = await replays.getForWorker(String(row?.['id']));
-    const found = replay ? await replays.listNext(replay, 50) : [];
-    expect(new Set(found.map(({ id }) => id))).toEqual(new Set(selected));
-  });
-
-  it('asks to select one first', async () => {
-    const { status, text } = await ask('scope=selected&status=exhausted');
-    expect([status, text.includes('Select a delivery first')]).toEqual([409, true]);
-  });
+it('a replay of the selected asks to select one first', async () => {
+  const { status, text } = await ask('scope=selected&status=exhausted');
+  expect([status, text.includes('Select a delivery first')]).toEqual([409, true]);
 });
 
 describe('the list, the question and the replay agree', () => {

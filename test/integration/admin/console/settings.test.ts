@@ -80,10 +80,8 @@ describe('the credentials of a gateway', () => {
     expect(JSON.stringify(await columns())).not.toContain(secret);
   });
 
-  it.each([
-    ['are no JSON', `no json ${secret}`],
-    ['do not fit the driver', JSON.stringify({ merchant: secret })],
-  ])('credentials that %s change nothing, and are not shown again', async (_, credentials) => {
+  it('change nothing if they do not fit the driver, and are not shown again', async () => {
+    const credentials = JSON.stringify({ merchant: secret });
     const before = await columns();
     const person = await console.logIn('admin', 'wrong credentials');
     const { answer } = await person.act(path, { credentials, confirm: 'zarinpal' });
@@ -134,6 +132,7 @@ describe('what a viewer sees', () => {
       expect(more).toContain(part);
       expect(less).not.toContain(part);
     }
+    expect(less).toMatch(/All attempts of “payment \w+” failed/);
   });
 
   it('has no query of a webhook URL, which may be a key', async () => {

@@ -74,22 +74,24 @@ describe('refunds settle', () => {
   });
 });
 
-describe('refunds create', () => {
-  const as = (name: string) => {
-    const started: unknown[] = [];
-    const admin = operationsOn(records.sql, {
-      actor: name,
-      temporal: async () => ({
-        ...emptyTemporal,
-        restart: async ({ refundId }) => void started.push(refundId),
-      }),
-    });
-    return { started, run: (line: string) => runLine(() => admin, words(line)), admin };
-  };
-  const idIn = (out: string) => /REFUND_\w+/.exec(out)?.[0] ?? '';
-  const workOn = (refund: string, paymentId: string) =>
-    activitiesOf(records, { refunds: async () => [] }).refundPayment({ id: refund, paymentId });
+/** An admin, and the refunds whose workflows the admin has started. */
+const as = (actor: string, via: Via = 'cli') => {
+  const started: unknown[] = [];
+  const admin = operationsOn(records.sql, {
+    ...{ actor, via },
+    temporal: async () => ({
+      ...emptyTemporal,
+      restart: async ({ refundId }) => void started.push(refundId),
+    }),
+  });
+  return { started, run: (line: string) => runLine(() => admin, words(line)), admin };
+};
+/** As its workflow does. */
+const workOn = (id: string, paymentId: string) =>
+  activitiesOf(records, { refunds: async () => [] }).refundPayment({ id, paymentId });
 
+describe('refunds create', () => {
+  const idIn = (out: string) => /REFUND_\w+/.exec(out)?.[0] ?? '';
   it('reserves what is left, starts the workflow, and writes the audit log', async () => {
     const ada = as('ada');
     const { id } = await records.ended('paid', { gateway: 'stripe' });
@@ -168,10 +170,6 @@ describe('refunds create', () => {
 type Issued = Record<'token' | 'id', string> & { to_confirm: boolean };
 
 describe('the rule of the second admin', () => {
-  const as = (actor: string, via: Via = 'cli') => {
-    const admin = operationsOn(records.sql, { actor, via, temporal: async () => emptyTemporal });
-    return { admin, run: (line: string) => runLine(() => admin, words(line)) };
-  };
   const paidOne = async () => (await records.ended('paid', { gateway: 'stripe' })).id;
   const give = async (actor: string, paymentId: string, amount: number, via: Via = 'cli') => {
     const wanted = { amount, recorded: false, reason: 'a test' };
@@ -194,7 +192,7 @@ describe('the rule of the second admin', () => {
     for (const name of ['person', ' Person', 'PERSON'])
       expect(await waits(name, await paidOne(), 1), name).toBe(true);
     await as('other').admin.refunds.cancel(refund.id, 'a mistake');
-    await activitiesOf(records, { refunds: async () => [] }).refundPayment(refund);
+    await workOn(refund.id, refund.paymentId);
     expect(await waits('person', await paidOne(), 390)).toBe(false);
     await records.sql`
       update refunds set created_at = created_at - interval '25 hours' where person_of(asked_by) = 'person'`;
@@ -233,10 +231,7 @@ describe('the rule of the second admin', () => {
       expect(await texts(`refunds confirm ${refund}`)).toContain(why(of ?? to));
       // The next one has only the sums of the first two.
       await reader.refunds.refuse(refund, 'a test');
-      await activitiesOf(records, { refunds: async () => [] }).refundPayment({
-        id: refund,
-        paymentId: id,
-      });
+      await workOn(refund, id);
     }
   });
 
@@ -245,7 +240,7 @@ describe('the rule of the second admin', () => {
     const { refund } = await give('settler', id, 500);
     await records.sql`update refunds set stage = 'by_hand', times_told = 1, due_at = null where id = ${refund.id}`;
     await as('settler').admin.refunds.settle(refund.id, 'failed', 'it seems');
-    await activitiesOf(records, { refunds: async () => [] }).refundPayment(refund);
+    await workOn(refund.id, refund.paymentId);
     expect(await waits('another', id, 1)).toBe(true);
   });
 

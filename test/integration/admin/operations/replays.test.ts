@@ -99,16 +99,6 @@ describe('a replay of one delivery', () => {
     }
     expect([told, await deliveryOf(none.id)]).toMatchObject([[], { status: 'none' }]);
   });
-
-  it('begins a new round of a delivered one', async () => {
-    const { replays } = withTemporal();
-    const { id } = await records.ended('cancelled');
-    await records.sql`
-      update deliveries set status = 'delivered', next_attempt_at = null where payment_id = ${id}`;
-    expect(await replays.replayOne(eventId(id), null)).toBe('at once');
-    expect(await deliveryOf(id)).toMatchObject({ status: 'pending', round: 2 });
-    await expect(replays.replayOne(eventId(id), null)).rejects.toThrow('is due now');
-  });
 });
 
 describe('a replay of many deliveries', () => {
@@ -141,5 +131,10 @@ describe('a replay of many deliveries', () => {
     };
     const replayId = await many().start(whole, { perSecond: 1, reason: null });
     expect(await many().get(replayId)).toMatchObject({ ...whole, matched: 1, trigger: 'admin' });
+    const [record] = await operationsOn(records.sql).auditLog({
+      subject: `replay:${replayId}`,
+      limit: 1,
+    });
+    expect(record?.after).toMatchObject({ mode: 'test', error: 'tls', events: 1, per_second: 1 });
   });
 });
