@@ -2,10 +2,13 @@ import { eventId } from '../../../contract/ids.ts';
 import { createEvent } from '../../../contract/event.ts';
 import type { GatewayExchange } from '../../../contract/gateway-exchange.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
+import { createAttentionQueries } from '../../../postgres/attention.ts';
+import { createAuditLog } from '../../../postgres/audit-log.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import { createEvents } from '../../../postgres/events.ts';
 import { createGatewayFigures } from '../../../postgres/gateway-figures.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
+import { createHealthQueries } from '../../../postgres/health.ts';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import { createConsoleQueries } from '../../../postgres/console.ts';
@@ -16,6 +19,7 @@ import { createPayments } from '../../../postgres/payments.ts';
 import { createRecentPayments } from '../../../postgres/recent-payments.ts';
 import { createReconciliationQueries } from '../../../postgres/reconciliation.ts';
 import { everyDelivery } from '../../../postgres/delivery-filter.ts';
+import { createReceivers } from '../../../postgres/receivers.ts';
 import { createReplays } from '../../../postgres/replays.ts';
 import { createRetention } from '../../../postgres/retention.ts';
 import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
@@ -26,15 +30,13 @@ import { createAdminTokens } from '../../../postgres/admin-tokens.ts';
 import { createTokens } from '../../../postgres/tokens.ts';
 import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
 import { createBacklogMetrics } from '../../../postgres/backlog-metrics.ts';
-import { everyEvent, everyPayment } from '../data/filters.ts';
+import { anAuditSlice, everyEvent, everyPayment } from '../data/filters.ts';
 import { aPayment } from '../data/payments.ts';
 import { noAnswer } from '../data/records.ts';
 import { accountStatements } from './account-statements.ts';
-import { auditStatements } from './audit-statements.ts';
-import { healthStatements } from './health-statements.ts';
 import { refundStatements } from './refund-statements.ts';
 import { searchStatements } from './search-statements.ts';
-import type { Statements } from './statements.ts';
+import { type Statements, statementsOf } from './statements.ts';
 
 /** Files of `postgres/` whose tables grow only by hand, or lose their rows soon. */
 export const smallTableFiles = [
@@ -67,7 +69,6 @@ export const allowedScans: Readonly<Record<string, string>> = {
   'reconciliation.ts, listLate: Seq Scan on late_payments': 'late payments are rare',
 };
 
-const of = (methods: object, calls: Statements['calls']): Statements => ({ methods, calls });
 export const idOf = (n: number) => `PAY_${String(n).padStart(26, '0')}`;
 const idsFrom = (first: number, many: number) =>
   Array.from({ length: many }, (_, index) => idOf(first + index));
@@ -82,26 +83,19 @@ export const everyStatement = (
 ): Record<string, Statements> => {
   const now = new Date();
   const owner = { application, test: true };
+  const filled = { owner, idOf, now };
   const route = 'POST /api/v1/payments';
   const record = {
-    route,
-    key: 'new',
-    fingerprint: Buffer.alloc(32),
-    status: 201,
-    location: '',
-    body: '',
-    keptFor: '1 day',
+    ...{ route, key: 'new', fingerprint: Buffer.alloc(32), keptFor: '1 day' },
+    ...{ status: 201, location: '', body: '' },
   };
   const paymentWith = (id: string) => aPayment({ id, application });
   const ended = { ...paymentWith(idOf(2)), status: 'expired' as const };
+  const lost = { ...ended, status: 'failed', failureCode: 'order_already_paid' } as const;
   const attempt = { number: 1, round: 1, scheduledAt: now, startedAt: now };
   const result = {
-    durationMs: 1,
-    responseStatus: 200,
-    errorClass: null,
-    error: null,
-    responseBody: null,
-    responseTruncated: false,
+    ...{ durationMs: 1, errorClass: null, error: null },
+    ...{ responseStatus: 200, responseBody: null, responseTruncated: false },
   };
   const exchange: GatewayExchange = {
     at: now,
@@ -142,322 +136,328 @@ export const everyStatement = (
     isWithoutUrl: false,
   } as const;
 
-  const replays = createReplays(db);
-  const deliveries = createDeliveries(db);
-  const events = createEvents(db);
-  const gatewayFigures = createGatewayFigures(db);
-  const exchanges = createGatewayExchanges(db);
-  const idempotencyKeys = createIdempotencyKeys(db);
-  const payers = createPayers(db);
-  const latePayments = createLatePayments(db);
-  const adminPayments = createAdminPayments(db);
-  const adminEvents = createAdminEvents(db);
-  const consoleQueries = createConsoleQueries(db);
-  const payments = createPayments(db);
-  const recentPayments = createRecentPayments(db);
-  const reconciliation = createReconciliationQueries(db);
-  const retention = createRetention(db);
-  const sandboxPayments = createSandboxPayments(db);
-  const orders = createOrders(db);
-  const paymentOutcomes = createPaymentOutcomes(db);
-  const sweeper = createSweeperQueries(db);
-  const adminTokens = createAdminTokens(db);
-  const tokens = createTokens(db);
-  const outbox = createWorkflowOutbox(db);
-  const backlogMetrics = createBacklogMetrics(db);
   return {
-    'payments.ts': of(payments, {
-      insert: () => payments.insert(paymentWith('PAY_NEW'), record),
-      'insert, of an order that is paid once': () =>
-        payments.insert(paymentWith('PAY_NEW'), record, { isPaidOnce: true }),
-      get: () => payments.get(idOf(7), owner),
-      list: () =>
-        payments.list(
-          { ...owner, orderId: null, status: null, from: null, to: null },
-          { after: null, limit: 21, offset: 9_980 },
-        ),
-      getForPayer: () => payments.getForPayer(idOf(7)),
-      getByTrackingCode: () => payments.getByTrackingCode('sandbox', 'T7'),
-      getByReference: () => payments.getByReference('sandbox', 'R7'),
-      sendToGateway: () => payments.sendToGateway(idOf(7), now),
-      claimLateSearch: () => payments.claimLateSearch(idOf(count)),
-      releaseLateSearch: () => payments.releaseLateSearch(idOf(count)),
-      recordLostCheckout: () => payments.recordLostCheckout(idOf(7), now),
-      recordCancelReason: () => payments.recordCancelReason(idOf(7), 'Out of stock'),
+    'payments.ts': statementsOf(createPayments(db), {
+      insert: [paymentWith('PAY_NEW'), record],
+      'insert, of an order that is paid once': [
+        paymentWith('PAY_NEW'),
+        record,
+        { isPaidOnce: true },
+      ],
+      get: [idOf(7), owner],
+      list: [
+        { ...owner, orderId: null, status: null, from: null, to: null },
+        { after: null, limit: 21, offset: 9_980 },
+      ],
+      getForPayer: [idOf(7)],
+      getByTrackingCode: ['sandbox', 'T7'],
+      getByReference: ['sandbox', 'R7'],
+      sendToGateway: [idOf(7), now],
+      claimLateSearch: [idOf(count)],
+      releaseLateSearch: [idOf(count)],
+      recordLostCheckout: [idOf(7), now],
+      recordCancelReason: [idOf(7), 'Out of stock'],
     }),
-    'recent-payments.ts': of(recentPayments, {
-      count: () => recentPayments.count([application]),
-      countOver: () => recentPayments.countOver(application, 10),
-      countOpen: () => recentPayments.countOpen(application),
+    'recent-payments.ts': statementsOf(createRecentPayments(db), {
+      count: [[application]],
+      countOver: [application, 10],
+      countOpen: [application],
     }),
-    ...accountStatements(db, { owner, idOf, now }),
-    'tokens.ts': of(tokens, {
-      issue: () => tokens.issue({ application, mode: 'test', name: 'new' }),
-      authenticate: () => tokens.authenticate('svc_test_x'),
+    ...accountStatements(db, filled),
+    'tokens.ts': statementsOf(createTokens(db), {
+      issue: [{ application, mode: 'test', name: 'new' }],
+      authenticate: ['svc_test_x'],
     }),
-    'admin-tokens.ts': of(adminTokens, {
-      list: () => adminTokens.list(application, 100),
-      listToConfirm: () => adminTokens.listToConfirm('live', 50),
-      get: () => adminTokens.get(application, '0123456789abcdef'),
-      revoke: () => adminTokens.revoke(application, '0123456789abcdef'),
+    'admin-tokens.ts': statementsOf(createAdminTokens(db), {
+      list: [application, 100],
+      listToConfirm: ['live', 50],
+      get: [application, '0123456789abcdef'],
+      revoke: [application, '0123456789abcdef'],
     }),
-    'orders.ts': of(orders, {
-      claim: () => orders.claim(idOf(count)),
-      listOpen: () => orders.listOpen(paymentWith(idOf(7))),
-      listOthers: () => orders.listOthers(paymentWith(idOf(7))),
-      release: () => orders.release(idOf(7)),
+    'orders.ts': statementsOf(createOrders(db), {
+      claim: [idOf(count)],
+      listOpen: [paymentWith(idOf(7))],
+      listOthers: [paymentWith(idOf(7))],
+      release: [idOf(7)],
     }),
-    'payment-outcomes.ts': of(paymentOutcomes, {
-      get: () => paymentOutcomes.get(idOf(7)),
-      recordOpened: () =>
-        paymentOutcomes.recordOpened(idOf(7), {
+    'payment-outcomes.ts': statementsOf(createPaymentOutcomes(db), {
+      get: [idOf(7)],
+      recordOpened: [
+        idOf(7),
+        {
           reference: 'x',
           redirect: { method: 'GET', url: '' },
           exchanges: [exchange],
-        }),
-      recordInquiry: () =>
-        paymentOutcomes.recordInquiry(idOf(7), {
+        },
+      ],
+      recordInquiry: [
+        idOf(7),
+        {
           becomesProcessing: true,
           answer: 'waiting',
           isTwoStep: false,
           now,
           exchanges: [exchange],
-        }),
-      'recordInquiry, while it is verified': () =>
-        paymentOutcomes.recordInquiry(idOf(7), {
+        },
+      ],
+      'recordInquiry, while it is verified': [
+        idOf(7),
+        {
           becomesProcessing: true,
           answer: 'processing',
           isTwoStep: true,
           now,
           exchanges: [exchange],
-        }),
-      flagDuplicates: () =>
-        paymentOutcomes.flagDuplicates({
+        },
+      ],
+      flagDuplicates: [
+        {
           ...paymentWith(idOf(7)),
           trackingCode: 'T-7',
           isPaidOnce: true,
-        }),
-      finalize: () => paymentOutcomes.finalize(ended, createEvent(ended, now), noAnswer),
-      'finalize, as lost to another payment': () => {
-        const lost = { ...ended, status: 'failed', failureCode: 'order_already_paid' } as const;
-        return paymentOutcomes.finalize(
-          { ...lost, paidAt: null },
-          createEvent(lost, now),
-          noAnswer,
-        );
-      },
+        },
+      ],
+      finalize: [ended, createEvent(ended, now), noAnswer],
+      'finalize, as lost to another payment': [
+        { ...lost, paidAt: null },
+        createEvent(lost, now),
+        noAnswer,
+      ],
     }),
-    'deliveries.ts': of(deliveries, {
-      get: () => deliveries.get(eventId(idOf(count))),
-      postpone: () => deliveries.postpone(eventId(idOf(count)), now),
-      exists: () => deliveries.exists(eventId(idOf(count))),
-      replay: () =>
-        deliveries.replay(eventId(idOf(count)), {
+    'deliveries.ts': statementsOf(createDeliveries(db), {
+      get: [eventId(idOf(count))],
+      postpone: [eventId(idOf(count)), now],
+      exists: [eventId(idOf(count))],
+      replay: [
+        eventId(idOf(count)),
+        {
           from: ['pending', 'exhausted', 'delivered'],
           trigger: 'admin',
           now,
-        }),
-      beginAttempt: () => deliveries.beginAttempt(eventId(idOf(count)), attempt),
-      completeAttempt: () =>
-        deliveries.completeAttempt(eventId(idOf(count)), 1, {
+        },
+      ],
+      beginAttempt: [eventId(idOf(count)), attempt],
+      completeAttempt: [
+        eventId(idOf(count)),
+        1,
+        {
           result,
           consequence: { status: 'delivered' },
           completedAt: now,
-        }),
+        },
+      ],
     }),
-    'events.ts': of(events, {
-      get: () => events.get(eventId(idOf(count)), owner),
-      list: () => events.list(anyEvent, { after: null, limit: 21 }),
-      'list, of a payment': () =>
-        events.list(
-          { ...anyEvent, paymentId: idOf(count), order: 'asc' },
-          { after: null, limit: 21 },
-        ),
-      'list, with bodies': () =>
-        events.list({ ...anyEvent, order: 'asc', include: 'payload' }, { after: null, limit: 101 }),
+    'events.ts': statementsOf(createEvents(db), {
+      get: [eventId(idOf(count)), owner],
+      list: [anyEvent, { after: null, limit: 21 }],
+      'list, of a payment': [
+        { ...anyEvent, paymentId: idOf(count), order: 'asc' },
+        { after: null, limit: 21 },
+      ],
+      'list, with bodies': [
+        { ...anyEvent, order: 'asc', include: 'payload' },
+        { after: null, limit: 101 },
+      ],
     }),
-    'gateway-exchanges.ts': of(exchanges, {
-      insert: () => exchanges.insert(idOf(7), [exchange]),
-      replaceRepeated: () =>
-        exchanges.replaceRepeated(idsFrom(1, 10).map((paymentId) => ({ ...exchange, paymentId }))),
-      list: () => exchanges.list(idOf(7)),
-      'list, of a refund': () => exchanges.list(idOf(7), 'REFUND_7'),
-      'insert, of a refund': () => exchanges.insert(idOf(7), [exchange], 'REFUND_7'),
+    'gateway-exchanges.ts': statementsOf(createGatewayExchanges(db), {
+      insert: [idOf(7), [exchange]],
+      replaceRepeated: [idsFrom(1, 10).map((paymentId) => ({ ...exchange, paymentId }))],
+      list: [idOf(7)],
+      'list, of a refund': [idOf(7), 'REFUND_7'],
+      'insert, of a refund': [idOf(7), [exchange], 'REFUND_7'],
     }),
-    'gateway-figures.ts': of(gatewayFigures, {
-      calls: () => gatewayFigures.calls('sandbox', new Date(now.getTime() - 1_000)),
-      silentSince: () => gatewayFigures.silentSince('sandbox'),
-      lastError: () => gatewayFigures.lastError('sandbox'),
+    'gateway-figures.ts': statementsOf(createGatewayFigures(db), {
+      calls: ['sandbox', new Date(now.getTime() - 1_000)],
+      silentSince: ['sandbox'],
+      lastError: ['sandbox'],
     }),
-    'late-payments.ts': of(latePayments, {
-      get: () => latePayments.get(idOf(count)),
-      keepTrackingCode: () => latePayments.keepTrackingCode(idOf(count - 3), 'T-1'),
-      record: () => latePayments.record(idOf(count - 3), { result: 'returns', facts: {}, now }),
-      beginReversal: () =>
-        latePayments.beginReversal(idOf(count), { maxReversals: 3, lastBefore: now, now }),
+    'late-payments.ts': statementsOf(createLatePayments(db), {
+      get: [idOf(count)],
+      keepTrackingCode: [idOf(count - 3), 'T-1'],
+      record: [idOf(count - 3), { result: 'returns', facts: {}, now }],
+      beginReversal: [idOf(count), { maxReversals: 3, lastBefore: now, now }],
     }),
-    'idempotency-keys.ts': of(idempotencyKeys, {
-      get: () => idempotencyKeys.get(owner, route, 'key-7'),
-      deleteExpired: () => idempotencyKeys.deleteExpired(10),
+    'idempotency-keys.ts': statementsOf(createIdempotencyKeys(db), {
+      get: [owner, route, 'key-7'],
+      deleteExpired: [10],
     }),
-    'payers.ts': of(payers, { eraseOld: () => payers.eraseOld(10) }),
-    'sandbox-payments.ts': of(sandboxPayments, {
-      open: () =>
-        sandboxPayments.open({ paymentId: idOf(7), amount: 1, currency: 'EUR', returnUrl: '' }),
-      get: () => sandboxPayments.get('R7'),
-      getByPayment: () => sandboxPayments.getByPayment(idOf(7)),
-      choose: () => sandboxPayments.choose(idOf(7), { state: 'paid', refusal: null }),
-      verify: () => sandboxPayments.verify('R7'),
-      getDispute: () => sandboxPayments.getDispute('R7'),
-      expire: () => sandboxPayments.expire('R8'),
+    'payers.ts': statementsOf(createPayers(db), { eraseOld: [10] }),
+    'sandbox-payments.ts': statementsOf(createSandboxPayments(db), {
+      open: [{ paymentId: idOf(7), amount: 1, currency: 'EUR', returnUrl: '' }],
+      get: ['R7'],
+      getByPayment: [idOf(7)],
+      choose: [idOf(7), { state: 'paid', refusal: null }],
+      verify: ['R7'],
+      getDispute: ['R7'],
+      expire: ['R8'],
     }),
-    ...refundStatements(db, { owner, idOf, now }),
-    'sweeper.ts': of(sweeper, {
-      listGatewaysInUse: () => sweeper.listGatewaysInUse(),
-      claimForInquiry: () => sweeper.claimForInquiry('sandbox', 10),
-      markInquired: () => sweeper.markInquired([idOf(7)]),
-      releaseClaims: () => sweeper.releaseClaims(['PAY_1', 'PAY_2']),
-      listEndedUnpaid: () => sweeper.listEndedUnpaid('sandbox', ['R1', 'R2']),
-      claimStalledPayments: () => sweeper.claimStalledPayments(10),
-      listPostponedApplications: () => sweeper.listPostponedApplications(),
-      listPostponed: () => sweeper.listPostponed(application, 10),
-      countPostponed: () => sweeper.countPostponed([eventId(idOf(1)), eventId(idOf(2))]),
-      countOverdueDeliveries: () => sweeper.countOverdueDeliveries(100),
-      claimOverdueDeliveries: () => sweeper.claimOverdueDeliveries(10),
-      claimOverdueRefunds: () => sweeper.claimOverdueRefunds(10),
+    ...refundStatements(db, filled),
+    'sweeper.ts': statementsOf(createSweeperQueries(db), {
+      listGatewaysInUse: [],
+      claimForInquiry: ['sandbox', 10],
+      markInquired: [[idOf(7)]],
+      releaseClaims: [['PAY_1', 'PAY_2']],
+      listEndedUnpaid: ['sandbox', ['R1', 'R2']],
+      claimStalledPayments: [10],
+      listPostponedApplications: [],
+      listPostponed: [application, 10],
+      countPostponed: [[eventId(idOf(1)), eventId(idOf(2))]],
+      countOverdueDeliveries: [100],
+      claimOverdueDeliveries: [10],
+      claimOverdueRefunds: [10],
     }),
-    'workflow-outbox.ts': of(outbox, {
-      delete: () => outbox.delete([idOf(1), idOf(2)]),
-      count: () => outbox.count(10_001),
-      list: () => outbox.list({ limit: 100, age: '5 seconds' }),
+    'workflow-outbox.ts': statementsOf(createWorkflowOutbox(db), {
+      delete: [[idOf(1), idOf(2)]],
+      count: [10_001],
+      list: [{ limit: 100, age: '5 seconds' }],
     }),
-    'backlog-metrics.ts': {
-      methods: { measure: backlogMetrics.measure },
-      calls: { measure: () => backlogMetrics.measure() },
-    },
+    'backlog-metrics.ts': statementsOf(
+      { measure: createBacklogMetrics(db).measure },
+      { measure: [] },
+    ),
 
     // The queries of the admin commands.
-    'admin-payments.ts': of(adminPayments, {
-      list: () => adminPayments.list(everyPayment, wholePage),
-      'list, of one': () => adminPayments.list({ ...everyPayment, id: idOf(7) }, wholePage),
-      'list, by order': () =>
-        adminPayments.list({ ...everyPayment, orderId: 'order-7' }, wholePage),
-      'list, with every filter of the index': () =>
-        adminPayments.list({ ...everyPayment, ...filteredList, status: 'failed' }, filteredList),
-      'list, searched': () =>
-        adminPayments.list(
+    'admin-payments.ts': statementsOf(createAdminPayments(db), {
+      list: [everyPayment, wholePage],
+      'list, of one': [{ ...everyPayment, id: idOf(7) }, wholePage],
+      'list, by order': [{ ...everyPayment, orderId: 'order-7' }, wholePage],
+      'list, with every filter of the index': [
+        { ...everyPayment, ...filteredList, status: 'failed' },
+        filteredList,
+      ],
+      'list, searched': [
+        {
+          ...everyPayment,
+          ...filteredList,
+          gateway: 'sandbox',
+          failureCode: 'card_declined',
+          orderPrefix: 'order-',
+          currency: 'EUR',
+          amountFrom: 1,
+          amountTo: 10_000,
+        },
+        filteredList,
+      ],
+      get: [idOf(7)],
+      applicationOf: [idOf(7)],
+    }),
+    'admin-events.ts': statementsOf(
+      { ...createAdminEvents(db), listAttempts },
+      {
+        list: [{ ...everyDelivery, delivery: 'exhausted' }, wholePage],
+        'list, of every status': [everyDelivery, wholePage],
+        'list, of one error': [
+          { ...everyDelivery, delivery: 'exhausted', errorClass: 'tls' },
+          wholePage,
+        ],
+        'list, with every filter': [
           {
-            ...everyPayment,
             ...filteredList,
-            gateway: 'sandbox',
-            failureCode: 'card_declined',
-            orderPrefix: 'order-',
-            currency: 'EUR',
-            amountFrom: 1,
-            amountTo: 10_000,
+            delivery: 'delivered',
+            kind: 'payment.paid',
+            errorClass: 'timeout',
+            eventIds: null,
           },
           filteredList,
-        ),
-      get: () => adminPayments.get(idOf(7)),
-      applicationOf: () => adminPayments.applicationOf(idOf(7)),
-    }),
-    'admin-events.ts': {
-      methods: { ...adminEvents, listAttempts },
-      calls: {
-        list: () => adminEvents.list({ ...everyDelivery, delivery: 'exhausted' }, wholePage),
-        'list, of every status': () => adminEvents.list(everyDelivery, wholePage),
-        'list, of one error': () =>
-          adminEvents.list(
-            { ...everyDelivery, delivery: 'exhausted', errorClass: 'tls' },
-            wholePage,
-          ),
-        'list, with every filter': () =>
-          adminEvents.list(
-            {
-              ...filteredList,
-              delivery: 'delivered',
-              kind: 'payment.paid',
-              errorClass: 'timeout',
-              eventIds: null,
-            },
-            filteredList,
-          ),
-        'list, undelivered': () =>
-          adminEvents.list({ ...everyDelivery, delivery: 'undelivered' }, wholePage),
-        listOfPayment: () => adminEvents.listOfPayment(idOf(count)),
-        find: () => adminEvents.find(eventId(idOf(count))),
-        get: () => adminEvents.get(eventId(idOf(count))),
-        listAttempts: () => listAttempts(db, eventId(idOf(count))),
+        ],
+        'list, undelivered': [{ ...everyDelivery, delivery: 'undelivered' }, wholePage],
+        listOfPayment: [idOf(count)],
+        find: [eventId(idOf(count))],
+        get: [eventId(idOf(count))],
+        listAttempts: [db, eventId(idOf(count))],
       },
-    },
-    'console.ts': of(consoleQueries, {
-      countByHour: () => consoleQueries.countByHour(false, new Date(now.getTime() - 60_000)),
-      countByGateway: () => consoleQueries.countByGateway(true, new Date(now.getTime() - 60_000)),
-      oldestOpen: () => consoleQueries.oldestOpen(false),
-      waiting: () => consoleQueries.waiting(true),
-      findMode: () =>
-        Promise.all([
-          consoleQueries.findMode('payment', idOf(7)),
-          consoleQueries.findMode('refund', 'REFUND_1'),
-          consoleQueries.findMode('event', eventId(idOf(count))),
-          consoleQueries.findMode('replay', 'RPL_1'),
-          consoleQueries.findMode('difference', '1'),
-        ]),
-      findByEvent: () => consoleQueries.findByEvent(eventId(idOf(count))),
-      findByText: () =>
-        Promise.all([
-          consoleQueries.findByText('order-7', { applications: null, test: false }, 20),
-          consoleQueries.findByText('order-7', { applications: ['shop'], test: true }, 20),
-        ]),
-      findToken: () => consoleQueries.findToken('svc_test_0000'),
+    ),
+    'console.ts': statementsOf(createConsoleQueries(db), {
+      countByHour: [false, new Date(now.getTime() - 60_000)],
+      countByGateway: [true, new Date(now.getTime() - 60_000)],
+      oldestOpen: [false],
+      waiting: [true],
+      findMode: ['payment', idOf(7)],
+      'findMode, of a refund': ['refund', 'REFUND_1'],
+      'findMode, of an event': ['event', eventId(idOf(count))],
+      'findMode, of a replay': ['replay', 'RPL_1'],
+      'findMode, of a difference': ['difference', '1'],
+      findByEvent: [eventId(idOf(count))],
+      findByText: ['order-7', { applications: null, test: false }, 20],
+      'findByText, of one application': ['order-7', { applications: ['shop'], test: true }, 20],
+      findToken: ['svc_test_0000'],
     }),
-    'replays.ts': of(replays, {
-      insert: () => replays.insert({ ...replay, ...ofOwner, id: 'RPL_1' }),
-      insertOfOperator: () => replays.insertOfOperator({ ...replay, id: 'RPL_2' }),
-      getRunningId: () => replays.getRunningId({ application, test: true, trigger: 'application' }),
-      'getRunningId, of an operator': () =>
-        replays.getRunningId({ application: null, test: null, trigger: 'admin' }),
-      get: () => replays.get('RPL_1', { application, test: true }),
-      find: () => replays.find('RPL_1'),
-      list: () => replays.list(50, false),
-      listRunning: () => replays.listRunning(5, true),
-      countMatching: () => replays.countMatching(replay, 10),
-      'countMatching, of one error': () =>
-        replays.countMatching({ ...replay, delivery: 'exhausted', errorClass: 'tls' }, 10),
-      'countMatching, of the selected': () =>
-        replays.countMatching({ ...replay, eventIds: [eventId(idOf(count))] }, 10),
-      listNext: () => replays.listNext({ ...replay, ...running, after: undefined }, 10),
-      'listNext, of one application': () =>
-        replays.listNext(
-          { ...replay, ...running, application, after: { at: now, id: eventId('x') } },
-          10,
-        ),
-      requestStop: () => replays.requestStop('RPL_1'),
-      getForWorker: () => replays.getForWorker('RPL_1'),
-      listResults: () => replays.listResults('RPL_1', { after: 0, limit: 100 }),
-      end: () => replays.end('RPL_1', 'done'),
+    'replays.ts': statementsOf(createReplays(db), {
+      insert: [{ ...replay, ...ofOwner, id: 'RPL_1' }],
+      insertOfOperator: [{ ...replay, id: 'RPL_2' }],
+      getRunningId: [{ application, test: true, trigger: 'application' }],
+      'getRunningId, of an operator': [{ application: null, test: null, trigger: 'admin' }],
+      get: ['RPL_1', { application, test: true }],
+      find: ['RPL_1'],
+      list: [50, false],
+      listRunning: [5, true],
+      countMatching: [replay, 10],
+      'countMatching, of one error': [{ ...replay, delivery: 'exhausted', errorClass: 'tls' }, 10],
+      'countMatching, of the selected': [{ ...replay, eventIds: [eventId(idOf(count))] }, 10],
+      listNext: [{ ...replay, ...running, after: undefined }, 10],
+      'listNext, of one application': [
+        { ...replay, ...running, application, after: { at: now, id: eventId('x') } },
+        10,
+      ],
+      requestStop: ['RPL_1'],
+      getForWorker: ['RPL_1'],
+      listResults: ['RPL_1', { after: 0, limit: 100 }],
+      end: ['RPL_1', 'done'],
     }),
-    ...auditStatements(db, { idOf }),
-    ...healthStatements(db, { application, now }),
-    ...searchStatements(db, { application }),
-    'reconciliation.ts': of(reconciliation, {
-      listOpen: () => reconciliation.listOpen({ after: undefined, limit: 200 }),
-      listUndelivered: () => reconciliation.listUndelivered({ after: undefined, limit: 200 }),
-      filterInProgress: () => reconciliation.filterInProgress(idsFrom(count / 2, 200)),
-      listLate: () => reconciliation.listLate({ after: undefined, limit: 200 }),
-      filterLate: () => reconciliation.filterLate(idsFrom(count / 2, 200)),
-      listUnfinished: () => reconciliation.listUnfinished(null, batch),
-      listRefunds: () => reconciliation.listRefunds({ after: undefined, limit: 200 }),
-      filterRefunding: () => reconciliation.filterRefunding([idOf(7)]),
-      listWrongTotals: () => reconciliation.listWrongTotals(null, batch),
-      filterExisting: () => reconciliation.filterExisting(idsFrom(count / 2, 200)),
+    'audit-log.ts': statementsOf(createAuditLog(db), {
+      insert: [
+        {
+          ...({ actor: 'ada', action: 'payment.heal', via: 'cli' } as const),
+          ...{ subject: `payment:${idOf(7)}`, before: null, after: null, reason: null },
+        },
+      ],
+      insertDuplicate: ['payment.duplicate', idOf(7), {}],
+      insertRefusedLogin: ['link'],
+      verify: [],
+      has: [{ id: 1, hash: '00' }],
+      list: [{ subject: null, limit: 50 }],
+      'list, of a payment': [{ subject: `payment:${idOf(7)}`, limit: 50 }],
+      'list, of a person and a time, with a text': [anAuditSlice],
+      searchedBackTo: [anAuditSlice],
+      'searchedBackTo, of all': [{ subject: null, limit: 50 }],
     }),
-    'retention.ts': of(retention, {
-      deleteResponseBodies: () => retention.deleteResponseBodies(new Date(), batch),
-      findRefusedLogin: () => retention.findRefusedLogin(),
-      forgetReasons: () => retention.forgetReasons(new Date(0), batch),
-      deletePayments: () => retention.deletePayments(new Date(), batch),
-      recordPurge: retention.recordPurge,
+    'receivers.ts': statementsOf(createReceivers(db), {
+      sweep: [now],
+      get: [application, true],
+    }),
+    'health.ts': statementsOf(createHealthQueries(db), {
+      receiver: [application, false, new Date(0)],
+      failures: [false, { since: new Date(0), until: now }, 20],
+    }),
+    'attention.ts': statementsOf(createAttentionQueries(db), {
+      get: [true],
+      'get, of live payments': [false],
+      list: ['money', { test: true, gateway: null }, 50],
+      'list, silent': ['silent', { test: true, gateway: 'sandbox' }, 50],
+      'list, unopened': ['unopened', { test: true, gateway: null }, 50],
+      opensNothing: [null],
+      'list, orders': ['orders', { test: false, gateway: null }, 50],
+      'list, overdue': ['overdue', { test: false, gateway: null }, 50],
+    }),
+    ...searchStatements(db, filled),
+    'reconciliation.ts': statementsOf(createReconciliationQueries(db), {
+      listOpen: [{ after: undefined, limit: 200 }],
+      listUndelivered: [{ after: undefined, limit: 200 }],
+      filterInProgress: [idsFrom(count / 2, 200)],
+      listLate: [{ after: undefined, limit: 200 }],
+      filterLate: [idsFrom(count / 2, 200)],
+      listUnfinished: [null, batch],
+      listRefunds: [{ after: undefined, limit: 200 }],
+      filterRefunding: [[idOf(7)]],
+      listWrongTotals: [null, batch],
+      filterExisting: [idsFrom(count / 2, 200)],
+    }),
+    'retention.ts': statementsOf(createRetention(db), {
+      deleteResponseBodies: [new Date(), batch],
+      findRefusedLogin: [],
+      forgetReasons: [new Date(0), batch],
+      deletePayments: [new Date(), batch],
+      recordPurge: [],
     }),
   };
 };

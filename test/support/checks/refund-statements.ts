@@ -11,33 +11,19 @@ import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
 import { createRefunds } from '../../../postgres/refunds.ts';
 import { createSandboxRefunds } from '../../../postgres/sandbox-refunds.ts';
 import { everyDispute } from '../data/filters.ts';
-import { aRefund } from '../data/refund-cases.ts';
-import type { Statements } from './statements.ts';
+import { aRefund, refundEnd } from '../data/refund-cases.ts';
+import { type Filled, type Statements, statementsOf } from './statements.ts';
 
 const refundOf = (n: number) => `REFUND_${String(n).padStart(26, '0')}`;
 
 /** Calls every method about refunds, by file. */
 export const refundStatements = (
   db: Sql,
-  {
-    owner,
-    idOf,
-    now,
-  }: {
-    owner: { application: string; test: boolean };
-    idOf: (n: number) => string;
-    now: Date;
-  },
+  { owner, idOf, now }: Filled,
 ): Record<string, Statements> => {
   const ownOnes = { ...everyRefund, ...owner };
   const page = { after: null, limit: 21 };
   const nextPage = { after: { at: now, id: refundOf(7) }, limit: 21 };
-  const sandboxRefunds = createSandboxRefunds(db);
-  const adminRefunds = createAdminRefunds(db);
-  const refunds = createRefunds(db);
-  const disputes = createDisputes(db);
-  const adminDisputes = createAdminDisputes(db);
-  const refundOutcomes = createRefundOutcomes(db);
   const dispute = {
     gatewayReference: 'dp_1',
     stage: 'chargeback',
@@ -50,124 +36,82 @@ export const refundStatements = (
     openedAt: now,
   } as const;
   return {
-    'disputes.ts': {
-      methods: disputes,
-      calls: {
-        requestLook: () => disputes.requestLook(idOf(7)),
-        claimLooks: () => disputes.claimLooks(50),
-        recordLook: () => disputes.recordLook({ id: idOf(7), number: 1 }, [dispute], now),
-        get: () => disputes.get(disputeId('stripe', 'dp_1'), owner),
-        list: () => disputes.list({ ...owner, ...everyDispute }, page),
-        'list, of a payment': () =>
-          disputes.list({ ...owner, ...everyDispute, paymentId: idOf(7) }, page),
-      },
-    },
-    'admin-disputes.ts': {
-      methods: adminDisputes,
-      calls: {
-        list: () => adminDisputes.list({ ...everyAdminDispute, test: owner.test }, page),
-        'list, of a gateway': () =>
-          adminDisputes.list({ ...everyAdminDispute, test: owner.test, gateway: 'sandbox' }, page),
-        'list, of a payment': () =>
-          adminDisputes.list({ ...everyAdminDispute, paymentId: idOf(7) }, page),
-        'list, of both modes': () => adminDisputes.list(everyAdminDispute, nextPage),
-        listToAnswer: () => adminDisputes.listToAnswer(owner.test, 50),
-        get: () => adminDisputes.get(disputeId('stripe', 'dp_1')),
-      },
-    },
-    'sandbox-refunds.ts': {
-      methods: sandboxRefunds,
-      calls: {
-        list: () => sandboxRefunds.list('R7'),
-        listBook: () =>
-          sandboxRefunds.listBook(
-            { from: new Date(), to: new Date() },
-            { at: new Date(), reference: '' },
-            10,
-          ),
-        tell: () => sandboxRefunds.tell('R7', { id: refundOf(7), amount: 1 }),
-        makeAtDashboard: () => sandboxRefunds.makeAtDashboard('R7', 1),
-      },
-    },
-    'refunds.ts': {
-      methods: refunds,
-      calls: {
-        insert: () => refunds.insert(aRefund({ id: idOf(7), ...owner }, { amount: 1 })),
-        'insert, of an admin': () =>
-          refunds.insert(
-            aRefund(
-              { id: idOf(7), ...owner },
-              { amount: 1, requestedBy: 'admin', fingerprint: null },
-            ),
-          ),
-        getPayment: () => refunds.getPayment(idOf(7), owner),
-        'getPayment, of anybody': () => refunds.getPayment(idOf(7)),
-        getPaymentId: () => refunds.getPaymentId('REFUND_1'),
-        getLimit: () => refunds.getLimit(owner, 'EUR'),
-        get: () => refunds.get(refundOf(7), owner),
-        list: () => refunds.list(ownOnes, page),
-        'list, of a payment': () => refunds.list({ ...ownOnes, paymentId: idOf(7) }, page),
-        'list, of an order and a status': () =>
-          refunds.list({ ...ownOnes, orderId: 'order-7', status: 'pending' }, nextPage),
-        requestCancel: () => refunds.requestCancel(refundOf(7)),
-      },
-    },
-    'admin-refunds.ts': {
-      methods: adminRefunds,
-      calls: {
-        list: () => adminRefunds.list({ ...everyRefund, application: owner.application }, page),
-        'list, of a payment': () => adminRefunds.list({ ...everyRefund, paymentId: idOf(7) }, page),
-        'list, by hand': () =>
-          adminRefunds.list({ ...everyRefund, status: 'pending', stage: 'by_hand' }, page),
-        settle: () => adminRefunds.settle(refundOf(7), 'failed'),
-        'list, the next page': () => adminRefunds.list(everyRefund, nextPage),
-        get: () => adminRefunds.get(refundOf(7)),
-        cancel: () => adminRefunds.cancel(refundOf(7), 'any'),
-        cancelOf: () => adminRefunds.cancelOf(owner.application, 100),
-        sumReserved: () => adminRefunds.sumReserved(owner.application, 'any'),
-        resume: () => adminRefunds.resume(owner.application),
-        release: () => adminRefunds.release(refundOf(7)),
-        overRule: () => adminRefunds.overRule(idOf(7), 5, 'ada'),
-        approvalAbove: () => adminRefunds.approvalAbove('EUR'),
-        setApprovalAbove: () => adminRefunds.setApprovalAbove('EUR', 1),
-        'setApprovalAbove, none': () => adminRefunds.setApprovalAbove('EUR', null),
-        setLimit: () => adminRefunds.setLimit(owner.application, 'EUR', 1),
-        'setLimit, none': () => adminRefunds.setLimit(owner.application, 'EUR', null),
-        listLimits: () => adminRefunds.listLimits(owner.application),
-      },
-    },
-    'refund-outcomes.ts': {
-      methods: refundOutcomes,
-      calls: {
-        get: () => refundOutcomes.get(refundOf(7)),
-        announce: () => refundOutcomes.announce({ id: refundOf(7), paymentId: idOf(7) }, now),
-        listRecorded: () => refundOutcomes.listRecorded(idOf(7)),
-        getStanding: () => refundOutcomes.getStanding({ id: refundOf(7), paymentId: idOf(7) }),
-        markTold: () => refundOutcomes.markTold(refundOf(7), { timesTold: 0, now }),
-        recordProgress: () =>
-          refundOutcomes.recordProgress(
-            { id: refundOf(7), paymentId: idOf(7) },
-            { stage: 'sent', facts: undefined, dueAt: now, now, exchanges: [] },
-          ),
-        finishRefund: () =>
-          refundOutcomes.finishRefund(
-            { id: refundOf(7), paymentId: idOf(7) },
-            {
-              status: 'succeeded',
-              failureCode: null,
-              providerMessage: { code: null, message: null },
-              gatewayReference: null,
-              bankReference: null,
-            },
-            { now, exchanges: [] },
-          ),
-        recordMadeAtGateway: () =>
-          refundOutcomes.recordMadeAtGateway(
-            idOf(8),
-            { id: refundOf(8), gatewayReference: 're_8', amount: 1, bankReference: null },
-            { waiting: undefined, now },
-          ),
-      },
-    },
+    'disputes.ts': statementsOf(createDisputes(db), {
+      requestLook: [idOf(7)],
+      claimLooks: [50],
+      recordLook: [{ id: idOf(7), number: 1 }, [dispute], now],
+      get: [disputeId('stripe', 'dp_1'), owner],
+      list: [{ ...owner, ...everyDispute }, page],
+      'list, of a payment': [{ ...owner, ...everyDispute, paymentId: idOf(7) }, page],
+    }),
+    'admin-disputes.ts': statementsOf(createAdminDisputes(db), {
+      list: [{ ...everyAdminDispute, test: owner.test }, page],
+      'list, of a gateway': [{ ...everyAdminDispute, test: owner.test, gateway: 'sandbox' }, page],
+      'list, of a payment': [{ ...everyAdminDispute, paymentId: idOf(7) }, page],
+      'list, of both modes': [everyAdminDispute, nextPage],
+      listToAnswer: [owner.test, 50],
+      get: [disputeId('stripe', 'dp_1')],
+    }),
+    'sandbox-refunds.ts': statementsOf(createSandboxRefunds(db), {
+      list: ['R7'],
+      listBook: [{ from: new Date(), to: new Date() }, { at: new Date(), reference: '' }, 10],
+      tell: ['R7', { id: refundOf(7), amount: 1 }],
+      makeAtDashboard: ['R7', 1],
+    }),
+    'refunds.ts': statementsOf(createRefunds(db), {
+      insert: [aRefund({ id: idOf(7), ...owner }, { amount: 1 })],
+      'insert, of an admin': [
+        aRefund({ id: idOf(7), ...owner }, { amount: 1, requestedBy: 'admin', fingerprint: null }),
+      ],
+      getPayment: [idOf(7), owner],
+      'getPayment, of anybody': [idOf(7)],
+      getPaymentId: ['REFUND_1'],
+      getLimit: [owner, 'EUR'],
+      get: [refundOf(7), owner],
+      list: [ownOnes, page],
+      'list, of a payment': [{ ...ownOnes, paymentId: idOf(7) }, page],
+      'list, of an order and a status': [
+        { ...ownOnes, orderId: 'order-7', status: 'pending' },
+        nextPage,
+      ],
+      requestCancel: [refundOf(7)],
+    }),
+    'admin-refunds.ts': statementsOf(createAdminRefunds(db), {
+      list: [{ ...everyRefund, application: owner.application }, page],
+      'list, of a payment': [{ ...everyRefund, paymentId: idOf(7) }, page],
+      'list, by hand': [{ ...everyRefund, status: 'pending', stage: 'by_hand' }, page],
+      settle: [refundOf(7), 'failed'],
+      'list, the next page': [everyRefund, nextPage],
+      get: [refundOf(7)],
+      cancel: [refundOf(7), 'any'],
+      cancelOf: [owner.application, 100],
+      sumReserved: [owner.application, 'any'],
+      resume: [owner.application],
+      release: [refundOf(7)],
+      overRule: [idOf(7), 5, 'ada'],
+      approvalAbove: ['EUR'],
+      setApprovalAbove: ['EUR', 1],
+      'setApprovalAbove, none': ['EUR', null],
+      setLimit: [owner.application, 'EUR', 1],
+      'setLimit, none': [owner.application, 'EUR', null],
+      listLimits: [owner.application],
+    }),
+    'refund-outcomes.ts': statementsOf(createRefundOutcomes(db), {
+      get: [refundOf(7)],
+      announce: [{ id: refundOf(7), paymentId: idOf(7) }, now],
+      listRecorded: [idOf(7)],
+      getStanding: [{ id: refundOf(7), paymentId: idOf(7) }],
+      markTold: [refundOf(7), { timesTold: 0, now }],
+      recordProgress: [
+        { id: refundOf(7), paymentId: idOf(7) },
+        { stage: 'sent', facts: undefined, dueAt: now, now, exchanges: [] },
+      ],
+      finishRefund: [{ id: refundOf(7), paymentId: idOf(7) }, refundEnd(), { now, exchanges: [] }],
+      recordMadeAtGateway: [
+        idOf(8),
+        { id: refundOf(8), gatewayReference: 're_8', amount: 1, bankReference: null },
+        { waiting: undefined, now },
+      ],
+    }),
   };
 };

@@ -1,11 +1,11 @@
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { createSearchQueries } from '../../../postgres/search.ts';
-import type { Statements } from './statements.ts';
+import type { Filled, Statements } from './statements.ts';
 
 /** Calls every method of the search, by people of the service and of one application. */
 export const searchStatements = (
   db: Sql,
-  { application }: { application: string },
+  { owner: { application } }: Filled,
 ): Record<string, Statements> => {
   const search = createSearchQueries(db);
   const of = (applications: string[] | null) => {

@@ -2,6 +2,7 @@ import { createBulkhead } from '../../../activities/bulkhead.ts';
 import { createRefundActivities } from '../../../activities/refund-payment.ts';
 import { refundId } from '../../../contract/ids.ts';
 import type { Refund } from '../../../contract/refund.ts';
+import type { RefundFailureCode } from '../../../contract/refund-failure-codes.ts';
 import type { KnownRefund, RefundAnswer } from '../../../gateways/gateway.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
@@ -53,6 +54,15 @@ export const aRefund = (
   };
 };
 
+/** The end of a refund, of which the gateway says nothing more. */
+export const refundEnd = (failureCode: RefundFailureCode | null = null) => ({
+  status: failureCode === null ? ('succeeded' as const) : ('failed' as const),
+  failureCode,
+  providerMessage: { code: null, message: null },
+  gatewayReference: null,
+  bankReference: null,
+});
+
 /** The answer of the gateway about a refund. */
 export const known = (fields: Partial<KnownRefund> = {}): KnownRefund => ({
   reference: 're_1',
@@ -74,7 +84,8 @@ export const accepted = (fields: Partial<KnownRefund> = {}): RefundAnswer => ({
 });
 
 type Deps = Parameters<typeof createRefundActivities>[0];
-const activitiesWith = (records: Records, deps: Pick<Deps, 'gatewayOf'> & Partial<Deps>) =>
+/** The activities of refunds with these collaborators. */
+export const activitiesWith = (records: Records, deps: Pick<Deps, 'gatewayOf'> & Partial<Deps>) =>
   createRefundActivities({
     paymentOutcomes: records.paymentOutcomes,
     refundOutcomes: createRefundOutcomes(records.sql),
