@@ -28,18 +28,21 @@ export const createLogins = async (database: Awaited<ReturnType<typeof aDatabase
   return { urls, as };
 };
 
-/** The rights of a login on tables and columns, one line for a table and a kind. */
+/** The rights of a login on tables and columns, one line for those on the same columns of a table. */
 export const listRights = async (sql: Sql): Promise<string[]> => {
   const rows = await sql<{ line: string }[]>`
-    select format('%s %s: %s', relname, kind, case when bool_and(has) then 'all'
-      else string_agg(attname, ' ' order by attname) filter (where has) end) as line
-    from (
+    with each as (
       select relname, kind, attname, case when kind in ('select', 'insert', 'update')
         then has_column_privilege(c.oid, attnum, kind) else has_table_privilege(c.oid, kind) end as has
       from pg_class c join pg_attribute on attrelid = c.oid and attnum > 0 and not attisdropped,
         unnest(array['select', 'insert', 'update', 'delete', 'truncate']) kind
       where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
-    ) columns
-    group by relname, kind having bool_or(has) order by 1`;
+    ), kinds as (
+      select relname, kind, case when bool_and(has) then 'all'
+        else string_agg(attname, ' ' order by attname) filter (where has) end as columns
+      from each group by relname, kind having bool_or(has)
+    )
+    select format('%s %s: %s', relname, string_agg(kind, ' ' order by kind), columns) as line
+    from kinds group by relname, columns order by 1`;
   return rows.map(({ line }) => line);
 };

@@ -15,9 +15,9 @@ const rights = readProjectFile('test/support/checks/rights.txt')
   .trim()
   .split('\n')
   .map((line) => {
-    const [, role = '', table = '', kind = '', columns = ''] =
-      /^(\w+) (\w+) (\w+): (.*)$/.exec(line) ?? [];
-    return { role, table, kind, columns };
+    const [, role = '', table = '', kinds = '', columns = ''] =
+      /^(\w+) (\w+) ([\w ]+): (.*)$/.exec(line) ?? [];
+    return { role, table, kinds: kinds.split(' '), columns };
   });
 
 const named = (names: readonly string[]) =>
@@ -25,11 +25,11 @@ const named = (names: readonly string[]) =>
 
 const sentencesOf = (wanted: string) => {
   const own = rights.filter(({ role }) => role === wanted);
-  const tables = (wantedKind: string) =>
-    named(own.filter(({ kind }) => kind === wantedKind).map(({ table }) => table));
+  const tables = (kind: string) =>
+    named(own.filter(({ kinds }) => kinds.includes(kind)).map(({ table }) => table));
   const reads = secrets.filter((secret) => {
     const [of, column = ''] = secret.split('.');
-    const right = own.find(({ table, kind }) => table === of && kind === 'select');
+    const right = own.find(({ table, kinds }) => table === of && kinds.includes('select'));
     return right && (right.columns === 'all' || right.columns.split(' ').includes(column));
   });
   return `- **\`payments_${wanted}\`** adds to ${tables('insert')}; changes ${tables('update')}; deletes from ${tables('delete')}; of the secrets it reads ${named(reads)}.`;
