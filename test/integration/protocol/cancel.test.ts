@@ -1,12 +1,13 @@
 import { cancel, type Cancel } from '../../../protocol/cancel.ts';
 import { startRefundRecords } from '../../support/data/refund-cases.ts';
 import { forFile } from '../../support/for-file.ts';
-import { type CancelFault, createCancelDriver } from '../../support/protocol/cancel-driver.ts';
+import { createCancelDriver } from '../../support/protocol/cancel-driver.ts';
 import { checkTraces } from '../../support/protocol/check-traces.ts';
+import type { EndingFault } from '../../support/protocol/ending.ts';
 
 const records = await forFile(startRefundRecords());
 
-const faults: Record<string, CancelFault> = {
+const faults: Record<string, EndingFault> = {
   'cancelled although a payer was sent': ({ outcomes }) => ({
     outcomes: {
       ...outcomes,
@@ -29,6 +30,6 @@ const faults: Record<string, CancelFault> = {
 };
 
 checkTraces(cancel(), {
-  createDriver: (start: Cancel, fault?: CancelFault) => createCancelDriver(records, start, fault),
+  createDriver: (start: Cancel, fault?: EndingFault) => createCancelDriver(records, start, fault),
   faults,
 });

@@ -2,10 +2,11 @@ import { end, type End } from '../../../protocol/end.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 import { checkTraces } from '../../support/protocol/check-traces.ts';
-import { createEndDriver, type EndFault } from '../../support/protocol/end-driver.ts';
+import { createEndDriver } from '../../support/protocol/end-driver.ts';
+import type { EndingFault } from '../../support/protocol/ending.ts';
 
 const records = await forFile(startRecords({ gatewayKind: 'live' }));
-const createDriver = (start: End, fault?: EndFault) => createEndDriver(records, start, fault);
+const createDriver = (start: End, fault?: EndingFault) => createEndDriver(records, start, fault);
 
 /** An activity gets the time and the payer's hint as its input, when it begins. */
 const mayStep = (step: string, s: End) =>
@@ -14,7 +15,7 @@ const mayStep = (step: string, s: End) =>
   !(step === 'payer: sendToGateway' && s.due !== 'no');
 
 const { sql } = records;
-const faults: Record<string, EndFault> = {
+const faults: Record<string, EndingFault> = {
   'no compare-and-set': ({ outcomes }, _, id) => ({
     outcomes: {
       ...outcomes,

@@ -1,20 +1,8 @@
-import { mayHaveCaptured } from '../../../activities/gateway-calls.ts';
 import type { VerificationResult } from '../../../contract/status.ts';
-import type { GatewayStatus } from '../../../gateways/gateway.ts';
-import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
-import type { PaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import type { Cancel } from '../../../protocol/cancel.ts';
 import type { Records } from '../data/records.ts';
-import { confirmed, silence, withGateway } from '../service/scripted-gateway.ts';
-import { type Driver, stopAfter } from './driver.ts';
-
-/** The activity's collaborators. A fault replaces some of them. */
-interface Code {
-  outcomes: PaymentOutcomes;
-  recheckLatePayment: () => Promise<void>;
-  isRetry: () => boolean;
-}
-export type CancelFault = (code: Code) => Partial<Code>;
+import type { Driver } from './driver.ts';
+import { createEnding, type EndingFault } from './ending.ts';
 
 const responseTo = (result: VerificationResult): Cancel['response'] => {
   if (result.kind === 'ended') return result.status === 'cancelled' ? 200 : 409;
@@ -25,55 +13,18 @@ const responseTo = (result: VerificationResult): Cancel['response'] => {
 export const createCancelDriver = async (
   records: Records,
   start: Cancel,
-  fault?: CancelFault,
+  fault?: EndingFault,
 ): Promise<Driver<Cancel>> => {
   const { sql } = records;
   const isTwoStep = start.gateway === 'two_step';
   const payment = await records.opened({ gateway: isTwoStep ? 'zarinpal' : 'stripe' });
   const { id } = payment;
-  const exchanges = createGatewayExchanges(sql);
-  /** The gateway's own books. */
-  const gateway = { money: start.money, closed: start.closed };
-  let { late, response } = start;
-
-  const answer = (): GatewayStatus => {
-    if (gateway.money === 'unverified') gateway.money = 'captured';
-    if (gateway.money === 'captured') return confirmed();
-    if (gateway.money === 'moving') return { state: 'processing' };
-    return { state: gateway.closed || gateway.money === 'back' ? 'expired' : 'waiting' };
-  };
+  const { gateway, activities, findLate, searchLate, observe } = createEnding(records, id, start);
+  let { response } = start;
 
   return {
     async run(name, before, stop) {
-      const code: Code = {
-        outcomes: records.paymentOutcomes,
-        recheckLatePayment: async () => void (late = true),
-        isRetry: () => before.retry,
-      };
-      const { outcomes, recheckLatePayment, isRetry } = { ...code, ...fault?.(code) };
-      const verify = () =>
-        stop(async (step) => {
-          const said = answer();
-          return step.startsWith('lost answer') ? silence() : said;
-        });
-      const expire = () =>
-        stop(async (step) => {
-          gateway.closed ||= gateway.money === 'none';
-          return step.startsWith('lost answer') ? silence() : gateway.closed;
-        });
-      const { cancelPayment } = withGateway(
-        records,
-        { verify, ...(start.gateway === 'closes' && { expire }) },
-        {
-          paymentOutcomes: {
-            ...outcomes,
-            finalize: stopAfter(stop, outcomes.finalize),
-            recordInquiry: stopAfter(stop, outcomes.recordInquiry, (isOpen) => !isOpen),
-          },
-          workflows: { recheckLatePayment },
-          isRetry,
-        },
-      );
+      const { cancelPayment } = activities(stop, before, fault);
       const result = await cancelPayment({ id, by: 'application' });
       if (name() === 'a') response = responseTo(result);
     },
@@ -87,27 +38,14 @@ export const createCancelDriver = async (
           await tx`set local session_replication_role = replica`;
           await tx`update payments set checkout_at = null where id = ${id}`;
         });
-      if (step === 'verifyPayment: recheckLatePayment')
-        await withGateway(
-          records,
-          {},
-          { workflows: { recheckLatePayment: async () => void (late = true) } },
-        ).verifyPayment({ id, returned: false, reported: true });
-      else if (step.endsWith('recheckLatePayment')) late = true;
+      if (step === 'verifyPayment: recheckLatePayment') await searchLate();
+      else if (step.endsWith('recheckLatePayment')) await findLate();
       gateway.money = after.money;
       return undefined;
     },
     async observe() {
-      const row = await records.paymentOutcomes.get(id);
-      return {
-        status: row?.status === 'processing' ? 'pending' : (row?.status as Cancel['status']),
-        events: (await records.listEvents(id)).length,
-        checkout: row?.payerSent ?? false,
-        doubt: mayHaveCaptured(await exchanges.list(id)),
-        late,
-        response,
-        ...gateway,
-      };
+      const seen = await observe();
+      return { ...seen, status: seen.status as Cancel['status'], response };
     },
   };
 };

@@ -7,7 +7,7 @@ import { createRefundOutcomes, type RefundOutcomes } from '../../../postgres/ref
 import { createRefunds } from '../../../postgres/refunds.ts';
 import type { Dispute } from '../../../protocol/dispute.ts';
 import type { Records } from '../data/records.ts';
-import { aRefund } from '../data/refund-cases.ts';
+import { aRefund, refundEnd } from '../data/refund-cases.ts';
 import { aGateway, publicBaseUrl, readableLogger, silence } from '../service/scripted-gateway.ts';
 import { type Driver, type Stop, stopAfter } from './driver.ts';
 
@@ -92,18 +92,8 @@ export const createDisputeDriver = async (
     await lookAtDisputes();
   };
 
-  const finish = (status: 'succeeded' | 'failed') =>
-    outcomes.finishRefund(
-      refund,
-      {
-        status,
-        failureCode: status === 'failed' ? 'disputed' : null,
-        providerMessage: { code: null, message: null },
-        gatewayReference: null,
-        bankReference: null,
-      },
-      { now: new Date(), exchanges: [] },
-    );
+  const finish = (failureCode: 'disputed' | null) =>
+    outcomes.finishRefund(refund, refundEnd(failureCode), { now: new Date(), exchanges: [] });
 
   return {
     tryOf: (step) => /\(([ab])\)$/.exec(step)?.[1],
@@ -117,11 +107,11 @@ export const createDisputeDriver = async (
         await createRefunds(sql).insert(aRefund(payment, { id: refund.id, amount: unit }));
       else if (step === 'markTold')
         await outcomes.markTold(refund.id, { timesTold: 0, now: new Date() });
-      else if (step === 'finishRefund: succeeded') await finish('succeeded');
-      else if (step === 'gateway.refund: refused') await finish('failed');
+      else if (step === 'finishRefund: succeeded') await finish(null);
+      else if (step === 'gateway.refund: refused') await finish('disputed');
       else if (step === 'finishRefund: failed, disputed') {
         // The activity reads it before it tells the gateway.
-        if ((await outcomes.get(refund.id))?.isDisputed) await finish('failed');
+        if ((await outcomes.get(refund.id))?.isDisputed) await finish('disputed');
       }
     },
     async observe() {

@@ -1,17 +1,10 @@
-import { createBulkhead } from '../../../activities/bulkhead.ts';
-import { createLatePaymentActivities } from '../../../activities/late-payments.ts';
 import type { GatewayStatus, Reversal } from '../../../gateways/gateway.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createLatePayments, type LatePayments } from '../../../postgres/late-payments.ts';
 import type { LateMoney } from '../../../protocol/late-money.ts';
+import { lateActivities } from '../data/late-payment-cases.ts';
 import type { Records } from '../data/records.ts';
-import {
-  aGateway,
-  confirmed,
-  publicBaseUrl,
-  readableLogger,
-  silence,
-} from '../service/scripted-gateway.ts';
+import { aGateway, confirmed, silence } from '../service/scripted-gateway.ts';
 import { createBackup } from './backup.ts';
 import { type Driver, stopAfter } from './driver.ts';
 
@@ -27,16 +20,11 @@ export const createLateMoneyDriver = async (
   const { sql } = records;
   const reports = start.gateway === 'reports';
   const { id } = await records.ended('expired', { gateway: reports ? 'stripe' : 'payping' });
-  const gatewayExchanges = createGatewayExchanges(sql);
   if (start.doubt)
-    await gatewayExchanges.insert(id, [
+    await createGatewayExchanges(sql).insert(id, [
       {
-        at: new Date(),
-        operation: 'verify',
-        result: 'paid',
-        code: null,
-        message: null,
-        durationMs: 1,
+        ...{ at: new Date(), durationMs: 1, code: null, message: null },
+        ...({ operation: 'verify', result: 'paid' } as const),
       },
     ]);
   const backup = createBackup(sql, id);
@@ -81,8 +69,8 @@ export const createLateMoneyDriver = async (
             return step.startsWith('lost answer') ? silence() : said;
           }),
       });
-      const { resolveLatePayment } = createLatePaymentActivities({
-        paymentOutcomes: records.paymentOutcomes,
+      const { resolveLatePayment } = lateActivities(records, {
+        gatewayOf,
         latePayments: {
           ...latePayments,
           async record(payment, change) {
@@ -91,21 +79,15 @@ export const createLateMoneyDriver = async (
           },
           beginReversal: stopAfter(stop, latePayments.beginReversal, Boolean),
         },
-        gatewayExchanges,
-        gatewayOf,
-        gatewayBulkhead: createBulkhead({ perOwner: 25 }),
-        publicBaseUrl,
         now: () => new Date(nowMs),
-        logger: readableLogger().logger,
       });
       const resolution = await resolveLatePayment({ id, last: before.last });
       if (name() === 'a' && resolution === 'done') books.late = 'ended';
     },
     happen(step, _, after) {
       if (step === 'replica or backup copies') return backup.copy();
-      if (step === 'failover or restore') nowMs += 50_000;
+      if (step === 'failover or restore' || step === '50 seconds have passed') nowMs += 50_000;
       if (step === 'failover or restore') return backup.restore();
-      if (step === '50 seconds have passed') nowMs += 50_000;
       books.money = after.money;
       books.late = after.late;
       return undefined;

@@ -13,7 +13,7 @@ import type { Order, OrderShape } from '../../../protocol/order.ts';
 import { aDispute, recordDisputes } from '../data/disputes.ts';
 import { aPayment } from '../data/payments.ts';
 import type { Records } from '../data/records.ts';
-import { aRefund } from '../data/refund-cases.ts';
+import { aRefund, refundEnd } from '../data/refund-cases.ts';
 import { confirmed, silence, withGateway } from '../service/scripted-gateway.ts';
 import { createBackup } from './backup.ts';
 import { type Driver, type Stop, stopAfter } from './driver.ts';
@@ -107,9 +107,7 @@ export const createOrderDriver = async (
       return { state: book.closed || book.money === 'back' ? 'expired' : 'waiting' };
     };
     const isLost = (step: string) =>
-      step.startsWith('lost answer of gateway.verify') ||
-      step.startsWith('lost call of gateway.verify') ||
-      step.startsWith('gateway.verify: no answer');
+      /^(?:lost (?:answer|call) of gateway\.verify|gateway\.verify: no answer)/.test(step);
     return {
       async verify(_, mayTake) {
         const said = await stop(async (step) => (isLost(step) ? silence() : answer()), isLost);
@@ -154,25 +152,12 @@ export const createOrderDriver = async (
       ),
     );
 
-  const settle = async (name: Name, end: 'succeeded' | 'failed') => {
-    const { id } = payments[name];
-    const isDone = end === 'succeeded';
-    if (isDone)
-      await createRefunds(sql).insert(
-        aRefund(payments[name], { id: refundIds[name], amount: 1250 }),
-      );
-    await createRefundOutcomes(sql).finishRefund(
-      { id: refundIds[name], paymentId: id },
-      {
-        status: end,
-        failureCode: isDone ? null : 'returned_by_bank',
-        gatewayReference: null,
-        bankReference: null,
-        providerMessage: { code: null, message: null },
-      },
+  const settle = (name: Name, failureCode: 'returned_by_bank' | null) =>
+    createRefundOutcomes(sql).finishRefund(
+      { id: refundIds[name], paymentId: payments[name].id },
+      refundEnd(failureCode),
       { now: new Date(), exchanges: [] },
     );
-  };
 
   return {
     tryOf(step) {
@@ -213,8 +198,11 @@ export const createOrderDriver = async (
         await createOrders(sql).release(payment.id);
       } else if (step === 'admin switches the option on')
         await sql`update applications set orders_paid_once = true where slug = ${application}`;
-      else if (step.startsWith('application refunds')) await settle(name, 'succeeded');
-      else if (step.startsWith('bank sends')) await settle(name, 'failed');
+      else if (step.startsWith('application refunds')) {
+        const whole = { id: refundIds[name], amount: 1250 };
+        await createRefunds(sql).insert(aRefund(payment, whole));
+        await settle(name, null);
+      } else if (step.startsWith('bank sends')) await settle(name, 'returned_by_bank');
       else if (step.includes('chargeback'))
         await recordDisputes(sql, payment.id, [
           aDispute({

@@ -1,16 +1,13 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { createBulkhead } from '../../../activities/bulkhead.ts';
-import { createRefundActivities } from '../../../activities/refund-payment.ts';
 import { refundId } from '../../../contract/ids.ts';
 import type { KnownRefund } from '../../../gateways/gateway.ts';
 import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
-import { createLatePayments } from '../../../postgres/late-payments.ts';
 import { createRefundOutcomes, type RefundOutcomes } from '../../../postgres/refund-outcomes.ts';
 import { createRefunds } from '../../../postgres/refunds.ts';
 import type { Refund } from '../../../protocol/refund.ts';
 import type { Records } from '../data/records.ts';
-import { accepted, aRefund, known } from '../data/refund-cases.ts';
-import { aGateway, publicBaseUrl, readableLogger, silence } from '../service/scripted-gateway.ts';
+import { accepted, activitiesWith, aRefund, known } from '../data/refund-cases.ts';
+import { aGateway, silence } from '../service/scripted-gateway.ts';
 import { createBackup } from './backup.ts';
 import { type Driver, type Stop, stopAfter } from './driver.ts';
 
@@ -24,6 +21,10 @@ const unit = 625;
 const amounts = { one: unit, two: 2 * unit };
 /** A refund without an answer is watched for a day. */
 const dayMs = 25 * 60 * 60_000;
+const refused = {
+  ...({ result: 'refused', failureCode: 'gateway_refused' } as const),
+  ...{ code: null, message: null },
+};
 const ofTries =
   /^(?:gateway\.refunds?|lost (?:answer|call)|markTold|watched|finishRefund|a refusal|crash|record)\b/;
 
@@ -81,13 +82,7 @@ export const createRefundDriver = async (
         stop(
           async (step) => {
             if (step.startsWith('lost call')) return silence();
-            if (step.startsWith('gateway.refund: refused'))
-              return {
-                result: 'refused',
-                failureCode: 'gateway_refused',
-                code: null,
-                message: null,
-              };
+            if (step.startsWith('gateway.refund: refused')) return refused;
             carryOut(name);
             if (step.startsWith('lost answer')) return silence();
             return accepted({ ...shown(name), state: 'pending', failureCode: null });
@@ -95,8 +90,8 @@ export const createRefundDriver = async (
           (step) => !step.startsWith('gateway.refund: refused'),
         ),
     });
-    const { refundPayment } = createRefundActivities({
-      paymentOutcomes: records.paymentOutcomes,
+    const { refundPayment } = activitiesWith(records, {
+      gatewayOf,
       refundOutcomes: {
         ...outcomes,
         // A day has passed whenever somebody asks again.
@@ -112,13 +107,6 @@ export const createRefundDriver = async (
           throw ApplicationFailure.create({ message: 'The try is over' });
         },
       },
-      latePayments: createLatePayments(sql),
-      gatewayOf,
-      gatewayBulkhead: createBulkhead({ perOwner: 25 }),
-      workflows: { restart: async () => {} },
-      publicBaseUrl,
-      now: () => new Date(),
-      logger: readableLogger().logger,
     });
     await refundPayment({ id: await rowOf(name), paymentId: payment.id });
   };
