@@ -1,5 +1,6 @@
-import type { Entry } from '../../fakes/server.ts';
-import type { Case, Expected, RefusalCase } from './fixture.ts';
+import type { Money } from '../../../gateways/amount.ts';
+import type { Entry, Provider } from '../../fakes/server.ts';
+import type { Case, Expected, ProviderFixture, RefusalCase } from './fixture.ts';
 
 /** An inquiry and a verification return the same. */
 export const bothReturn = <P>(
@@ -14,6 +15,16 @@ export const verifyReturns = <P>(
   arrange: Case<P>['arrange'],
   verify: Expected,
 ): Case<P> => ({ name, arrange, inquire: { state: 'processing' }, verify });
+
+/** What a gateway for Rials alone rejects. */
+export const otherThanRials: ProviderFixture<Provider>['rejected'] = [
+  [{ amount: 1_250, currency: 'USD' }, 'gateway_currency'],
+  [{ amount: 500, currency: 'JPY' }, 'gateway_currency'],
+  [{ amount: 1_250, currency: 'KWD' }, 'gateway_currency'],
+];
+
+/** Amounts that are the same on the wire. */
+export const unchanged = (...all: Money[]): [Money, Money][] => all.map((each) => [each, each]);
 
 /** A call is refused with each of these codes. */
 export const refusedWith = <P>(
@@ -47,6 +58,25 @@ export const paidThen =
     bank.pay(reference);
     happens(bank, reference);
   };
+
+interface Refusing extends Book {
+  refuse(name: string, ...codes: number[]): void;
+}
+
+/** A paid payment, about which a call is refused with each of these codes. */
+export const refuses =
+  (name: 'inquiry' | 'verify', ...codes: number[]) =>
+  (verify: Expected): Case<Refusing>[] =>
+    codes.map((code) => ({
+      name: `${name} is refused with ${code}`,
+      arrange(bank, reference) {
+        bank.pay(reference);
+        // One refusal for `inquire` and one for `verify`.
+        bank.refuse(name, ...(name === 'inquiry' ? [code, code] : [code]));
+      },
+      inquire: name === 'inquiry' ? 'no_answer' : { state: 'processing' },
+      verify,
+    }));
 
 interface Bank extends Book {
   /** The response to the next verification names this payment. */

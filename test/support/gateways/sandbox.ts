@@ -2,8 +2,8 @@ import { failureReasons, type FailureCode } from '../../../contract/failure-code
 import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
 import { createSandboxRefunds } from '../../../postgres/sandbox-refunds.ts';
 import { aDatabase } from '../data/database.ts';
-import { returnUrl, type Case, type ProviderFixture } from './fixture.ts';
-import { bothReturn, verifyReturns } from './cases.ts';
+import { returnUrl, type ProviderFixture } from './fixture.ts';
+import { bothReturn, unchanged, verifyReturns } from './cases.ts';
 import type { Provider } from '../../fakes/server.ts';
 
 const start = async () => {
@@ -42,13 +42,14 @@ type Sandbox = Awaited<ReturnType<typeof start>>;
 const money = { amount: 1_250, currency: 'EUR' };
 const paid = { state: 'paid', ...money, cardPanMasked: '502229******1234' } as const;
 
-const refusalCases = Object.keys(failureReasons).map((code): Case<Sandbox> => {
-  const failureCode = code as FailureCode; // Object.keys loses the type of the keys.
-  const failed = { state: 'failed', failureCode } as const;
-  const arrange = (bank: Sandbox, reference: string) =>
-    bank.choose(reference, 'refused', failureCode);
-  return { name: `failed: ${code}`, arrange, inquire: failed, verify: failed };
-});
+// Object.keys loses the type of the keys.
+const refusalCases = (Object.keys(failureReasons) as FailureCode[]).map((failureCode) =>
+  bothReturn<Sandbox>(
+    `failed: ${failureCode}`,
+    (bank, reference) => bank.choose(reference, 'refused', failureCode),
+    { state: 'failed', failureCode },
+  ),
+);
 
 export const sandbox: ProviderFixture<Sandbox> = {
   driver: 'sandbox',
@@ -58,7 +59,7 @@ export const sandbox: ProviderFixture<Sandbox> = {
   verifyWindowSeconds: null,
   start,
   cases: [
-    { name: 'waiting', arrange() {}, inquire: { state: 'waiting' }, verify: { state: 'waiting' } },
+    bothReturn('waiting', () => {}, { state: 'waiting' }),
     verifyReturns('paid, not verified', (bank, reference) => bank.pay(reference), paid),
     bothReturn(
       'verified before',
@@ -76,13 +77,13 @@ export const sandbox: ProviderFixture<Sandbox> = {
     }),
     ...refusalCases,
   ],
-  wire: [
+  wire: unchanged(
     { amount: 3_000_000_000, currency: 'IRR' },
     { amount: 500, currency: 'JPY' },
     { amount: 1_250, currency: 'USD' },
     { amount: 1_250, currency: 'KWD' },
     { amount: 999_999_999_999, currency: 'EUR' },
-  ].map((each) => [each, each]),
+  ),
   rejected: [],
   guards: [
     ['a live account', 'live', {}],

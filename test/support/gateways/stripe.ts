@@ -30,44 +30,52 @@ const failures: [string, FailureCode][] = [
   ['something_new', 'unknown'],
 ];
 
-const failed = failures.map(([code, failureCode]): Case<Stripe> => {
-  const answer = { state: 'failed', failureCode, code, message: 'No.' } as const;
-  return {
-    name: `failed after the return: ${code} is ${failureCode}`,
-    arrange(bank, reference) {
-      bank.failWith({ code: 'card_declined', decline_code: code, message: 'No.' });
-      bank.move(reference, 'complete unpaid requires_payment_method');
-    },
-    inquire: answer,
-    verify: answer,
-  };
-});
-
 const sameForBoth = (
   name: string,
   state: string,
   expected: Case<Stripe>['verify'],
   more: (bank: Stripe, reference: string) => void = () => {},
-): Case<Stripe> => ({
-  name,
-  arrange(bank, reference) {
-    bank.failWith(null);
-    bank.move(reference, state);
-    more(bank, reference);
-  },
-  inquire: expected,
-  verify: expected,
-});
+): Case<Stripe> =>
+  bothReturn(
+    name,
+    (bank, reference) => {
+      bank.failWith(null);
+      bank.move(reference, state);
+      more(bank, reference);
+    },
+    expected,
+  );
 
-const refuses = (status: number, code: string): Case<Stripe> => ({
-  name: `throws when the inquiry is refused with ${status}, ${code}`,
-  arrange(bank, reference) {
-    const reply = { status, type: 'invalid_request_error', code };
-    bank.refuse(reference, reply, reply);
-  },
-  inquire: 'no_answer',
-  verify: 'no_answer',
-});
+const failed = failures.map(([code, failureCode]) =>
+  sameForBoth(
+    `failed after the return: ${code} is ${failureCode}`,
+    'complete unpaid requires_payment_method',
+    { state: 'failed', failureCode, code, message: 'No.' },
+    (bank) => bank.failWith({ code: 'card_declined', decline_code: code, message: 'No.' }),
+  ),
+);
+
+/** A payment of which so much went back at the dashboard. */
+const refunded = (
+  name: string,
+  expected: Case<Stripe>['verify'],
+  { amount = money.amount, status }: { amount?: number; status?: string } = {},
+): Case<Stripe> =>
+  sameForBoth(name, 'complete paid succeeded', expected, (bank, reference) => {
+    Object.assign(bank.book.get(reference) ?? {}, { charged: 1 });
+    bank.refundAtDashboard(reference, amount);
+    if (status !== undefined) bank.moveRefunds(reference, status);
+  });
+
+const refuses = (status: number, code: string): Case<Stripe> =>
+  bothReturn(
+    `throws when the inquiry is refused with ${status}, ${code}`,
+    (bank, reference) => {
+      const reply = { status, type: 'invalid_request_error', code };
+      bank.refuse(reference, reply, reply);
+    },
+    'no_answer',
+  );
 
 const toPair = (ours: [number, string], wire: number): ProviderFixture<Stripe>['wire'][number] => [
   { amount: ours[0], currency: ours[1] },
@@ -145,36 +153,10 @@ export const stripe: ProviderFixture<Stripe> = {
       },
       (bank) => bank.failWith({ code: 'payment_intent_authentication_failure' }),
     ),
-    sameForBoth(
-      'refunded',
-      'complete paid succeeded',
-      { state: 'failed', failureCode: 'payment_reversed' },
-      (bank, reference) => {
-        Object.assign(bank.book.get(reference) ?? {}, { charged: 1 });
-        bank.refundAtDashboard(reference, money.amount);
-      },
-    ),
-    ...(
-      [
-        ['pending', { state: 'processing' }],
-        ['failed', paid],
-      ] as const
-    ).map(([status, expected]) =>
-      sameForBoth(
-        `a whole refund that is ${status}`,
-        'complete paid succeeded',
-        expected,
-        (bank, reference) => {
-          Object.assign(bank.book.get(reference) ?? {}, { charged: 1 });
-          bank.refundAtDashboard(reference, money.amount);
-          bank.moveRefunds(reference, status);
-        },
-      ),
-    ),
-    sameForBoth('partly refunded', 'complete paid succeeded', paid, (bank, reference) => {
-      Object.assign(bank.book.get(reference) ?? {}, { charged: 1 });
-      bank.refundAtDashboard(reference, money.amount - 1);
-    }),
+    refunded('refunded', { state: 'failed', failureCode: 'payment_reversed' }),
+    refunded('a whole refund is pending', { state: 'processing' }, { status: 'pending' }),
+    refunded('a whole refund has failed', paid, { status: 'failed' }),
+    refunded('partly refunded', paid, { amount: money.amount - 1 }),
     ...failed,
     sameForBoth('throws for an undocumented status', 'half paid succeeded', 'no_answer'),
     sameForBoth('throws when it is paid and still open', 'open paid succeeded', 'no_answer'),

@@ -1,6 +1,15 @@
 import { expect } from 'vitest';
 import type { Case, ProviderFixture, RefusalCase } from './fixture.ts';
-import { bothReturn, paidAs, paidThen, refusedWith, verifyReturns } from './cases.ts';
+import {
+  bothReturn,
+  otherThanRials,
+  paidAs,
+  paidThen,
+  refusedWith,
+  refuses,
+  unchanged,
+  verifyReturns,
+} from './cases.ts';
 import { startZarinpal } from '../../fakes/zarinpal.ts';
 
 type Zarinpal = Awaited<ReturnType<typeof startZarinpal>>;
@@ -8,24 +17,25 @@ type Zarinpal = Awaited<ReturnType<typeof startZarinpal>>;
 const merchantId = '0b8a7e1c-6c1d-4a53-9f5e-2f6a1c9d7e42';
 const money = { amount: 150_000, currency: 'IRR' };
 const paid = { state: 'paid', ...money } as const;
+const paidWithCard = { ...paid, cardPanMasked: '502229******1234' };
 
 const movesTo = (state: string) => (bank: Zarinpal, reference: string) =>
   bank.move(reference, state);
 
-/** A paid payment, about which one call is refused with this code. */
-const refuses =
-  (name: string, ...codes: number[]) =>
-  (verify: Case<Zarinpal>['verify']): Case<Zarinpal>[] =>
-    codes.map((code) => ({
-      name: `${name} is refused with ${code}`,
-      arrange(bank, reference) {
-        bank.pay(reference);
-        // One refusal for `inquire` and one for `verify`.
-        bank.refuse(name, ...(name === 'inquiry' ? [code, code] : [code]));
-      },
-      inquire: name === 'inquiry' ? 'no_answer' : { state: 'processing' },
-      verify,
-    }));
+/** A payment that was verified before, of which the inquiry shows no number. */
+const verifiedBefore = (
+  name: string,
+  arrange: (bank: Zarinpal) => void,
+  verify: Case<Zarinpal>['verify'],
+): Case<Zarinpal> => ({
+  name,
+  arrange: paidThen((bank, reference) => {
+    bank.move(reference, 'VERIFIED');
+    arrange(bank);
+  }),
+  inquire: { ...paid, trackingCode: null },
+  verify,
+});
 
 const testAuthority = 'S'.padEnd(36, '0');
 const refused = (code: number) => ({ code: String(code), message: 'Refused.' });
@@ -44,32 +54,15 @@ export const zarinpal: ProviderFixture<Zarinpal> = {
   start: (mode) => startZarinpal({ prefix: mode === 'live' ? 'A' : 'S' }),
   cases: [
     bothReturn('waiting: IN_BANK', () => {}, { state: 'waiting' }),
-    {
-      name: 'paid, not verified: PAID',
-      arrange: (bank, reference) => bank.pay(reference),
-      inquire: { state: 'processing' },
-      verify: {
-        ...paid,
-        trackingCode: expect.stringMatching(/^\d{10}$/) as string,
-        cardPanMasked: '502229******1234',
-      },
-    },
-    {
-      name: 'verified before: 101 with ref_id',
-      arrange: paidThen((bank, reference) => bank.move(reference, 'VERIFIED')),
-      inquire: { ...paid, trackingCode: null },
-      verify: { ...paid, cardPanMasked: '502229******1234' },
-    },
-    {
-      name: 'verified before: 101 without ref_id',
-      arrange(bank, reference) {
-        bank.pay(reference);
-        bank.move(reference, 'VERIFIED');
-        bank.forgetRefIdOnce();
-      },
-      inquire: { ...paid, trackingCode: null },
-      verify: { ...paid, trackingCode: null, cardPanMasked: '502229******1234' },
-    },
+    verifyReturns('paid, not verified: PAID', (bank, reference) => bank.pay(reference), {
+      ...paidWithCard,
+      trackingCode: expect.stringMatching(/^\d{10}$/) as string,
+    }),
+    verifiedBefore('verified before: 101 with ref_id', () => {}, paidWithCard),
+    verifiedBefore('verified before: 101 without ref_id', (bank) => bank.forgetRefIdOnce(), {
+      ...paidWithCard,
+      trackingCode: null,
+    }),
     {
       name: 'failed or cancelled, which ZarinPal does not tell apart: FAILED',
       arrange: movesTo('FAILED'),
@@ -88,16 +81,11 @@ export const zarinpal: ProviderFixture<Zarinpal> = {
     }),
     // −51, not paid, contradicts the inquiry, which still says paid.
     ...refuses('verify', -51)('no_answer'),
-    {
-      name: 'throws when the inquiry says verified and the verification says not paid: −51',
-      arrange(bank, reference) {
-        bank.pay(reference);
-        bank.move(reference, 'VERIFIED');
-        bank.refuse('verify', -51);
-      },
-      inquire: { ...paid, trackingCode: null },
-      verify: 'no_answer',
-    },
+    verifiedBefore(
+      'throws when the inquiry says verified and the verification says not paid: −51',
+      (bank) => bank.refuse('verify', -51),
+      'no_answer',
+    ),
     ...(
       [
         ['FAILED', 'payment_not_completed'],
@@ -173,19 +161,11 @@ export const zarinpal: ProviderFixture<Zarinpal> = {
       'no_answer',
     ],
   ],
-  wire: [
-    [money, money],
-    [
-      { amount: 1_000_000_000, currency: 'IRR' },
-      { amount: 1_000_000_000, currency: 'IRR' },
-    ],
-  ],
+  wire: unchanged(money, { amount: 1_000_000_000, currency: 'IRR' }),
   rejected: [
     [{ amount: 1_000_000_001, currency: 'IRR' }, 'gateway_bounds'],
     [{ amount: 3_000_000_000, currency: 'IRR' }, 'gateway_bounds'],
-    [{ amount: 1_250, currency: 'USD' }, 'gateway_currency'],
-    [{ amount: 500, currency: 'JPY' }, 'gateway_currency'],
-    [{ amount: 1_250, currency: 'KWD' }, 'gateway_currency'],
+    ...otherThanRials,
   ],
   hints: { paid: 'paid', unpaid: 'unpaid' },
   guards: [

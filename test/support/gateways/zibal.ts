@@ -3,9 +3,12 @@ import type { Case, ProviderFixture } from './fixture.ts';
 import {
   bothReturn,
   otherPaymentCases,
+  otherThanRials,
   paidAs,
   paidThen,
   refusedWith,
+  refuses,
+  unchanged,
   verifyReturns,
 } from './cases.ts';
 import { startZibal } from '../../fakes/zibal.ts';
@@ -30,27 +33,13 @@ const failures: [string, FailureCode][] = [
   ['21', 'merchant_configuration'],
 ];
 
-const failed = failures.map(([status, failureCode]): Case<Zibal> => {
-  const answer = { state: 'failed', failureCode, code: status, message: null } as const;
-  return {
-    name: `failed: status ${status}, ${failureCode}`,
-    arrange: (bank, reference) => bank.move(reference, status),
-    inquire: answer,
-    verify: answer,
-  };
-});
-
-const refuses = (name: string, ...codes: number[]) =>
-  codes.map((code): Case<Zibal> => ({
-    name: `throws when ${name} is refused with ${code}`,
-    arrange(bank, reference) {
-      bank.pay(reference);
-      // One refusal for `inquire` and one for `verify`.
-      bank.refuse(name, ...(name === 'inquiry' ? [code, code] : [code]));
-    },
-    inquire: name === 'inquiry' ? 'no_answer' : { state: 'processing' },
-    verify: 'no_answer',
-  }));
+const failed = failures.map(([status, failureCode]) =>
+  bothReturn<Zibal>(
+    `failed: status ${status}, ${failureCode}`,
+    (bank, reference) => bank.move(reference, status),
+    { state: 'failed', failureCode, code: status, message: null },
+  ),
+);
 
 const alreadyVerified = (bank: Zibal, reference: string) => {
   bank.pay(reference);
@@ -152,8 +141,8 @@ export const zibal: ProviderFixture<Zibal> = {
       ),
     ),
     // 202, not paid, contradicts the inquiry, which still says paid.
-    ...refuses('verify', 102, 103, 104, 115, 202, 203, 999),
-    ...refuses('inquiry', 102, 115, 203, 999),
+    ...refuses('verify', 102, 103, 104, 115, 202, 203, 999)('no_answer'),
+    ...refuses('inquiry', 102, 115, 203, 999)('no_answer'),
   ],
   openings: [
     ...refusedWith([102, 103, 104, 106, 111, 112, 115], refusesOpening, refused),
@@ -164,23 +153,12 @@ export const zibal: ProviderFixture<Zibal> = {
     // Undocumented.
     ...refusedWith([-1, 0, 101, 116, 201, 999], refusesOpening, 'no_answer'),
   ],
-  wire: [
-    [money, money],
-    [
-      { amount: 3_000_000_000, currency: 'IRR' },
-      { amount: 3_000_000_000, currency: 'IRR' },
-    ],
-    [
-      { amount: 999_999_999_999, currency: 'IRR' },
-      { amount: 999_999_999_999, currency: 'IRR' },
-    ],
-  ],
-  rejected: [
-    [{ amount: 1_000, currency: 'IRR' }, 'gateway_bounds'],
-    [{ amount: 1_250, currency: 'USD' }, 'gateway_currency'],
-    [{ amount: 500, currency: 'JPY' }, 'gateway_currency'],
-    [{ amount: 1_250, currency: 'KWD' }, 'gateway_currency'],
-  ],
+  wire: unchanged(
+    money,
+    { amount: 3_000_000_000, currency: 'IRR' },
+    { amount: 999_999_999_999, currency: 'IRR' },
+  ),
+  rejected: [[{ amount: 1_000, currency: 'IRR' }, 'gateway_bounds'], ...otherThanRials],
   hints: { paid: 'paid', unpaid: 'unpaid' },
   guards: [
     ['a live merchant in a sandbox account', 'sandbox', { merchant: 'live-merchant' }],
