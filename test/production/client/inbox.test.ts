@@ -7,9 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { Payments } from '../../../client/src/index.ts';
 import { createInbox, inboxTables, sqliteQuery } from '../../../client/src/inbox.ts';
+import { eventId, newPaymentId } from '../../../contract/ids.ts';
 import { choosePorts } from '../../../stack/ports.ts';
-import { aPayment, writePayments } from '../../support/data/payments.ts';
-import { withOutcome } from '../../support/data/records.ts';
+import { writeDeliveries } from '../../support/data/payments.ts';
 import { forFile } from '../../support/for-file.ts';
 import { useService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
@@ -138,32 +138,14 @@ const createsInAMinute = 60;
 
 /** Payments that have ended, with events that no webhook brings: they are in the feed alone. */
 const writeEvents = async (application: string, count: number) => {
-  const ended = Array.from({ length: count }, (_, n) =>
-    withOutcome(
-      aPayment({ application, orderId: `missed-${n}`, metadata: '{"z":1.50}' }),
-      'expired',
-    ),
-  );
-  await writePayments(
-    service.sql,
-    ended.map(({ ended: payment }) => payment),
-  );
-  const rows = ended.map(({ ended: { id, orderId }, event }) => ({
-    ...{ id: event.id, payment_id: id, order_id: orderId, kind: event.kind, body: event.body },
+  const ids = Array.from({ length: count }, () => newPaymentId());
+  const payments = ids.map((id) => ({ id, application, metadata: '{"z":1.50}' }));
+  const anHourAgo = Date.now() - 3_600_000;
+  await writeDeliveries(service.sql, payments, (n) => ({
+    status: 'none',
+    recorded_at: new Date(anHourAgo + n),
   }));
-  await service.sql`
-    with given as (
-      select row_number() over () as n, * from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
-        as (id uuid, payment_id text, order_id text, kind text, body text)
-    ), inserted as (
-      insert into events (id, subject, payment_id, application, test, kind, body, created_at)
-      select id, payment_id, payment_id, ${application}, true, kind, convert_to(body, 'UTF8'), now() from given
-    )
-    insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at, recorded_at, status)
-    select id, payment_id, ${application}, true, order_id, kind, now(),
-      now() - interval '1 hour' + n * interval '1 ms', 'none'
-    from given`;
-  return ended.map(({ event }) => event.id);
+  return ids.map(eventId);
 };
 
 it('2,000 missed events are caught up while the shop makes 60 creates a minute, and none is refused', async () => {
