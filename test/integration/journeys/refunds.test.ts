@@ -294,13 +294,23 @@ describe('POST /api/v1/payments/{payment_id}/refunds', () => {
 
   it('refuses more than an application may refund in a day', async () => {
     const { journey, application } = await anApplication();
-    await createAdminRefunds(service.sql).setLimit(application, 'EUR', 1_000);
+    const { setLimit } = createAdminRefunds(service.sql);
+    await setLimit(application, 'USD', 1_000);
     const id = await paidPayment(journey);
+    const none = await refund(journey, id, { amount: 1 });
+    expect(codeOf(none)).toEqual([403, 'REFUND_NOT_ALLOWED']);
+    expect(none.json['error']).toMatchObject({ details: { limit: 0, used: 0 } });
+    expect(none.text).toContain('none in EUR');
+    await setLimit(application, 'EUR', 1_000);
     expect((await refund(journey, id, { amount: 600 })).status).toBe(201);
     const over = await refund(journey, id, { amount: 401 });
     expect(codeOf(over)).toEqual([403, 'REFUND_NOT_ALLOWED']);
     expect(over.json['error']).toMatchObject({ details: { limit: 1_000, used: 600 } });
-    expect((await refund(journey, id, { amount: 400 })).status).toBe(201);
+    // A repeat gets the refund itself, although that has used the limit up.
+    const [key, wanted] = [newKey(), { amount: 400 }];
+    const same = Array.from({ length: 5 }, () => refund(journey, id, wanted, key));
+    const statuses = (await Promise.all(same)).map(({ status }) => status);
+    expect(statuses).toEqual(Array(5).fill(201));
   });
 
   it('lists them to their own application alone', async () => {

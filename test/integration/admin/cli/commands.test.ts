@@ -26,7 +26,7 @@ it('applications commands pass on every option', async () => {
   const create = 'applications create typed --gateway sandbox --fallback-gateway toy';
   await change(
     `${create} --callback-url https://a.example/1 https://a.example/2 --webhook-url https://a.example/hook ` +
-      '--requests-per-minute 77 --refund-events on --dispute-events on --orders-paid-once no --locale fa --display-name Shop',
+      '--requests-per-minute 77 --refund-events on --dispute-events on --orders-paid-once no --locale fa --display-name \tShop\t',
     'application.create',
   );
   expect(await shown()).toMatchObject({

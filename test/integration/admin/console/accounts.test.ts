@@ -229,13 +229,14 @@ describe('a person of an application', () => {
     expect(await read(path, shop)).toContain('Days of zarinpal');
   });
 
-  it('may mend a difference of its application', async () => {
+  it('may mend a difference of its application, and explains none', async () => {
     const at = `/accounts/differences/${filled.mendable}`;
     const text = await read(`${pageOf(filled.openDay)}?application=shop`, shop);
     expect(text).toContain(`${at}/mend`);
     expect(text).not.toContain('/explain');
     const { headers } = await act(`${at}/mend`, shop);
     expect(headers.location).toBe(`${pageOf(filled.openDay)}?application=shop`);
+    expect((await act(`${at}/explain`, shop)).status).toBe(404);
   });
 });
 

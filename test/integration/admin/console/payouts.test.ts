@@ -115,7 +115,7 @@ describe('a payout of a gateway that has no list of all money', () => {
   });
 });
 
-describe('an address without a payout', () => {
+describe('an address without a payout, or without the right', () => {
   it.each([
     ['/accounts/payouts/zarinpal/po_none'],
     ['/accounts/payouts/none/po_listed'],
@@ -130,5 +130,11 @@ describe('an address without a payout', () => {
     expect(text).toContain('No payout has this amount or this reference.');
     expect(await read('/accounts/payouts')).toContain(path);
     expect(await operator.lookingAt('test').read('/accounts/payouts')).not.toContain(path);
+  });
+
+  it('is not there for people of one application', async () => {
+    const shop = await console.logIn('operator', 'of-shop', ['shop']);
+    for (const address of ['/accounts/payouts', path, `${path}/file`])
+      expect((await shop.get(address)).status, address).toBe(404);
   });
 });

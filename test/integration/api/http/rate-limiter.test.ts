@@ -147,11 +147,14 @@ describe('the request budget of an application', () => {
 describe('failed authentication', () => {
   const wrong = `svc_test_${'0'.repeat(43)}`;
 
-  it('gets 429 after 20 failures from one address; a valid token from there still works', async () => {
+  it('gets 429 after 20 failures from one /64 of IPv6; a valid token from there still works', async () => {
     const { token } = await service.anApplication();
-    const client = from('203.0.113.20', wrong);
+    const site = '2001:db8:0:7:';
+    const client = from(`${site}ffff::1`, wrong);
     for (let failure = 1; failure <= 20; failure += 1) {
-      const answer = failure % 2 === 0 ? await client.me() : await client.call('/api/v1/me');
+      // What the client itself puts before its address does not count.
+      const host = from(`2001:db8:0:${failure}::1, ${site}:${failure}`, wrong);
+      const answer = failure % 2 === 0 ? await host.me() : await host.call('/api/v1/me');
       expect(answer.status).toBe(401);
     }
     for (const answer of [
@@ -166,9 +169,9 @@ describe('failed authentication', () => {
       expect(answer.headers.get('x-ratelimit-limit')).toBeNull();
     }
     expect(await client.me(token)).toMatchObject({ status: 200 });
-    expect(await from('203.0.113.21', wrong).me()).toMatchObject({ status: 401 });
+    expect(await from('2001:db8:0:8::1', wrong).me()).toMatchObject({ status: 401 });
     const other = createJourney({ url: secondUrl }, wrong).call('GET', '/api/v1/me', {
-      headers: { 'x-forwarded-for': '203.0.113.20' },
+      headers: { 'x-forwarded-for': `${site}:1` },
     });
     expect(await other).toMatchObject({ status: 401 });
   });
