@@ -324,6 +324,7 @@ const alertsOf = (body: string) =>
 
 const watchdog = { alertname: 'PaymentsWatchdog', severity: 'none' };
 
+// Faster than ten times, a page would not come clearly before a ticket on a busy machine. So it waits for real seconds.
 describe('a real Alertmanager', () => {
   it('sends pages, tickets and heartbeats, and nothing that follows from another alert', async () => {
     const mail = await startMailServer({ user: 'payments', password: 'the-password' });

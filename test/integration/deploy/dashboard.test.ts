@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import type { SweeperTasks } from '../../../activities/sweeper-tasks/index.ts';
 import { declaredResponses } from '../../../api/http/declared-responses.ts';
 import type { Route } from '../../../api/http/route.ts';
@@ -9,6 +10,7 @@ import { failureReasons } from '../../../contract/failure-codes.ts';
 import { exchangeResults } from '../../../contract/gateway-exchange.ts';
 import { isTerminal, statuses } from '../../../contract/status.ts';
 import { createWatch, scrape, type Labels } from '../../support/service/metrics.ts';
+import { readProjectFile } from '../../support/checks/project-files.ts';
 import { readExpressions } from '../../support/checks/promql.ts';
 import { startService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
@@ -47,7 +49,7 @@ const failATask = async () => {
 
 describe('the metrics of Node and of the Temporal SDK', () => {
   it('show an event loop that was blocked', async () => {
-    for (const part of ['api', 'worker'] as const) {
+    const blocked = (['api', 'worker'] as const).map(async (part) => {
       // Each scrape resets the maximum.
       await until(
         `the ${part} is idle`,
@@ -62,7 +64,8 @@ describe('the metrics of Node and of the Temporal SDK', () => {
         return ((await watch.valueOf(part, 'nodejs_eventloop_lag_max_seconds')) ?? 0) > 1;
       });
       expect(await watch.valueOf(part, 'process_resident_memory_bytes')).toBeGreaterThan(40e6);
-    }
+    });
+    await Promise.all(blocked);
   });
 
   it('show CPU time and task latencies', async () => {
@@ -105,15 +108,9 @@ it('no label holds an id, an address or data of one payment', async () => {
 });
 
 /** The jobs of deploy/prometheus.yml. */
-const jobs = [
-  'payments-api',
-  'payments-worker',
-  'alertmanager',
-  'temporal',
-  'public',
-  'console',
-  'disk',
-];
+const { scrape_configs: jobs } = parse(readProjectFile('deploy/prometheus.yml')) as {
+  scrape_configs: { job_name: string }[];
+};
 
 const tasks = Object.keys({
   startOutboxWorkflows: true,
@@ -186,7 +183,9 @@ describe('the dashboard and the alerts', () => {
       );
     const valuesOf = (metric: string, label: string) => {
       const of = metric.replace(/^\w+:(\w+):\w+$/, '$1').replace(/_(total|bucket|sum|count)$/, '');
-      return label === 'job' ? jobs : (fixedValues[of]?.[label] ?? scrapedValues(metric, label));
+      return label === 'job'
+        ? jobs.map(({ job_name }) => job_name)
+        : (fixedValues[of]?.[label] ?? scrapedValues(metric, label));
     };
     const wrong = matchers.flatMap(({ metric, label, value, alternatives }) => {
       const values = valuesOf(metric, label);

@@ -13,6 +13,8 @@ const service = await forFile(startService({ ownTemporal: true }));
 
 type Line = Record<string, unknown>;
 
+const fields = { order_id: 'order-1', amount: 1250, currency: 'EUR' };
+
 const findLines = (part: 'api' | 'worker', isWanted: (line: Line) => boolean): Line[] =>
   service[part].lines.map((line) => JSON.parse(line) as Line).filter(isWanted);
 
@@ -20,11 +22,6 @@ const findLines = (part: 'api' | 'worker', isWanted: (line: Line) => boolean): L
 const runPayment = async (headers: Record<string, string> = {}) => {
   const { application, journey } = await service.anApplication();
   service.receiver.behave((nth) => (nth === 1 ? 500 : 204));
-  const fields = {
-    order_id: 'order-1',
-    amount: 1250,
-    currency: 'EUR',
-  };
   const created = await journey.request('POST', '/api/v1/payments', fields, headers);
   const id = String(created.json['payment_id']);
   await journey.checkout(id);
@@ -55,7 +52,7 @@ const runPayment = async (headers: Record<string, string> = {}) => {
 
 describe('a log line', () => {
   it('is JSON with the ids of the request, the payment and the application', async () => {
-    const { id, application, requestId, lines } = await runPayment();
+    const { id, application, requestId, lines, history } = await runPayment();
     const [create] = lines.api;
     expect(create).toMatchObject({
       level: 30,
@@ -77,6 +74,10 @@ describe('a log line', () => {
       [30, 'Webhook delivered'],
     ]);
     for (const line of lines.worker) expect(line).toMatchObject({ name: 'worker', application });
+    // Nobody has given a trace.
+    for (const line of [...lines.api, ...lines.worker]) expect(line).not.toHaveProperty('trace_id');
+    const { header } = history[0]?.workflowExecutionStartedEventAttributes ?? {};
+    expect(Object.keys(header?.fields ?? {})).toEqual([]);
   });
 });
 
@@ -155,7 +156,6 @@ describe('the trace of a caller', () => {
   it('is kept while Temporal is unavailable, for the sweeper and for a payer who comes before it', async () => {
     const { length } = service.worker.lines;
     await service.engine.stop();
-    const fields = { order_id: 'order-1', amount: 1250, currency: 'EUR' };
     const { journey } = await service.anApplication();
     const createUnstarted = async () => {
       const { traceId, traceparent } = aTrace();
@@ -202,22 +202,6 @@ describe('the trace of a caller', () => {
     await journey.request('GET', `/api/v1/payments/${id}/return`, undefined, headers);
     const header = await headerOf(`LATE_${id}`);
     expect(textOf(header)).toContain(traceId);
-  });
-
-  it('is ignored when it is not valid', async () => {
-    const { lines, history, webhooks } = await runPayment({
-      traceparent: `00-${'0'.repeat(32)}-1-01`,
-    });
-    expect(webhooks).toHaveLength(2);
-    for (const { headers } of webhooks) expect(headers).not.toHaveProperty('traceparent');
-    for (const line of [...lines.api, ...lines.worker]) expect(line).not.toHaveProperty('trace_id');
-    for (const event of history) {
-      const { header } =
-        event.workflowExecutionStartedEventAttributes ??
-        event.activityTaskScheduledEventAttributes ??
-        {};
-      expect(Object.keys(header?.fields ?? {})).toEqual([]);
-    }
   });
 });
 

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
@@ -10,19 +9,16 @@ import { createClient } from '../../../temporal/client.ts';
 import { addSearchAttributes, untilTemporalAnswers } from '../../../temporal/namespace.ts';
 import { connectNative } from '../../../temporal/native-connection.ts';
 import { searchAttributes } from '../../../temporal/start-options.ts';
-import { aFolder } from '../../support/stack/support.ts';
+import { forFile } from '../../support/for-file.ts';
 import { until } from '../../support/until.ts';
 
-const startServer = async () => {
-  const dbFile = join(aFolder(), 'temporal.db');
-  const program = inject('temporalProgram');
-  const { address, stop } = await startTemporal({ program, dbFile, port: await freePort() });
-  onTestFinished(stop);
-  return address;
-};
+// Of its own: the shared one has its namespaces from its start.
+const { address } = await forFile(
+  startTemporal({ program: inject('temporalProgram'), port: await freePort() }),
+);
 
 it('lets several workers set up a new namespace at once, and payments start afterwards', async () => {
-  const connection = await Connection.connect({ address: await startServer() });
+  const connection = await Connection.connect({ address });
   onTestFinished(() => connection.close());
   for (const namespace of ['first', 'second', 'third']) {
     await connection.workflowService.registerNamespace({
@@ -54,7 +50,7 @@ it('lets several workers set up a new namespace at once, and payments start afte
 it('lets a worker report in one sentence that it could not set up its namespace', async () => {
   const worker = promisify(execFile)(process.execPath, ['worker/main.ts'], {
     env: {
-      TEMPORAL_ADDRESS: await startServer(),
+      TEMPORAL_ADDRESS: address,
       TEMPORAL_NAMESPACE: 'misspelt',
       DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
       PUBLIC_BASE_URL: 'http://127.0.0.1:1',
@@ -80,7 +76,7 @@ const startSomething = (client: Client) =>
   });
 
 it('lets a worker wait for a Temporal that is too busy to answer in time, and for nothing else', async () => {
-  const connection = await connectNative({ address: await startServer() });
+  const connection = await connectNative({ address });
   onTestFinished(() => connection.close());
   const client = createClient(connection, 'default');
   let tries = 0;

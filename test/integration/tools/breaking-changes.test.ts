@@ -133,14 +133,6 @@ const breaking: [begins: string, change: Change][] = [
     (d) => delete field(d, 'Event')['metadata'],
   ],
   [
-    `${event} the response property \`amount\` became optional`,
-    (d) => makeOptional(d, 'Event', 'amount'),
-  ],
-  [
-    `${event} the response property \`order_id\` became nullable`,
-    (d) => (field(d, 'Event', 'order_id')['type'] = set(['string', 'null'])),
-  ],
-  [
     `${event} the mandatory response header \`x-service-signature\` removed`,
     (d) => {
       const post = at(d, 'webhooks', 'paymentEnded', 'post');

@@ -13,7 +13,7 @@ import { createWorkflowCalls } from '../../../temporal/workflow-calls.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 import { withGateway } from '../../support/service/scripted-gateway.ts';
-import { startScriptedWorker } from '../../support/service/scripted-worker.ts';
+import { countTimers, startScriptedWorker } from '../../support/service/scripted-worker.ts';
 import { skipTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
 import { dayMs } from '../../../contract/time.ts';
@@ -47,11 +47,7 @@ const heldAtFirst = async (options: Parameters<typeof aLatePayment>[1] = {}) => 
     if (tries === 1) await promise;
     return 'done';
   }, options);
-  const waits = () =>
-    until('it waits', async () => {
-      const { events } = await late.newest.fetchHistory();
-      return events?.some((event) => event.timerStartedEventAttributes);
-    });
+  const waits = () => until('it waits', () => countTimers(late.newest));
   return { ...late, answer, waits, tries: () => tries };
 };
 

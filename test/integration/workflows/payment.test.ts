@@ -11,11 +11,11 @@ import {
 } from '../../../temporal/failures.ts';
 import { deliverSignal, recheckSignal } from '../../../temporal/messages.ts';
 import {
+  countEvents,
   countTimers,
   countUpdates,
   delivers,
   detailsOf,
-  hasTimerFired,
   opens,
   startScriptedWorker,
   type Script,
@@ -45,6 +45,8 @@ const timesOf = async (workflowId: string, name: string): Promise<number[]> => {
 const gapsInMinutes = (times: number[]) =>
   times.slice(1).map((time, index) => Math.round((time - times[index]!) / minuteMs));
 
+type Played = Awaited<ReturnType<typeof worker.play>>;
+
 /** Skips all time once the payment has been opened, and returns when the workflow has ended. */
 const playToTheEnd = async (script: Script) => {
   const played = await worker.play(script);
@@ -52,6 +54,14 @@ const playToTheEnd = async (script: Script) => {
   await skipAllTime(worker.client, played.id);
   await played.handle.result();
   return played;
+};
+
+const hasPassed = (handle: Parameters<typeof countEvents>[0]) =>
+  countEvents(handle, 'timerFiredEventAttributes');
+/** The delivery is postponed, after so many tries of it. */
+const isAsleep = async ({ handle, callsOf }: Played, tries: number) => {
+  const { raw } = await handle.describe();
+  return callsOf('deliverWebhook').length === tries && raw.pendingActivities?.length === 0;
 };
 
 describe.concurrent('at the deadline, the payment workflow', () => {
@@ -130,7 +140,7 @@ describe.concurrent('at the deadline, the payment workflow', () => {
     await until('it is open', () => callsOf('openPayment').length === 1);
     const verifying = verify();
     await until('the verification runs', () => callsOf('verifyPayment').length === 1);
-    await until('the deadline has passed', () => hasTimerFired(handle));
+    await until('the deadline has passed', () => hasPassed(handle));
     answer(ended);
     expect(await verifying).toEqual(ended);
     await handle.result();
@@ -153,7 +163,7 @@ describe.concurrent('at the deadline, the payment workflow', () => {
     await until('the verification runs', () => callsOf('verifyPayment').length === 1);
     const second = verify({ returned: true });
     await until('the return waits', async () => (await countUpdates(handle)) === 2);
-    await until('the deadline has passed', () => hasTimerFired(handle));
+    await until('the deadline has passed', () => hasPassed(handle));
     answer({ kind: 'waiting' });
     expect(await Promise.all([first, second])).toEqual([{ kind: 'waiting' }, ended]);
     await handle.result();
@@ -252,15 +262,13 @@ describe.concurrent('a workflow that starts after the deadline', () => {
 describe.concurrent('a workflow whose delivery is postponed', () => {
   it('sleeps without a timer until a recheck comes, each time', async () => {
     let isBusy = true;
-    const { handle, callsOf } = await worker.play({
+    const played = await worker.play({
       openPayment: async () => ({ stage: 'ended', status: 'paid' }),
       deliverWebhook: async () => (isBusy ? 'postponed' : 'delivered'),
     });
+    const { handle, callsOf } = played;
     for (let tries = 1; tries <= 3; tries += 1) {
-      await until('it sleeps', async () => {
-        const { raw } = await handle.describe();
-        return callsOf('deliverWebhook').length === tries && raw.pendingActivities?.length === 0;
-      });
+      await until('it sleeps', () => isAsleep(played, tries));
       isBusy = tries < 3;
       await handle.signal(recheckSignal);
     }
@@ -271,17 +279,15 @@ describe.concurrent('a workflow whose delivery is postponed', () => {
 
   it('forgets rechecks from before the delivery', async () => {
     const { promise, resolve: open } = Promise.withResolvers<{ stage: 'ended'; status: 'paid' }>();
-    const { handle, callsOf } = await worker.play({
+    const played = await worker.play({
       openPayment: () => promise,
       deliverWebhook: async () =>
         callsOf('deliverWebhook').length === 1 ? 'postponed' : 'delivered',
     });
+    const { handle, callsOf } = played;
     await handle.signal(recheckSignal);
     open({ stage: 'ended', status: 'paid' });
-    await until('it sleeps', async () => {
-      const { raw } = await handle.describe();
-      return callsOf('deliverWebhook').length === 1 && raw.pendingActivities?.length === 0;
-    });
+    await until('it sleeps', () => isAsleep(played, 1));
     await handle.signal(recheckSignal);
     await handle.result();
     expect(callsOf('deliverWebhook')).toHaveLength(2);
@@ -325,10 +331,9 @@ describe.concurrent('a replay', () => {
     });
     await until('it sends', () => callsOf('deliverWebhook').length === 1);
     await handle.signal(deliverSignal);
-    await until('Temporal has asked it to end', async () => {
-      const { events } = await handle.fetchHistory();
-      return events?.some((event) => event.activityTaskCancelRequestedEventAttributes);
-    });
+    await until('Temporal has asked it to end', () =>
+      countEvents(handle, 'activityTaskCancelRequestedEventAttributes'),
+    );
     sending.resolve();
     await handle.result();
     expect([callsOf('deliverWebhook').length, mostAtOnce]).toEqual([2, 1]);

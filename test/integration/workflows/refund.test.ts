@@ -7,6 +7,7 @@ import { refundStartOptions } from '../../../temporal/start-options.ts';
 import type { refund } from '../../../workflows/refund.ts';
 import { forFile } from '../../support/for-file.ts';
 import {
+  countEvents,
   detailsOf,
   type Script,
   startScriptedWorker,
@@ -55,9 +56,8 @@ it('a replay of a refund’s event is carried out while another event is still b
     },
   });
   await until('the first is delivered', async () => {
-    const { events } = await handle.fetchHistory();
-    const over = events?.filter((event) => event.activityTaskCompletedEventAttributes);
-    return over?.length === 2 && sent('second') === 1;
+    const over = await countEvents(handle, 'activityTaskCompletedEventAttributes');
+    return over === 2 && sent('second') === 1;
   });
   await handle.signal(deliverSignal);
   await until('it is sent again', () => sent('first') === 2);

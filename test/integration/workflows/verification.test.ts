@@ -10,6 +10,7 @@ import {
 import { paymentStartOptions } from '../../../temporal/start-options.ts';
 import { createWorkflowCalls } from '../../../temporal/workflow-calls.ts';
 import {
+  countEvents,
   countTimers,
   countUpdates,
   delivers,
@@ -205,9 +206,8 @@ describe.concurrent('a recheck', () => {
       await cancelling.begun;
       const heard = hear(played);
       await until('the workflow has it', async () => {
-        const { events } = await handle.fetchHistory();
-        const signals = events?.filter((event) => event.workflowExecutionSignaledEventAttributes);
-        return (signals?.length ?? 0) + (await countUpdates(handle)) === 2;
+        const signals = await countEvents(handle, 'workflowExecutionSignaledEventAttributes');
+        return signals + (await countUpdates(handle)) === 2;
       });
       cancelling.release();
       await Promise.all([cancelled, heard]);
@@ -284,9 +284,8 @@ describe.concurrent('a recheck', () => {
     await searching.begun;
     sending.release();
     await until('the delivery is over', async () => {
-      const { events } = await played.handle.fetchHistory();
-      const over = events?.filter((event) => event.activityTaskCompletedEventAttributes);
-      return over?.length === 2;
+      const over = await countEvents(played.handle, 'activityTaskCompletedEventAttributes');
+      return over === 2;
     });
     await played.handle.signal(deliverSignal);
     await until('it is sent again', () => played.callsOf('deliverWebhook').length === 2);

@@ -130,24 +130,19 @@ export const startScriptedWorker = async (serverArgs: string[] = [], others: Scr
 };
 
 type Handle = Pick<WorkflowHandle, 'fetchHistory'>;
+type HistoryEvent = NonNullable<Awaited<ReturnType<Handle['fetchHistory']>>['events']>[number];
 
+/** Counts the events in the history of the workflow that have these attributes. */
+export const countEvents = async (handle: Handle, attributes: keyof HistoryEvent) => {
+  const { events } = await handle.fetchHistory();
+  return (events ?? []).filter((event) => event[attributes]).length;
+};
 /** Counts the updates that the workflow has accepted. */
-export const countUpdates = async (handle: Handle): Promise<number> => {
-  const { events } = await handle.fetchHistory();
-  return (events ?? []).filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)
-    .length;
-};
-
+export const countUpdates = (handle: Handle): Promise<number> =>
+  countEvents(handle, 'workflowExecutionUpdateAcceptedEventAttributes');
 /** Counts the timers that the workflow has started. */
-export const countTimers = async (handle: Handle): Promise<number> => {
-  const { events } = await handle.fetchHistory();
-  return (events ?? []).filter((event) => event.timerStartedEventAttributes).length;
-};
-
-export const hasTimerFired = async (handle: Handle): Promise<boolean> => {
-  const { events } = await handle.fetchHistory();
-  return (events ?? []).some((event) => event.timerFiredEventAttributes);
-};
+export const countTimers = (handle: Handle): Promise<number> =>
+  countEvents(handle, 'timerStartedEventAttributes');
 
 /** The current details, as the Temporal UI asks for them. */
 export const detailsOf = async (handle: Pick<WorkflowHandle, 'query'>): Promise<string> =>
