@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Route } from '../../../api/http/route.ts';
 import { routes } from '../../../api/routes.ts';
 import { type TokenScope, tokenScopes } from '../../../contract/token.ts';
-import { createTokens } from '../../../postgres/tokens.ts';
+import { refusalOf } from '../../support/service/answers.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import { useService } from '../../support/service/service.ts';
 import { forFile } from '../../support/for-file.ts';
@@ -45,7 +45,7 @@ const anApplication = async ({ requestsPerMinute = 1_000 } = {}) => {
     // Each from an address of its own: there are more operations than an address may fail in a minute.
     const { request } = createJourney(service, token);
     const answer = await request(method, path.replace(':payment_id', id), body);
-    return [answer.status, (answer.json['error'] as { code: string } | undefined)?.code];
+    return refusalOf(answer);
   };
   return { application, send };
 };
@@ -59,18 +59,15 @@ describe('every operation of applications', () => {
   });
 
   it('answers 403 to a token without its scope, and to no other', async () => {
-    const { application, journey } = await service.anApplication();
+    const { issue, journey } = await service.anApplication();
     const id = await journey.create();
     const refusedTo = async (scope: TokenScope) => {
-      const issued = { application, mode: 'test', name: scope, scopes: [scope] } as const;
-      const token = await createTokens(service.sql).issue(issued);
-      const { request } = createJourney(service, token);
+      const { request } = createJourney(service, await issue('test', [scope]));
       const answers = await Promise.all(
         operations.map(async ({ name, method, path }) => {
           const body = name === 'createPayment' ? {} : undefined;
-          const { json } = await request(method, path.replace(':payment_id', id), body);
-          const code = (json['error'] as { code: string } | undefined)?.code;
-          return code === 'INSUFFICIENT_SCOPE' ? [name] : [];
+          const answer = await request(method, path.replace(':payment_id', id), body);
+          return refusalOf(answer)[1] === 'INSUFFICIENT_SCOPE' ? [name] : [];
         }),
       );
       return answers.flat();

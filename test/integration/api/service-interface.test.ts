@@ -118,8 +118,3 @@ it('the request budget is 120 requests a minute by default, in headers', async (
   const budget = ['limit', 'remaining'].map((name) => headers.get(`x-ratelimit-${name}`));
   expect(budget).toEqual(['120', '119']);
 });
-
-it('the service publishes the contract as OpenAPI 3.1', async () => {
-  const { json } = await journey.call('GET', '/api/v1/openapi.json');
-  expect(json['openapi']).toMatch(/^3\.1\./);
-});

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { disputeId, eventId, newReplayId, refundId } from '../../../contract/ids.ts';
-import { sealCredentials } from '../../../gateways/registry.ts';
-import { createGateways } from '../../../postgres/gateways.ts';
 import { startZibal } from '../../fakes/zibal.ts';
 import { createJourney, type Answer, type Journey } from '../../support/service/journey.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
@@ -16,12 +14,10 @@ const service = await forFile(startService({ database: postgres }));
 await forFile(addStripe(service));
 const stripeLive = await forFile(addStripe(service, 'stripe-live', 'live'));
 const zibalLive = await forFile(startZibal());
-const zibalAccount = { slug: 'zibal-live', driver: 'zibal' };
 const zibalCredentials = { merchant: 'live-merchant', baseUrl: zibalLive.url };
-await createGateways(service.sql).insert({
-  ...zibalAccount,
-  kind: 'live',
-  ...sealCredentials({ ...zibalAccount, credentials: zibalCredentials }, service.seals),
+await service.addGateway({
+  ...({ slug: 'zibal-live', driver: 'zibal', kind: 'live' } as const),
+  credentials: zibalCredentials,
 });
 
 /** The statements that both processes have sent since this line of the log, each after the name of its process. */
@@ -270,7 +266,7 @@ describe.each(['stopped', 'frozen'])('while Postgres is %s', (how) => {
           requests.map(async ([name, send]) => {
             const startedAt = performance.now();
             const answer = await send();
-            // The query timeout is 1.5 s; a busy machine needs more.
+            // The query timeout is 1.5 s, for which each round waits while Postgres is frozen; a busy machine needs more.
             expect(performance.now() - startedAt, name).toBeLessThan(25_000);
             expect(answer.status, `${name}: ${answer.text}`).toBe(503);
             expect(answer.headers.get('retry-after'), name).toMatch(/^[1-9]\d*$/);

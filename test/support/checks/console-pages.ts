@@ -1,6 +1,6 @@
 import { createConsoleLoginQueries } from '../../../postgres/console-logins.ts';
 import { freePort } from '../../../stack/ports.ts';
-import { call } from '../service/console.ts';
+import { call, logInBy } from '../service/console.ts';
 import { createProcess } from '../service/processes.ts';
 import type { Service } from '../service/service.ts';
 import type { Place } from './secret-leaks.ts';
@@ -31,8 +31,7 @@ export const consolePagesOf = async (
   try {
     const role = { role: 'admin', applications: null } as const;
     const code = await createConsoleLoginQueries(service.sql).issueLink('grace', role);
-    const { headers } = await call(port, `/login/${code}`, { method: 'POST', form: {} });
-    const cookie = `${headers['set-cookie']?.[0]?.split(';')[0]}; console-mode=test`;
+    const cookie = `${await logInBy(port, code)}; console-mode=test`;
     const get = (path: string) => call(port, path, { cookie });
     const todo = ['/', ...paths];
     const seen = new Set<string>();

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from '../../../stack/ports.ts';
+import { watchProgram } from '../stack/output.ts';
 import { until } from '../until.ts';
 import { programs } from './readme.ts';
 import { runProgram } from './run-program.ts';
@@ -59,13 +59,10 @@ export const runReceiver = async (
   { port, env = {} }: { port: number; env?: Record<string, string> },
 ): Promise<StartedReceiver> => {
   const child = spawn(node, args, { env });
-  const ended = once(child, 'close');
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const { output, exited } = watchProgram(child);
   const url = `http://127.0.0.1:${port}/webhook`;
   await until('the receiver answers', async () => {
-    if (child.exitCode !== null) throw new Error(`The receiver ended:\n${output}`);
+    if (child.exitCode !== null) throw new Error(`The receiver ended:\n${output()}`);
     return fetch(url, { method: 'POST' }).then(
       () => true,
       () => false,
@@ -73,13 +70,13 @@ export const runReceiver = async (
   });
   return {
     url,
-    output: () => output,
+    output,
     peak: () =>
       Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) *
       1024,
     async stop() {
       child.kill('SIGKILL');
-      await ended;
+      await exited;
     },
   };
 };

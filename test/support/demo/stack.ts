@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import { inject } from 'vitest';
 import { removeFolder } from '../remove-folder.ts';
 import { readStackConfig } from '../../../config.ts';
 import type { ConnectionFile } from '../../../stack/connection-file.ts';
+import { watchProgram } from '../stack/output.ts';
 import { freePorts, processesIn } from '../stack/support.ts';
 import { until } from '../until.ts';
 
@@ -19,16 +19,8 @@ export const runCommand = (args: string[], env: Record<string, string>) => {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let [output, errors] = ['', ''];
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-  // 'close', so that the output is complete.
-  const exited = once(child, 'close').then(([code]) => code as number | null);
   return {
-    output: () => output,
-    errors: () => errors,
-    exited,
+    ...watchProgram(child),
     hasExited: () => child.exitCode !== null,
     signal: (signal: NodeJS.Signals) => child.kill(signal),
   };

@@ -2,9 +2,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type Agent, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { expect } from 'vitest';
-import { contractProblems } from '../checks/contract-problems.ts';
-import type { Answer } from '../service/journey.ts';
+import { type Answer, checkedAnswer } from '../service/journey.ts';
 
 export interface RawRequest {
   method?: string;
@@ -37,18 +35,8 @@ export const rawRequest = async (
   const responseHeaders = new Headers();
   for (const [name, value] of Object.entries(response.headers))
     responseHeaders.set(name, String(value));
-  const isJson = responseHeaders.get('content-type')?.startsWith('application/json');
-  expect(
-    contractProblems({
-      method,
-      url,
-      status: response.statusCode ?? 0,
-      headers: responseHeaders,
-      text: content,
-    }),
-  ).toEqual([]);
-  const json = isJson && content !== '' ? (JSON.parse(content) as Record<string, unknown>) : {};
-  return { status: response.statusCode ?? 0, headers: responseHeaders, text: content, json };
+  const status = response.statusCode ?? 0;
+  return checkedAnswer({ method, url, status, headers: responseHeaders, text: content });
 };
 
 /** Opens a TCP connection; `closed` resolves to everything that was received. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { listenOnLoopback } from './listen.ts';
 
 const readyPollMs = 200;
 
@@ -60,12 +61,11 @@ export const startTcpProxy = async (
     client.once('close', () => sockets.delete(client));
     pass(client, (turns += 1), ports.length);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenOnLoopback(server);
   return {
     /** The reasons for connections that were cut, but not by the client. */
     cuts,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     /** Stops forwarding on all open connections without closing them. New connections work. */
     silence() {
       for (const socket of sockets) socket.unpipe().pause();

@@ -6,7 +6,6 @@ import {
   type IncomingMessage,
   type Server,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConsole } from '../../../admin/console/app.ts';
@@ -23,6 +22,7 @@ import type { TemporalAdmin } from '../../../temporal/admin-client.ts';
 import { TemporalUnavailable } from '../../../temporal/workflow-calls.ts';
 import { readProjectFile } from '../checks/project-files.ts';
 import { emptyTemporal, operationsOn } from './admin-operations.ts';
+import { listenOnLoopback } from '../servers/listen.ts';
 import { startOwnPostgres } from '../servers/own-postgres.ts';
 
 export interface Answer {
@@ -65,14 +65,19 @@ export const call = async (
   };
 };
 
+/** Logs in by a link. @returns the cookie */
+export const logInBy = async (port: number, code: string): Promise<string> => {
+  const { headers } = await call(port, `/login/${code}`, { method: 'POST', form: {} });
+  return headers['set-cookie']?.[0]?.split(';')[0] ?? '';
+};
+
 /** Logs an operator in at the console process of this port, who looks at tests. */
 export const logInOperator = async (port: number, sql: Queries) => {
   const code = await createConsoleLoginQueries(sql).issueLink('ada', {
     role: 'operator',
     applications: null,
   });
-  const { headers } = await call(port, `/login/${code}`, { method: 'POST', form: {} });
-  const [cookie = ''] = headers['set-cookie']?.[0]?.split(';') ?? [];
+  const cookie = await logInBy(port, code);
   const own = `${cookie}; console-mode=test`;
   /** Waits for a slow answer as a browser does: the page says when to load it again. */
   const get = async (path: string, options: Call = {}) => {
@@ -141,12 +146,6 @@ const personAt = (port: number, { cookie, csrf }: Pick<Person, 'cookie' | 'csrf'
   };
 };
 
-const listenOn = async (server: Server): Promise<number> => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port; // It listens on TCP.
-};
-
 const serve = (server: Server, deps: Deps) => {
   const handle = createConsole(deps).callback();
   server.on('request', (req, res) => void handle(req, res));
@@ -182,7 +181,7 @@ export const startConsole = async ({
   const lines: object[] = [];
   const log = (line: object) => void lines.push(line);
   const server = createServer();
-  const port = await listenOn(server);
+  const port = await listenOnLoopback(server);
   const baseUrl = `http://console.localhost:${port}`;
   const logger = { info: log, error: log };
   const temporal = (): Promise<TemporalAdmin> =>
@@ -215,8 +214,7 @@ export const startConsole = async ({
     call: (path: string, options?: Call) => call(port, path, options),
     async logIn(role: ConsoleRole, name = `${role}-person`, applications: string[] | null = null) {
       const code = await links.issueLink(name, { role, applications });
-      const { headers } = await call(port, `/login/${code}`, { method: 'POST', form: {} });
-      const [cookie = ''] = headers['set-cookie']?.[0]?.split(';') ?? [];
+      const cookie = await logInBy(port, code);
       const { text: page } = await call(port, '/settings', { cookie });
       return personAt(port, { cookie, csrf: fieldOf(page, 'csrf') });
     },
@@ -228,7 +226,7 @@ export const startConsole = async ({
     async serveAt(address: string): Promise<number> {
       const other = createServer().unref();
       serve(other, { ...all, baseUrl: address });
-      return listenOn(other);
+      return listenOnLoopback(other);
     },
     /** As if Postgres were gone. */
     stopPostgres: postgres.stop,

@@ -37,11 +37,6 @@ export const endInEveryWay = async (
     const webhook = await until(`the webhook of ${outcome}`, () => receiver.of(id)[0]);
     return { payment: await journey.get(id), webhook };
   };
-  const [paid, failed, cancelled, expired] = await Promise.all([
-    end('paid'),
-    end('failed'),
-    end('cancelled'),
-    end('expired'),
-  ]);
-  return { paid, failed, cancelled, expired };
+  const ended = await Promise.all(outcomes.map(async (each) => [each, await end(each)] as const));
+  return Object.fromEntries(ended) as Record<Outcome, Awaited<ReturnType<typeof end>>>;
 };

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
-import { contractProblems } from '../checks/contract-problems.ts';
+import { contractProblems, type Exchange } from '../checks/contract-problems.ts';
 import { until } from '../until.ts';
 
 /** A response of the API with its body. */
@@ -16,6 +16,15 @@ export const codeOf = ({ status, json }: Answer) => [
   status,
   (json['error'] as { code?: string } | undefined)?.code,
 ];
+
+/** Compares a response with the contract. @returns it with its body parsed */
+export const checkedAnswer = (exchange: Exchange): Answer => {
+  expect(contractProblems(exchange)).toEqual([]);
+  const { status, headers, text } = exchange;
+  const isJson = headers.get('content-type')?.startsWith('application/json');
+  const json = isJson && text !== '' ? (JSON.parse(text) as Record<string, unknown>) : {};
+  return { status, headers, text, json };
+};
 
 /** Asks again while the service says that it cannot answer now, as every client does. */
 export const answered = (ask: () => Promise<Answer>): Promise<Answer> =>
@@ -37,12 +46,8 @@ export const createJourney = ({ url: base }: { url: string }, token: string) => 
     const sent = new Headers(init.headers);
     if (!sent.has('x-forwarded-for')) sent.set('x-forwarded-for', address);
     const response = await fetch(url, { ...init, headers: sent, method, redirect: 'manual' });
-    const text = await response.text();
     const { status, headers } = response;
-    expect(contractProblems({ method, url, status, headers, text })).toEqual([]);
-    const isJson = response.headers.get('content-type')?.startsWith('application/json');
-    const json = isJson && text !== '' ? (JSON.parse(text) as Record<string, unknown>) : {};
-    return { status, headers, text, json };
+    return checkedAnswer({ method, url, status, headers, text: await response.text() });
   };
   const authorization = `Bearer ${token}`;
   const form = (fields: Record<string, string>) => ({ body: new URLSearchParams(fields) });

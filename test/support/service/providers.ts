@@ -1,6 +1,4 @@
 import { expect } from 'vitest';
-import { sealCredentials } from '../../../gateways/registry.ts';
-import { createGateways } from '../../../postgres/gateways.ts';
 import { startPayping } from '../../fakes/payping.ts';
 import type { Entry, Provider } from '../../fakes/server.ts';
 import { startStripe } from '../../fakes/stripe.ts';
@@ -38,19 +36,14 @@ export const providerSecrets = ['merchantId', 'testToken', 'secretKey', 'webhook
 );
 
 /** Starts the fake providers, each with a gateway of its name in the service. */
-export const startProviders = async ({ sql, seals }: Pick<Service, 'sql' | 'seals'>) => {
+export const startProviders = async (service: Pick<Service, 'addGateway'>) => {
   const providers = new Map<ProviderName, Provider>();
   for (const name of providerNames) {
     const { start, credentials } = accounts[name];
     const provider = await start();
     providers.set(name, provider);
-    const account = { slug: name, driver: name };
     const whole = { ...credentials, baseUrl: provider.url };
-    await createGateways(sql).insert({
-      ...account,
-      kind: 'sandbox',
-      ...sealCredentials({ ...account, credentials: whole }, seals),
-    });
+    await service.addGateway({ slug: name, driver: name, kind: 'sandbox', credentials: whole });
   }
   const of = (name: ProviderName): Provider => providers.get(name)!; // The loop has started all of them.
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenOnLoopback } from '../servers/listen.ts';
 
 /** A received webhook. */
 export interface Received {
@@ -30,10 +30,9 @@ export const startReceiver = async () => {
       });
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook`,
+    url: `http://127.0.0.1:${port}/webhook`,
     all: received,
     of: (paymentId: string): Received[] =>
       received.filter(({ json }) => json['payment_id'] === paymentId),

@@ -37,13 +37,11 @@ export const sweeperTasksOn = (
 ) => {
   const { gatewayOf, asked, lists } = aGateway(script);
   const { logger, alerts, warnings } = readableLogger();
-  const started: string[] = [];
-  const restarted: string[] = [];
-  const rechecked: string[] = [];
-  /** The rechecked payments whose end would matter, too. */
-  const reported: string[] = [];
-  const delivered: string[] = [];
-  const late: string[] = [];
+  /** The payments by what became of them. `reported`: rechecked, and their end would matter, too. */
+  const touched: Record<
+    'started' | 'restarted' | 'rechecked' | 'reported' | 'delivered' | 'late',
+    string[]
+  > = { started: [], restarted: [], rechecked: [], reported: [], delivered: [], late: [] };
   const deps = {
     sweeperQueries: createSweeperQueries(records.sql),
     outbox: createWorkflowOutbox(records.sql),
@@ -56,14 +54,14 @@ export const sweeperTasksOn = (
     gatewayExchanges,
     gatewayOf,
     workflows: {
-      start: async ({ id }: { id: string }) => void started.push(id),
-      restart: async ({ id }: { id: string }) => void restarted.push(id),
+      start: async ({ id }: { id: string }) => void touched.started.push(id),
+      restart: async ({ id }: { id: string }) => void touched.restarted.push(id),
       async recheck({ id }: { id: string }, { unlessEnded = false }: RecheckRequest = {}) {
-        rechecked.push(id);
-        if (!unlessEnded) reported.push(id);
+        touched.rechecked.push(id);
+        if (!unlessEnded) touched.reported.push(id);
       },
-      deliver: async ({ id }: { id: string }) => void delivered.push(id),
-      startLatePayment: async (id: string) => void late.push(id),
+      deliver: async ({ id }: { id: string }) => void touched.delivered.push(id),
+      startLatePayment: async (id: string) => void touched.late.push(id),
       ...workflows,
     },
     publicBaseUrl,
@@ -80,12 +78,7 @@ export const sweeperTasksOn = (
     ...createReceiverTask(deps),
     asked,
     lists,
-    started,
-    restarted,
-    rechecked,
-    reported,
-    delivered,
-    late,
+    ...touched,
     alerts,
     warnings,
   };

@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { inject } from 'vitest';
-import { type TokenMode, tokenScopes } from '../../../contract/token.ts';
+import { type TokenMode, type TokenScope, tokenScopes } from '../../../contract/token.ts';
+import { sealCredentials } from '../../../gateways/registry.ts';
 import { createApplications } from '../../../postgres/applications.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
@@ -106,16 +107,26 @@ const useRunning = async (
     notificationKeyRing: ringOf(keys.notifications),
     payersKeyRing: ringOf(keys.payers),
   };
+  const seals = {
+    secretBox: () => createSecretBox(keyRings.keyRing),
+    notificationBox: () => createSecretBox(keyRings.notificationKeyRing, 'NOTIFICATIONS_KEY'),
+  };
   return {
     sql,
     url,
     ...keyRings,
-    seals: {
-      secretBox: () => createSecretBox(keyRings.keyRing),
-      notificationBox: () => createSecretBox(keyRings.notificationKeyRing, 'NOTIFICATIONS_KEY'),
-    },
+    seals,
     client: new Client({ connection, namespace }),
     receiver,
+
+    /** Adds a gateway, without credentials unless they are given. @returns whether its name is new */
+    addGateway: ({ credentials, ...account }: GatewayOptions) =>
+      createGateways(sql).insert({
+        ...account,
+        ...(credentials
+          ? sealCredentials({ ...account, credentials }, seals)
+          : { credentials: null }),
+      }),
 
     /** An application of its own, with one token, one webhook secret, and a journey with that token. */
     async anApplication(options: ApplicationOptions = {}) {
@@ -130,15 +141,13 @@ const useRunning = async (
         requestsPerMinute,
         ordersPaidOnce,
       });
-      const token = await createTokens(sql).issue({
-        application,
-        mode,
-        name: 'test',
-        scopes: tokenScopes,
-      });
+      /** Issues one more token. */
+      const issue = (of: TokenMode, scopes: readonly TokenScope[] = tokenScopes) =>
+        createTokens(sql).issue({ application, mode: of, name: 'test', scopes });
+      const token = await issue(mode);
       const webhookBox = createSecretBox(keyRings.webhookKeyRing);
       const secret = await createWebhookSecrets(sql).issue(application, webhookBox);
-      return { application, token, secret, journey: createJourney({ url }, token) };
+      return { application, token, issue, secret, journey: createJourney({ url }, token) };
     },
 
     async stop() {
@@ -293,6 +302,13 @@ export interface ServiceOptions {
   withoutWorker?: boolean;
   /** Instead of one of its own; it is dropped in the end. */
   database?: Pick<Awaited<ReturnType<typeof aDatabase>>, 'sql' | 'url' | 'drop'>;
+}
+
+interface GatewayOptions {
+  slug: string;
+  driver: string;
+  kind: 'live' | 'sandbox';
+  credentials?: object;
 }
 
 export interface ApplicationOptions {

@@ -1,6 +1,4 @@
 import Stripe from 'stripe';
-import { sealCredentials } from '../../../gateways/registry.ts';
-import { createGateways } from '../../../postgres/gateways.ts';
 import { startStripe } from '../../fakes/stripe.ts';
 import type { Journey } from './journey.ts';
 import type { Service } from './service.ts';
@@ -45,7 +43,7 @@ export const signed = (
 
 /** Adds a gateway to a service, with a fake provider. On the shared service its name is that of the test's alone. */
 export const addStripe = async (
-  { sql, seals }: Pick<Service, 'sql' | 'seals'>,
+  service: Pick<Service, 'addGateway'>,
   slug = 'stripe',
   mode: 'test' | 'live' = 'test',
 ) => {
@@ -55,12 +53,8 @@ export const addStripe = async (
     webhookSecrets: [webhookSecret],
     baseUrl: provider.url,
   };
-  const account = { slug, driver: 'stripe' };
-  const isNew = await createGateways(sql).insert({
-    ...account,
-    kind: mode === 'live' ? 'live' : 'sandbox',
-    ...sealCredentials({ ...account, credentials }, seals),
-  });
+  const kind = mode === 'live' ? 'live' : 'sandbox';
+  const isNew = await service.addGateway({ slug, driver: 'stripe', kind, credentials });
   if (!isNew) throw new Error(`Another test has a gateway ${slug} on this service`);
   /** Stripe's reference of a payment. */
   const referenceOf = (id: string): string => {

@@ -1,5 +1,4 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import {
   chmodSync,
   cpSync,
@@ -20,6 +19,7 @@ import { serviceCompileCache } from '../../../tools/production/compile-cache.ts'
 import { copyCluster } from '../runner/cluster.ts';
 import { compileCache } from '../runner/compile-cache.ts';
 import { until } from '../until.ts';
+import { watchProgram } from './output.ts';
 
 /** A temporary folder that Postgres, another user when the tests run as root, can pass through. */
 export const aFolder = (): string => {
@@ -121,18 +121,10 @@ export const runStack = ({
     },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  let output = '';
-  let errors = '';
-  child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  child.stderr?.on('data', (chunk: Buffer) => {
-    output += chunk.toString();
-    errors += chunk.toString();
-  });
-  // 'close', so that the output is complete.
-  const exited = once(child, 'close').then(([code]) => code as number | null);
+  const { output, errors, exited } = watchProgram(child);
   const ready = Promise.withResolvers<void>();
   child.once('message', () => ready.resolve());
-  void exited.then(() => ready.reject(new Error(`The stack did not come up:\n${output}`)));
+  void exited.then(() => ready.reject(new Error(`The stack did not come up:\n${output()}`)));
   ready.promise.catch(() => {}); // A test that expects a failure does not await it.
   const survivors = () => processesIn(dataDir).map(({ pid }) => pid);
   onTestFinished(async () => {
@@ -142,13 +134,13 @@ export const runStack = ({
   });
   return {
     pid: child.pid ?? 0,
-    output: () => output,
-    errors: () => errors,
+    output,
+    errors,
     exited,
     /** Waits for a text in the output. */
     says: (text: string) =>
-      until(`it says "${text}"`, () => output.includes(text)).catch((error: unknown) => {
-        throw new Error(`${String(error)}; its output:\n${output}`, { cause: error });
+      until(`it says "${text}"`, () => output().includes(text)).catch((error: unknown) => {
+        throw new Error(`${String(error)}; its output:\n${output()}`, { cause: error });
       }),
     ready: async (): Promise<ConnectionFile> => {
       await ready.promise;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createTokens } from '../../../../postgres/tokens.ts';
+import { refusalOf } from '../../../support/service/answers.ts';
 import { createJourney } from '../../../support/service/journey.ts';
 import { useOwnApi } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
@@ -15,9 +16,8 @@ const responsesTo = async (token: string) => {
   const answers = [service.url, secondUrl].map((url) =>
     createJourney({ url }, token).request('GET', somewhere),
   );
-  return (await Promise.all(answers)).map(({ status, json }) => [status, codeOf(json)]);
+  return (await Promise.all(answers)).map(refusalOf);
 };
-const codeOf = (json: Record<string, unknown>) => (json['error'] as { code: string }).code;
 
 /** An accepted token finds that the payment does not exist. */
 const accepted = [404, 'PAYMENT_NOT_FOUND'];
@@ -40,7 +40,7 @@ describe('a bearer token', () => {
       ['GET', somewhere, { headers: { authorization: 'Bearer ' } }],
     ] as const) {
       const answer = await call(method, path, init);
-      expect([answer.status, codeOf(answer.json)], path).toEqual(unauthenticated);
+      expect(refusalOf(answer), path).toEqual(unauthenticated);
       expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
       last = answer.headers.get('x-request-id') ?? 'none';
     }
@@ -77,11 +77,8 @@ describe('a bearer token', () => {
 
   it('is rejected by all processes once it expires, or its application is disabled', async () => {
     const { application, token } = await service.anApplication();
-    const brief = await createTokens(service.sql).issue({
-      application,
-      mode: 'test',
-      name: 'brief',
-    });
+    const issued = { application, mode: 'test', name: 'brief' } as const;
+    const brief = await createTokens(service.sql).issue(issued);
     expect(await responsesTo(token)).toEqual([accepted, accepted]);
     expect(await responsesTo(brief)).toEqual([accepted, accepted]);
     await service.sql`

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { createGateways } from '../../../../postgres/gateways.ts';
-import { createJourney } from '../../../support/service/journey.ts';
 import { useService } from '../../../support/service/service.ts';
 import { forFile } from '../../../support/for-file.ts';
 
@@ -8,8 +6,8 @@ const service = await forFile(useService());
 
 describe('GET /api/v1/me', () => {
   it('returns the documented fields in order, and nothing else', async () => {
-    const { application, token, secret } = await service.anApplication();
-    const answer = await createJourney(service, token).request('GET', '/api/v1/me');
+    const { application, token, secret, journey } = await service.anApplication();
+    const answer = await journey.request('GET', '/api/v1/me');
     expect(answer.status).toBe(200);
     expect(Object.entries(answer.json)).toEqual([
       ['application', application],
@@ -23,12 +21,12 @@ describe('GET /api/v1/me', () => {
   });
 
   it('returns current settings, also for a live token and without a webhook URL', async () => {
-    const { application, token } = await service.anApplication({ mode: 'live', webhookUrl: null });
-    const live = { slug: 'account', driver: 'zarinpal', kind: 'live', credentials: null } as const;
-    await createGateways(service.sql).insert(live);
+    const shop = { mode: 'live', webhookUrl: null } as const;
+    const { application, journey } = await service.anApplication(shop);
+    await service.addGateway({ slug: 'account', driver: 'zarinpal', kind: 'live' });
     await service.sql`
       update applications set default_gateway = 'account' where slug = ${application}`;
-    const { json } = await createJourney(service, token).request('GET', '/api/v1/me');
+    const { json } = await journey.request('GET', '/api/v1/me');
     expect(json).toMatchObject({
       default_gateway: { slug: 'account', kind: 'live' },
       webhook_url: null,

@@ -4,26 +4,29 @@ import type { KnownDispute } from '../../../../contract/dispute.ts';
 import { disputeId, newPaymentId } from '../../../../contract/ids.ts';
 import { disputeCursors } from '../../../../contract/list-disputes.ts';
 import { refundCursors } from '../../../../contract/list-refunds.ts';
-import { createTokens } from '../../../../postgres/tokens.ts';
 import { aDispute, recordDisputes } from '../../../support/data/disputes.ts';
 import { writePayments, type WrittenPayment } from '../../../support/data/payments.ts';
 import { forFile } from '../../../support/for-file.ts';
+import {
+  listed,
+  paginationOf,
+  problemsOf,
+  readPages,
+  refusalOf,
+} from '../../../support/service/answers.ts';
 import { createJourney, type Answer } from '../../../support/service/journey.ts';
 import { useService } from '../../../support/service/service.ts';
 
 const service = await forFile(useService());
 
-const idsOf = ({ json }: Answer) =>
-  (json['data'] as { dispute_id: string }[]).map(({ dispute_id: id }) => id);
-const paginationOf = ({ json }: Answer) =>
-  json['pagination'] as { per_page: number; has_more: boolean; next_cursor: string | null };
-const codeOf = ({ status, json }: Answer) => [status, (json['error'] as { code: string }).code];
+const idsOf = (answer: Answer) => listed(answer, 'dispute_id');
 
 const aCaller = async () => {
-  const { application, journey } = await service.anApplication();
+  const { application, issue, journey } = await service.anApplication();
   const get = (path: string) => journey.request('GET', `/api/v1/${path}`);
   return {
     application,
+    issue,
     request: get,
     list: (query: Record<string, string> = {}) =>
       get(`disputes?${new URLSearchParams(query).toString()}`),
@@ -95,12 +98,7 @@ describe('disputes of an application', () => {
     const id = await mine.dispute(paymentId);
     const livePayment = await mine.pay({ test: false });
     const live = await mine.dispute(livePayment);
-    const token = await createTokens(service.sql).issue({
-      application: mine.application,
-      mode: 'live',
-      name: 'live',
-    });
-    const withLive = createJourney(service, token);
+    const withLive = createJourney(service, await mine.issue('live'));
     const request = (path: string) => withLive.request('GET', `/api/v1/${path}`);
     const cases = [
       { caller: mine.request, seen: [paymentId, id], hidden: [livePayment, live] },
@@ -111,14 +109,13 @@ describe('disputes of an application', () => {
       expect(idsOf(await caller(`disputes?payment_id=${seen[0]}`))).toEqual([seen[1]]);
       expect(idsOf(await caller(`payments/${seen[0]}/disputes`))).toEqual([seen[1]]);
       expect((await caller(`disputes/${seen[1]}`)).status).toBe(200);
-      for (const each of [caller, other.request]) {
-        const path = `payments/${hidden[0]}/disputes`;
-        expect(codeOf(await each(path))).toEqual([404, 'PAYMENT_NOT_FOUND']);
-        const filtered = await each(`disputes?payment_id=${hidden[0]}`);
-        expect(codeOf(filtered)).toEqual([404, 'PAYMENT_NOT_FOUND']);
-        const alone = await each(`disputes/${hidden[1]}`);
-        expect(codeOf(alone)).toEqual([404, 'DISPUTE_NOT_FOUND']);
-      }
+      for (const each of [caller, other.request])
+        for (const [path, code] of [
+          [`payments/${hidden[0]}/disputes`, 'PAYMENT_NOT_FOUND'],
+          [`disputes?payment_id=${hidden[0]}`, 'PAYMENT_NOT_FOUND'],
+          [`disputes/${hidden[1]}`, 'DISPUTE_NOT_FOUND'],
+        ] as const)
+          expect(refusalOf(await each(path)), path).toEqual([404, code]);
     }
     expect(idsOf(await other.list())).toEqual([]);
     // A cursor is no key: it only says where a page begins.
@@ -164,54 +161,49 @@ describe('disputes of an application', () => {
     expect(idsOf(await list())).toEqual(all);
 
     for (const path of ['disputes', `payments/${paymentId}/disputes`]) {
-      const seen: string[] = [];
-      let next: string | null = '';
-      while (next !== null) {
-        const page = await request(`${path}?per_page=2${next && `&cursor=${next}`}`);
-        expect(paginationOf(page).per_page).toBe(2);
-        expect(idsOf(page)).toHaveLength(2);
-        seen.push(...idsOf(page));
-        next = paginationOf(page).next_cursor;
-        expect(paginationOf(page).has_more).toBe(next !== null);
+      const pages = await readPages(
+        (cursor) => request(`${path}?per_page=2${cursor === undefined ? '' : `&cursor=${cursor}`}`),
         // A dispute between two pages must not repeat or hide one.
-        const between = await pay();
-        await dispute(between, { openedAt: march('07T00:00:00') });
+        async () => dispute(await pay(), { openedAt: march('07T00:00:00') }),
+      );
+      for (const page of pages) {
+        const { per_page, has_more } = paginationOf(page);
+        expect([per_page, has_more]).toEqual([2, page !== pages.at(-1)]);
+        expect(idsOf(page)).toHaveLength(2);
       }
-      expect(seen.filter((id) => all.includes(id))).toEqual(all);
+      expect(pages.flatMap(idsOf).filter((id) => all.includes(String(id)))).toEqual(all);
     }
   });
 
   it.each([
-    ['disputes?status=won,lost', 'status'],
-    ['disputes?status=won&status=lost', 'status'],
-    ['disputes?from=2027-02-01', 'from'],
-    ['disputes?from=2026-03-02&to=2026-03-01', 'to'],
+    ['status=won,lost', 'status'],
+    ['status=won&status=lost', 'status'],
+    ['from=2027-02-01', 'from'],
+    ['from=2026-03-02&to=2026-03-01', 'to'],
     [
-      `disputes?cursor=${refundCursors.format({ at: new Date(), id: 'REFUND_4T9GZ7Q2W8YB6K1MXR5C0NHJDV' })}`,
+      `cursor=${refundCursors.format({ at: new Date(), id: 'REFUND_4T9GZ7Q2W8YB6K1MXR5C0NHJDV' })}`,
       'cursor',
     ],
-    [`disputes?cursor=${Buffer.from("d1:1:DISPUTE_'--").toString('base64url')}`, 'cursor'],
+    [`cursor=${Buffer.from("d1:1:DISPUTE_'--").toString('base64url')}`, 'cursor'],
   ])('rejects %s', async (query, path) => {
-    const { request, pay } = await aCaller();
-    const { status, json } = await request(query.replace(':id', await pay()));
-    expect(status).toBe(422);
-    expect(json['error']).toMatchObject({
-      code: 'VALIDATION_FAILED',
-      details: { fields: [{ path }] },
-    });
+    const { request } = await aCaller();
+    const answer = await request(`disputes?${query}`);
+    expect(refusalOf(answer)).toEqual([422, 'VALIDATION_FAILED']);
+    expect(problemsOf(answer)).toMatchObject([{ path }]);
   });
 
-  it.each([
-    [`disputes/${disputeId('stripe', 'none')}`, 'DISPUTE_NOT_FOUND'],
-    ['disputes/dp_1', 'DISPUTE_NOT_FOUND'],
-    [`disputes/${disputeId('stripe', 'none').toLowerCase()}`, 'DISPUTE_NOT_FOUND'],
-    ['disputes/%00', 'DISPUTE_NOT_FOUND'],
-    [`disputes/${newPaymentId()}`, 'DISPUTE_NOT_FOUND'],
-    [`disputes?payment_id=${newPaymentId()}`, 'PAYMENT_NOT_FOUND'],
-    [`payments/${newPaymentId()}/disputes`, 'PAYMENT_NOT_FOUND'],
-    ['payments/PAY_1/disputes', 'PAYMENT_NOT_FOUND'],
-  ])('answers 404 for %s', async (path, code) => {
+  it('answers 404 for a dispute or a payment that does not exist', async () => {
     const { request } = await aCaller();
-    expect(codeOf(await request(path))).toEqual([404, code]);
+    for (const [path, code] of [
+      [`disputes/${disputeId('stripe', 'none')}`, 'DISPUTE_NOT_FOUND'],
+      ['disputes/dp_1', 'DISPUTE_NOT_FOUND'],
+      [`disputes/${disputeId('stripe', 'none').toLowerCase()}`, 'DISPUTE_NOT_FOUND'],
+      ['disputes/%00', 'DISPUTE_NOT_FOUND'],
+      [`disputes/${newPaymentId()}`, 'DISPUTE_NOT_FOUND'],
+      [`disputes?payment_id=${newPaymentId()}`, 'PAYMENT_NOT_FOUND'],
+      [`payments/${newPaymentId()}/disputes`, 'PAYMENT_NOT_FOUND'],
+      ['payments/PAY_1/disputes', 'PAYMENT_NOT_FOUND'],
+    ] as const)
+      expect(refusalOf(await request(path)), path).toEqual([404, code]);
   });
 });

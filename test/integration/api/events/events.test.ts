@@ -1,29 +1,26 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { eventId } from '../../../../contract/ids.ts';
+import { listed, paginationOf, problemsOf, refusalOf } from '../../../support/service/answers.ts';
 import { waitForFirstAttempt } from '../../../support/service/first-attempt.ts';
-import { createJourney, type Journey } from '../../../support/service/journey.ts';
+import type { Answer, Journey } from '../../../support/service/journey.ts';
 import { useService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
 import { forFile } from '../../../support/for-file.ts';
 
 const service = await forFile(useService());
-const application = await service.anApplication();
-const journey = createJourney(service, application.token);
+const { journey, secret } = await service.anApplication();
 
 const getEvent = (paymentId: string, by = journey) =>
   by.request('GET', `/api/v1/events/${eventId(paymentId)}`);
 const list = (query: string, by = journey) => by.request('GET', `/api/v1/events${query}`);
-const idsOf = ({ json }: { json: Record<string, unknown> }) =>
-  (json['data'] as { payment_id: string }[]).map(({ payment_id }) => payment_id);
-const delivered = (paymentId: string) =>
+const idsOf = (answer: Answer) => listed(answer, 'payment_id').map(String);
+const delivered = (paymentId: string, by = journey) =>
   until('the event is delivered', async () => {
-    const { json } = await getEvent(paymentId);
+    const { json } = await getEvent(paymentId, by);
     const { status } = (json['delivery'] ?? {}) as { status?: string };
     return status === 'delivered' && json;
   });
-const problemsOf = ({ json }: { json: Record<string, unknown> }) =>
-  (json['error'] as { details: { fields: unknown } }).details.fields;
 
 describe('GET /api/v1/events/{event_id}', () => {
   it('shows the payload byte for byte, so that the signature of its webhook verifies', async () => {
@@ -44,7 +41,7 @@ describe('GET /api/v1/events/{event_id}', () => {
     expect(payload).toContain('"metadata":{"z":1.50,"a":1e3,');
     const signature = String(webhook?.headers['x-service-signature']);
     const [, t = '', v1 = ''] = /^t=(\d+),v1=([0-9a-f]+)$/.exec(signature) ?? [];
-    const digest = createHmac('sha256', application.secret).update(`${t}.${payload}`);
+    const digest = createHmac('sha256', secret).update(`${t}.${payload}`);
     expect(digest.digest('hex')).toBe(v1);
   });
 
@@ -108,8 +105,7 @@ describe('GET /api/v1/events/{event_id}', () => {
     ['does not listen', 'http://127.0.0.1:1/hook?key=hidden', 'connect'],
     ['does not exist', 'https://receiver.invalid/hook?key=hidden', 'dns'],
   ])('names only the class of the failure where the receiver %s', async (_, url) => {
-    const other = await service.anApplication({ webhookUrl: url });
-    const theirs = createJourney(service, other.token);
+    const { journey: theirs } = await service.anApplication({ webhookUrl: url });
     const id = await theirs.finish('pay');
     await waitForFirstAttempt(service.sql, id);
     const { json, text } = await getEvent(id, theirs);
@@ -124,20 +120,15 @@ describe('GET /api/v1/events/{event_id}', () => {
     const id = await journey.finish('pay');
     await delivered(id);
     const foreign = (await service.anApplication()).journey;
-    const notFound = async (by: Journey, path: string, method = 'GET') => {
-      const { status, json } = await by.request(method, path);
-      expect([status, (json['error'] as { code: string }).code]).toEqual([404, 'EVENT_NOT_FOUND']);
-    };
+    const notFound = async (by: Journey, path: string, method = 'GET') =>
+      expect(refusalOf(await by.request(method, path))).toEqual([404, 'EVENT_NOT_FOUND']);
     await notFound(foreign, `/api/v1/events/${eventId(id)}`);
     await notFound(foreign, `/api/v1/events/${eventId(id)}/replay`, 'POST');
     await notFound(journey, `/api/v1/events/${eventId('PAY_X')}`);
     await notFound(journey, `/api/v1/events/${eventId(id).toUpperCase()}`);
     await notFound(journey, `/api/v1/events/${id}`);
     expect(idsOf(await list('', foreign))).toEqual([]);
-    expect(await list(`?payment_id=${id}`, foreign)).toMatchObject({
-      status: 404,
-      json: { error: { code: 'PAYMENT_NOT_FOUND' } },
-    });
+    expect(refusalOf(await list(`?payment_id=${id}`, foreign))).toEqual([404, 'PAYMENT_NOT_FOUND']);
 
     await service.sql`update deliveries set test = false where payment_id = ${id}`;
     await notFound(journey, `/api/v1/events/${eventId(id)}`);
@@ -147,19 +138,13 @@ describe('GET /api/v1/events/{event_id}', () => {
 
 describe('GET /api/v1/events', () => {
   it('filters by kind, delivery, payment, order and time, newest first', async () => {
-    const own = await service.anApplication();
-    const by = createJourney(service, own.token);
+    const { journey: by } = await service.anApplication();
     const paid = await by.finish('pay');
     const failed = await by.finish('refuse');
     const cancelled = await by.atGateway({ order_id: 'order-2' });
     await by.choose(cancelled, 'cancel');
     await by.comeBack(cancelled);
-    for (const id of [paid, failed, cancelled]) {
-      await until('it is delivered', async () => {
-        const { json } = await getEvent(id, by);
-        return (json['delivery'] as { status?: string } | undefined)?.status === 'delivered';
-      });
-    }
+    for (const id of [paid, failed, cancelled]) await delivered(id, by);
     await service.sql`
       update deliveries set status = 'exhausted' where payment_id = ${failed}`;
     expect(idsOf(await list('', by))).toEqual([cancelled, failed, paid]);
@@ -175,7 +160,7 @@ describe('GET /api/v1/events', () => {
 
     const first = await list('?per_page=2', by);
     expect(idsOf(first)).toEqual([cancelled, failed]);
-    const { next_cursor, has_more } = first.json['pagination'] as Record<string, unknown>;
+    const { next_cursor, has_more } = paginationOf(first);
     expect(has_more).toBe(true);
     const second = await list(`?per_page=2&cursor=${String(next_cursor)}`, by);
     expect(idsOf(second)).toEqual([paid]);
@@ -186,23 +171,8 @@ describe('GET /api/v1/events', () => {
     expect(problemsOf(refused)).toMatchObject([{ path: 'cursor', rule: 'cursor' }]);
   });
 
-  it('shows an event in the feed once', async () => {
-    const own = await service.anApplication();
-    const by = createJourney(service, own.token);
-    const id = await by.finish('pay');
-    const page = await list('?order=asc', by);
-    expect(idsOf(page)).toEqual([id]);
-    const { next_cursor } = page.json['pagination'] as Record<string, unknown>;
-    const next = await list(`?order=asc&cursor=${String(next_cursor)}`, by);
-    expect(next.json).toEqual({
-      data: [],
-      pagination: { per_page: 20, has_more: false, next_cursor },
-    });
-  });
-
   it('has the bodies of the webhooks byte for byte, if it is asked for them', async () => {
-    const own = await service.anApplication();
-    const by = createJourney(service, own.token);
+    const { journey: by } = await service.anApplication();
     const ids: string[] = [];
     // Number literals and the order of keys would not survive parsing, and a name may be ours.
     for (const note of ['{"z":1.50,"a":1e3,"\\u00e9":"é"}', '{"payload":{"}":"\\"{"}}']) {
@@ -212,28 +182,31 @@ describe('GET /api/v1/events', () => {
     for (const id of ids)
       await until('the webhook has come', () => service.receiver.of(id).length > 0);
     for (const query of ['?order=asc', '', '?order_id=bytes']) {
-      const { text, json } = await list(`${query}${query ? '&' : '?'}include=payload`, by);
-      const shown = idsOf({ json });
+      const answer = await list(`${query}${query ? '&' : '?'}include=payload`, by);
+      const shown = idsOf(answer);
       expect(shown.toSorted()).toEqual(ids.toSorted());
       const payloads = shown.map((id) => `,"payload":${String(service.receiver.of(id)[0]?.body)}}`);
-      for (const payload of payloads) expect(text).toContain(payload);
+      for (const payload of payloads) expect(answer.text).toContain(payload);
       expect((await list(query, by)).text).not.toContain('"payload":{"event"');
     }
-    expect(idsOf(await list(`?payment_id=${String(ids[0])}&include=payload`, by))).toEqual([
-      ids[0],
-    ]);
+    const [id] = ids;
+    expect(idsOf(await list(`?payment_id=${id}&include=payload`, by))).toEqual([id]);
   });
 
-  it('goes on from a cursor with and without the bodies', async () => {
-    const own = await service.anApplication();
-    const by = createJourney(service, own.token);
+  it('goes on from a cursor with and without the bodies, and shows each event of the feed once', async () => {
+    const { journey: by } = await service.anApplication();
     const [first, second] = [await by.finish('pay'), await by.finish('refuse')];
     const page = await list('?order=asc&per_page=1', by);
     expect(idsOf(page)).toEqual([first]);
-    const { next_cursor } = page.json['pagination'] as Record<string, unknown>;
-    const next = await list(`?order=asc&include=payload&cursor=${String(next_cursor)}`, by);
+    const after = (answer: Answer) => `?order=asc&cursor=${paginationOf(answer).next_cursor}`;
+    const next = await list(`${after(page)}&include=payload`, by);
     expect(next.json['data']).toMatchObject([
       { payment_id: second, payload: { event: 'payment.failed' } },
     ]);
+    const { next_cursor } = paginationOf(next);
+    expect((await list(after(next), by)).json).toEqual({
+      data: [],
+      pagination: { per_page: 20, has_more: false, next_cursor },
+    });
   });
 });

@@ -10,6 +10,7 @@ import { PaymentError } from '../../../../contract/errors.ts';
 import { toPlainValue } from '../../../../contract/json.ts';
 import { serve, type Handle } from '../../../support/servers/http-application.ts';
 import { rawConnection, rawRequest, type RawRequest } from '../../../support/servers/raw-http.ts';
+import { refusalOf } from '../../../support/service/answers.ts';
 import { useService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
 import { forFile } from '../../../support/for-file.ts';
@@ -36,11 +37,6 @@ const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 const bytes = (...parts: (string | number[])[]) =>
   Buffer.concat(parts.map((part) => Buffer.from(part as string)));
 const padded = (length: number) => text + ' '.repeat(length - text.length);
-
-const problemOf = async (request: RawRequest) => {
-  const { status, json: body } = await send(request);
-  return [status, (body['error'] as { code: string } | undefined)?.code];
-};
 
 describe('a request body', () => {
   it.each<[string, RawRequest]>([
@@ -130,7 +126,7 @@ describe('a request body', () => {
   ])('rejects a request body %s as %s', async (_, code, request) => {
     const status = { UNSUPPORTED_MEDIA_TYPE: 415, MALFORMED_JSON: 400, PAYLOAD_TOO_LARGE: 413 };
     const expected = status[code as keyof typeof status] ?? 422;
-    expect(await problemOf({ body: text, ...request })).toEqual([expected, code]);
+    expect(refusalOf(await send({ body: text, ...request }))).toEqual([expected, code]);
   });
 
   const withBody = Object.values<Route>(routes)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTokens } from '../../../../postgres/tokens.ts';
+import { errorOf, refusalOf } from '../../../support/service/answers.ts';
 import { createJourney, type Answer } from '../../../support/service/journey.ts';
 import { useOwnApi } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
@@ -10,7 +10,6 @@ const service = await forFile(
 );
 const secondUrl = (await service.anotherApi()).url;
 
-const codeOf = ({ json }: Answer) => (json['error'] as { code?: string } | undefined)?.code;
 const remaining = ({ headers }: Answer) => headers.get('x-ratelimit-remaining');
 
 /** Seconds left of the database's clock minute. */
@@ -20,10 +19,13 @@ const secondsLeft = async () => {
   return row?.left ?? 0;
 };
 
-/** Runs within one clock minute; repeats if the minute ends before the work does. */
+/**
+ * Runs within one clock minute; repeats if the minute ends before the work does. It may wait some seconds for the next
+ * one: Postgres counts by its own clock, and a count that begins at a minute's end is none of one minute.
+ */
 const withinOneMinute = async <T>(work: () => Promise<T>): Promise<T> => {
   for (;;) {
-    await until('a minute has time left', async () => (await secondsLeft()) > 25, 60_000);
+    await until('a minute has time left', async () => (await secondsLeft()) > 10, 60_000);
     const startedAt = Date.now();
     const leftMs = (await secondsLeft()) * 1000;
     const result = await work();
@@ -47,13 +49,8 @@ const from = (address: string, token: string) => {
 describe('the request budget of an application', () => {
   it('allows exactly 120 of 500 requests in a clock minute, over two tokens and two processes', async () => {
     const answers = await withinOneMinute(async () => {
-      const { application, token } = await service.anApplication({ requestsPerMinute: 120 });
-      const second = await createTokens(service.sql).issue({
-        application,
-        mode: 'live',
-        name: 'second',
-      });
-      const callers = [token, second].flatMap((bearer) =>
+      const { token, issue } = await service.anApplication({ requestsPerMinute: 120 });
+      const callers = [token, await issue('live')].flatMap((bearer) =>
         [service.url, secondUrl].map((url) => createJourney({ url }, bearer)),
       );
       return Promise.all(
@@ -62,17 +59,13 @@ describe('the request budget of an application', () => {
         ),
       );
     });
-    const allowed = answers.filter((answer) => answer?.status === 200);
-    const rejected = answers.filter((answer) => answer?.status === 429);
+    const allowed = answers.filter(({ status }) => status === 200);
+    const rejected = answers.filter(({ status }) => status === 429);
     expect([allowed.length, rejected.length]).toEqual([120, 380]);
-    const left = allowed.map((answer) => Number(answer && remaining(answer)));
+    const left = allowed.map((answer) => Number(remaining(answer)));
     expect(left.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 120 }, (_, n) => n));
     for (const answer of rejected) {
-      if (!answer) throw new Error('no answer');
-      const { code, details } = answer.json['error'] as {
-        code: string;
-        details: { retry_after: number };
-      };
+      const { code, details } = errorOf(answer);
       expect(code).toBe('RATE_LIMITED');
       expect(details.retry_after).toBeGreaterThanOrEqual(1);
       expect(details.retry_after).toBeLessThanOrEqual(60);
@@ -130,11 +123,8 @@ describe('the request budget of an application', () => {
       expect([(await me()).status, (await me()).status]).toEqual([200, 429]);
       await set(4);
       const third = await me();
-      expect([third.status, third.headers.get('x-ratelimit-limit'), remaining(third)]).toEqual([
-        200,
-        '4',
-        '1',
-      ]);
+      expect([third.status, remaining(third)]).toEqual([200, '1']);
+      expect(third.headers.get('x-ratelimit-limit')).toBe('4');
       await set(2);
       expect((await me()).status).toBe(429);
     });
@@ -162,8 +152,8 @@ describe('failed authentication', () => {
       await client.me('nonsense'),
       await client.call('/api/v1/me'),
     ]) {
-      expect([answer.status, codeOf(answer)]).toEqual([429, 'RATE_LIMITED']);
-      const { details } = answer.json['error'] as { details: { retry_after: number } };
+      expect(refusalOf(answer)).toEqual([429, 'RATE_LIMITED']);
+      const { details } = errorOf(answer);
       expect(details.retry_after).toBeGreaterThanOrEqual(1);
       expect(answer.headers.get('retry-after')).toBe(String(details.retry_after));
       expect(answer.headers.get('x-ratelimit-limit')).toBeNull();

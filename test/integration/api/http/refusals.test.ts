@@ -13,6 +13,12 @@ import { until } from '../../../support/until.ts';
 const service = await forFile(useService());
 const refusedRequests = createRefusedRequests(service.sql);
 
+const keptOf = (application: string, mode: { test: boolean }, count: number) =>
+  until('they are written', async () => {
+    const found = await refusedRequests.list(application, mode);
+    return found.length === count && found;
+  });
+
 it('a refused request is kept for the developers of its application, with its fields and not its body', async () => {
   const { application, journey } = await service.anApplication();
   const answers = [
@@ -25,10 +31,7 @@ it('a refused request is kept for the developers of its application, with its fi
     await journey.request('GET', '/api/v1/payments/PAY_00000000000000000000000000'),
   ];
   await journey.request('GET', '/api/v1/me');
-  const kept = await until('both are written', async () => {
-    const found = await refusedRequests.list(application, { test: true });
-    return found.length === 2 && found;
-  });
+  const kept = await keptOf(application, { test: true }, answers.length);
   const [missing, invalid] = kept;
   expect([invalid?.id, missing?.id]).toEqual(
     answers.map(({ headers }) => headers.get('x-request-id')),
@@ -54,12 +57,8 @@ it('a refused request is kept for the developers of its application, with its fi
 it('a request is of the mode of its token', async () => {
   const { application, journey } = await service.anApplication({ mode: 'live' });
   await journey.request('POST', '/api/v1/payments', {});
-  const list = (test: boolean) => refusedRequests.list(application, { test });
-  const [kept] = await until('it is written', async () => {
-    const found = await list(false);
-    return found.length === 1 && found;
-  });
-  expect(await list(true)).toEqual([]);
+  const [kept] = await keptOf(application, { test: false }, 1);
+  expect(await refusedRequests.list(application, { test: true })).toEqual([]);
   expect(await refusedRequests.list(application, { id: kept?.id ?? '' })).toEqual([kept]);
 });
 

@@ -68,26 +68,21 @@ describe('a client that disconnects before its response', () => {
     expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  it('does not hide an unexpected error, which is logged and counted as 500', async () => {
-    const fault = new TypeError('x is undefined');
-    const { lines, ended, counted } = await disconnectedVerify(() => fault);
-    expect(await ended()).toMatchObject({ status: 500 });
-    expect(await counted()).toEqual([500]);
-    expect(lines).toContainEqual({
-      level: 'error',
-      msg: 'Request failed unexpectedly',
-      err: fault,
-    });
-  });
-
-  it('does not hide an unavailable dependency, which is logged and counted as 503', async () => {
-    const cause = new Error('14 UNAVAILABLE');
-    const { lines, ended, counted } = await disconnectedVerify(
-      () => new PaymentError('SERVICE_UNAVAILABLE', 'Not now.', { cause }),
-    );
-    expect(await ended()).toMatchObject({ status: 503 });
-    expect(await counted()).toEqual([503]);
-    expect(lines).toContainEqual(expect.objectContaining({ level: 'error', err: cause }));
+  const fault = new TypeError('x is undefined');
+  const cause = new Error('14 UNAVAILABLE');
+  it.each([
+    ['an unexpected error', 500, fault, { msg: 'Request failed unexpectedly', err: fault }],
+    [
+      'an unavailable dependency',
+      503,
+      new PaymentError('SERVICE_UNAVAILABLE', 'Not now.', { cause }),
+      { err: cause },
+    ],
+  ])('does not hide %s, which is logged and counted as %i', async (_, status, thrown, line) => {
+    const { lines, ended, counted } = await disconnectedVerify(() => thrown);
+    expect(await ended()).toMatchObject({ status });
+    expect(await counted()).toEqual([status]);
+    expect(lines).toContainEqual(expect.objectContaining({ level: 'error', ...line }));
   });
 });
 

@@ -32,7 +32,7 @@ it('a sender that does not finish its request gets 408 after 10 s for a head and
     limits.requestHeadSeconds * 1000,
     limits.requestSeconds * 1000,
   ]);
-  Object.assign(server, { headersTimeout: 1_000, requestTimeout: 3_000 });
+  Object.assign(server, { headersTimeout: 500, requestTimeout: 1_500 });
   const slow = async (seconds: number, first: string, next: (piece: number) => string) => {
     const { socket, closed } = await rawConnection(url);
     const startedAt = performance.now();
@@ -47,9 +47,9 @@ it('a sender that does not finish its request gets 408 after 10 s for a head and
     expect(tookSeconds).toBeLessThan(seconds + 30);
   };
   await Promise.all([
-    slow(1, 'GET /api/v1/me HTTP/1.1\r\n', (piece) => `x-slow-${piece}: 1\r\n`),
-    slow(1, '', () => ''),
-    slow(3, `${createHead('token', 60_000)}{`, () => ' '),
+    slow(0.5, 'GET /api/v1/me HTTP/1.1\r\n', (piece) => `x-slow-${piece}: 1\r\n`),
+    slow(0.5, '', () => ''),
+    slow(1.5, `${createHead('token', 60_000)}{`, () => ' '),
   ]);
 });
 
@@ -137,22 +137,12 @@ describe('malformed HTTP', () => {
   });
 });
 
-describe('an unusual request', () => {
-  it('serves a request with an unknown Expect header', async () => {
-    const { url } = await serve({});
-    const request = head('GET /nowhere HTTP/1.1', 'expect: wonders', 'connection: close');
-    const response = await responseTo(url, `${request}\r\n`);
-    expect(response).toMatch(/^HTTP\/1\.1 404 /);
-    expect(response).toMatch(/\r\nx-request-id: req_/i);
-  });
-
-  it('answers 404 to a request with an invalid URL as its target', async () => {
-    const { url } = await serve({});
-    const request = head('GET http://[ HTTP/1.1', 'connection: close');
-    const response = await responseTo(url, `${request}\r\n`);
-    expect(response).toMatch(/^HTTP\/1\.1 404 /);
-    expect(response).toContain('"code":"NOT_FOUND"');
-  });
+it('a request with an unknown Expect header is served', async () => {
+  const { url } = await serve({});
+  const request = head('GET /nowhere HTTP/1.1', 'expect: wonders', 'connection: close');
+  const response = await responseTo(url, `${request}\r\n`);
+  expect(response).toMatch(/^HTTP\/1\.1 404 /);
+  expect(response).toMatch(/\r\nx-request-id: req_/i);
 });
 
 describe('connections', () => {

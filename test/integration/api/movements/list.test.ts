@@ -3,8 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { newPaymentId } from '../../../../contract/ids.ts';
 import { refundCursors } from '../../../../contract/list-refunds.ts';
 import type { MovementKind } from '../../../../contract/movement.ts';
-import { createGateways } from '../../../../postgres/gateways.ts';
-import { createTokens } from '../../../../postgres/tokens.ts';
+import {
+  listed,
+  paginationOf,
+  problemsOf,
+  readPages,
+  refusalOf,
+} from '../../../support/service/answers.ts';
 import { createJourney, type Answer } from '../../../support/service/journey.ts';
 import { refund, refundBecomes } from '../../../support/service/refunds.ts';
 import { useService } from '../../../support/service/service.ts';
@@ -14,18 +19,10 @@ import { until } from '../../../support/until.ts';
 const service = await forFile(useService());
 // Its account is in Tehran, where the day begins at 20:30 UTC.
 const gateway = `movements-${randomUUID().slice(0, 8)}`;
-await createGateways(service.sql).insert({
-  slug: gateway,
-  driver: 'sandbox',
-  kind: 'sandbox',
-  credentials: null,
-});
+await service.addGateway({ slug: gateway, driver: 'sandbox', kind: 'sandbox' });
 await service.sql`update gateways set time_zone = 'Asia/Tehran' where slug = ${gateway}`;
 
-const dataOf = ({ json }: Answer) => json['data'] as Record<string, unknown>[];
-const idsOf = (answer: Answer) => dataOf(answer).map((movement) => movement['movement_id']);
-const paginationOf = ({ json }: Answer) =>
-  json['pagination'] as { per_page: number; has_more: boolean; next_cursor: string | null };
+const idsOf = (answer: Answer) => listed(answer, 'movement_id');
 
 interface Written {
   kind?: MovementKind;
@@ -35,10 +32,11 @@ interface Written {
 }
 
 const aCaller = async () => {
-  const { application, journey } = await service.anApplication();
+  const { application, issue, journey } = await service.anApplication();
   return {
     ...journey,
     application,
+    issue,
     list: (query: Record<string, string> = {}) =>
       journey.request('GET', `/api/v1/movements?${new URLSearchParams(query).toString()}`),
     /** Writes a movement without its payment, which was recorded in March and counts today. @returns its id */
@@ -74,10 +72,12 @@ describe('GET /api/v1/movements', () => {
     const refundId = String(json['refund_id']);
     const refunded = await refundBecomes(caller, refundId, 'succeeded');
 
-    const movements = dataOf(await list());
-    const [refundDay, paymentDay] = movements.map(({ recorded_at: at }) => String(at).slice(0, 10));
+    const movements = await list();
+    const [refundDay, paymentDay] = listed(movements, 'recorded_at').map((at) =>
+      String(at).slice(0, 10),
+    );
     const common = { payment_id: id, application, order_id: 'order-1', gateway: 'sandbox' };
-    expect(movements).toMatchObject([
+    expect(movements.json['data']).toMatchObject([
       {
         ...common,
         ...{ kind: 'refund', movement_id: `refund:${refundId}`, refund_id: refundId },
@@ -100,8 +100,7 @@ describe('GET /api/v1/movements', () => {
     await write('05T00:00:00', { occurredAt: '2026-03-01T20:30:00Z' });
     await write('04T00:00:00', { occurredAt: '2026-03-01T20:29:59Z' });
     await write('03T00:00:00', { occurredAt: new Date().toISOString() });
-    const days = dataOf(await list()).map(({ earlier_day: day }) => day);
-    expect(days).toEqual(['2026-03-02', '2026-03-01', null]);
+    expect(listed(await list(), 'earlier_day')).toEqual(['2026-03-02', '2026-03-01', null]);
   });
 
   it('hides the movements of other applications and of the other mode', async () => {
@@ -113,15 +112,10 @@ describe('GET /api/v1/movements', () => {
     const theirs = await other.write('01T00:00:00', { paymentId });
     expect(idsOf(await mine.list())).toEqual([id]);
     const unknown = await mine.list({ payment_id: paymentId });
-    expect(unknown).toMatchObject({ status: 404, json: { error: { code: 'PAYMENT_NOT_FOUND' } } });
+    expect(refusalOf(unknown)).toEqual([404, 'PAYMENT_NOT_FOUND']);
     expect(idsOf(await other.list({ payment_id: paymentId }))).toEqual([theirs]);
-    const token = await createTokens(service.sql).issue({
-      application: mine.application,
-      mode: 'live',
-      name: 'live',
-    });
-    const listed = await createJourney(service, token).request('GET', '/api/v1/movements');
-    expect(idsOf(listed)).toEqual([live]);
+    const withLive = createJourney(service, await mine.issue('live'));
+    expect(idsOf(await withLive.request('GET', '/api/v1/movements'))).toEqual([live]);
   });
 
   it('filters by kind, payment and the time of recording, alone and combined', async () => {
@@ -158,19 +152,17 @@ describe('GET /api/v1/movements', () => {
     const all = [newer, ...written.toSorted().toReversed()];
     expect(idsOf(await list())).toEqual(all);
 
-    const seen: unknown[] = [];
-    let next: string | null = '';
-    while (next !== null) {
-      const page = await list({ per_page: '2', ...(next && { cursor: next }) });
-      expect(paginationOf(page).per_page).toBe(2);
-      expect(idsOf(page)).toHaveLength(2);
-      seen.push(...idsOf(page));
-      next = paginationOf(page).next_cursor;
-      expect(paginationOf(page).has_more).toBe(next !== null);
+    const pages = await readPages(
+      (cursor) => list({ per_page: '2', ...(cursor !== undefined && { cursor }) }),
       // A new movement between two pages must not repeat or hide one.
-      await write('07T00:00:00');
-    }
-    expect(seen).toEqual(all);
+      () => write('07T00:00:00'),
+    );
+    expect(pages.map(idsOf)).toEqual([all.slice(0, 2), all.slice(2, 4), all.slice(4)]);
+    expect(pages.map(paginationOf)).toMatchObject([
+      { per_page: 2, has_more: true },
+      { per_page: 2, has_more: true },
+      { per_page: 2, has_more: false },
+    ]);
   });
 
   it.each([
@@ -183,11 +175,8 @@ describe('GET /api/v1/movements', () => {
     ['kind=fee&kind=fee', 'kind'],
   ])('rejects %s', async (query, path) => {
     const { request } = await aCaller();
-    const { status, json } = await request('GET', `/api/v1/movements?${query}`);
-    expect(status).toBe(422);
-    expect(json['error']).toMatchObject({
-      code: 'VALIDATION_FAILED',
-      details: { fields: [{ path }] },
-    });
+    const answer = await request('GET', `/api/v1/movements?${query}`);
+    expect(refusalOf(answer)).toEqual([422, 'VALIDATION_FAILED']);
+    expect(problemsOf(answer)).toMatchObject([{ path }]);
   });
 });

@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { declaredResponses } from '../../../../api/http/declared-responses.ts';
 import { createExamples } from '../../../../api/payments/create.ts';
 import { routes } from '../../../../api/routes.ts';
-import { fieldRules, type FieldError } from '../../../../contract/errors.ts';
+import { fieldRules } from '../../../../contract/errors.ts';
 import { newPaymentId } from '../../../../contract/ids.ts';
 import { paymentCursors } from '../../../../contract/list-payments.ts';
-import { createGateways } from '../../../../postgres/gateways.ts';
 import { rawRequest } from '../../../support/servers/raw-http.ts';
+import { problemsOf } from '../../../support/service/answers.ts';
 import { useService } from '../../../support/service/service.ts';
 import { addStripe } from '../../../support/service/stripe-account.ts';
 import { forFile } from '../../../support/for-file.ts';
@@ -42,12 +42,7 @@ it.each([
 );
 
 it('the document has exactly the rules of validation errors that the service uses', async () => {
-  await createGateways(service.sql).insert({
-    slug: 'rials',
-    driver: 'payping',
-    kind: 'live',
-    credentials: null,
-  });
+  await service.addGateway({ slug: 'rials', driver: 'payping', kind: 'live' });
   const live = (await service.anApplication({ mode: 'live' })).journey;
   const create = (fields: object) =>
     live.request('POST', '/api/v1/payments', { ...createExamples.smallest, ...fields });
@@ -71,10 +66,7 @@ it('the document has exactly the rules of validation errors that the service use
     await list(`page=1&cursor=${paymentCursors.format({ at: new Date(), id: newPaymentId() })}`),
     await notify(),
   ];
-  const fields = answers.flatMap(({ json }) => {
-    const { details } = json['error'] as { details: { fields: FieldError[] } };
-    return details.fields;
-  });
+  const fields = answers.flatMap(problemsOf);
   expect(new Set(fields.map(({ rule }) => rule))).toEqual(new Set(fieldRules));
   for (const { message } of fields) expect(message).toMatch(/^(must|is|has|times) /);
 });

@@ -6,14 +6,13 @@ import type { Route } from '../../../../api/http/route.ts';
 import { routes } from '../../../../api/routes.ts';
 import { documentText } from '../../../../tools/release-openapi.ts';
 import { eventId } from '../../../../contract/ids.ts';
-import { tokenScopes } from '../../../../contract/token.ts';
-import { createTokens } from '../../../../postgres/tokens.ts';
 import { earlyMoments, type FieldValues, lateMoments } from '../../../support/data/arbitraries.ts';
 import {
   hostileInOnePart,
   type HostileRequest,
   hostileRequests,
 } from '../../../support/data/hostile-requests.ts';
+import { listed, paginationOf, problemsOf } from '../../../support/service/answers.ts';
 import { createJourney, type Answer, type Journey } from '../../../support/service/journey.ts';
 import {
   createResolve,
@@ -21,6 +20,7 @@ import {
   type Operation,
 } from '../../../support/checks/openapi.ts';
 import { rawRequest, type RawRequest } from '../../../support/servers/raw-http.ts';
+import type { TokenMode } from '../../../../contract/token.ts';
 import { aDispute, recordDisputes } from '../../../support/data/disputes.ts';
 import { refund } from '../../../support/service/refunds.ts';
 import { useOwnApi } from '../../../support/service/service.ts';
@@ -36,6 +36,7 @@ import { forFile } from '../../../support/for-file.ts';
 interface Caller {
   application: string;
   token: string;
+  issue: (mode: TokenMode) => Promise<string>;
   ids: string[];
   journey: Journey;
   cursor: string;
@@ -62,12 +63,12 @@ const agent = new Agent({ keepAlive: true, maxSockets: 20 });
 
 /** An application with payments in every status that a payer can cause without waiting. */
 const aCaller = async (): Promise<Caller> => {
-  const { application, token } = await service.anApplication();
+  const { application, token, issue } = await service.anApplication();
   const journey = createJourney(service, token);
   const ids = [await journey.create(), await journey.atGateway(), await journey.finish('pay')];
   for (const action of ['refuse', 'cancel']) ids.push(await journey.finish(action));
   const list = await journey.request('GET', '/api/v1/payments?per_page=2');
-  const { next_cursor: cursor } = list.json['pagination'] as { next_cursor: string };
+  const cursor = paginationOf(list).next_cursor ?? '';
   const eventIds = ids.slice(2).map(eventId);
   // There is nothing to replay, so it ends at once.
   const replay = await journey.request('POST', '/api/v1/replays', {
@@ -83,9 +84,7 @@ const aCaller = async (): Promise<Caller> => {
   const dispute = aDispute({ reason: '"\u2028', respondBy: null });
   await recordDisputes(service.sql, paidId, [dispute]);
   const disputed = await journey.request('GET', '/api/v1/disputes');
-  const [{ dispute_id: disputeId } = { dispute_id: '' }] = disputed.json['data'] as {
-    dispute_id: string;
-  }[];
+  const disputeId = String(listed(disputed, 'dispute_id')[0]);
   const noticeToken = randomBytes(32).toString('base64url');
   await service.sql`
     insert into notice_addresses (application, address) values (${application}, 'ops@shop.example')`;
@@ -93,7 +92,7 @@ const aCaller = async (): Promise<Caller> => {
     insert into notice_links (hash, application, address)
     values (sha256(${noticeToken}::text::bytea), ${application}, 'ops@shop.example')`;
   return {
-    ...{ application, token, ids, journey, cursor, eventIds, replayId, paidId, refundId },
+    ...{ application, token, issue, ids, journey, cursor, eventIds, replayId, paidId, refundId },
     disputeId,
     noticeToken,
   };
@@ -295,8 +294,7 @@ describe('every operation', () => {
     await inBatches(requests, async ({ parts, at }) => {
       const answer = await sendParts(described, parts, bearer(one));
       expect(answer.status, `${at}: ${JSON.stringify(parts)} ${answer.text}`).toBe(422);
-      const { details } = answer.json['error'] as { details: { fields: { path: string }[] } };
-      expect(details.fields.map(({ path }) => path)).toContainEqual(
+      expect(problemsOf(answer).map(({ path }) => path)).toContainEqual(
         expect.stringMatching(new RegExp(`^${at}(\\.|$)`)),
       );
     });
@@ -336,12 +334,7 @@ describe('every operation of applications', () => {
   );
 
   it('does not find a record of another application or mode', async () => {
-    const live = await createTokens(service.sql).issue({
-      application: one.application,
-      mode: 'live',
-      name: 'live',
-      scopes: tokenScopes,
-    });
+    const live = await one.issue('live');
     const ofRecords = forApplications.filter(([, described]) => idNameOf(described) in idsOf(one));
     expect(ofRecords).toHaveLength(13);
     for (const [name, described] of ofRecords)

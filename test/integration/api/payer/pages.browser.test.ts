@@ -1,11 +1,9 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import { useBrowser } from '../../../support/runner/use-browser.ts';
 import { forFile } from '../../../support/for-file.ts';
-import { createJourney } from '../../../support/service/journey.ts';
+import { listenForTest } from '../../../support/servers/listen.ts';
 import { useService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
 
@@ -22,13 +20,7 @@ const startGateway = async () => {
       res.end('<!doctype html><title>Gateway</title><h1>Pay here</h1>');
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  const port = await listenForTest(server);
   return { url: `http://127.0.0.1:${port}/pay`, received };
 };
 
@@ -36,8 +28,7 @@ it.each([
   ['by itself', true],
   ['by its button, without JavaScript', false],
 ])('the form for a gateway that needs POST is submitted %s', async (_, javaScriptEnabled) => {
-  const { token } = await service.anApplication();
-  const journey = createJourney(service, token);
+  const { journey } = await service.anApplication();
   const gateway = await startGateway();
   const id = await journey.create();
   await until('the payment is opened', async () => (await journey.checkout(id)).status === 302);

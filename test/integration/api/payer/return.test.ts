@@ -39,17 +39,4 @@ describe('a return from the gateway', () => {
       expect(answer.headers.get('refresh')).toBe('1');
     },
   );
-
-  it('replaces the parameters of the callback URL that have our names', async () => {
-    const id = await journey.create();
-    await service.sql`
-      update payments set callback_url = 'http://127.0.0.1:9/return?status=paid&payment_id=x'
-      where id = ${id}`;
-    await journey.checkout(id);
-    await journey.choose(id, 'cancel');
-    const { headers } = await journey.comeBack(id);
-    const { searchParams } = new URL(headers.get('location') ?? '');
-    expect(searchParams.getAll('status')).toEqual(['cancelled']);
-    expect(searchParams.getAll('payment_id')).toEqual([id]);
-  });
 });

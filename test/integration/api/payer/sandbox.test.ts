@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createJourney } from '../../../support/service/journey.ts';
 import { elementTexts, expectPage, expectRedirect } from '../../../support/service/payer-page.ts';
 import { rawRequest } from '../../../support/servers/raw-http.ts';
 import { useService } from '../../../support/service/service.ts';
 import { forFile } from '../../../support/for-file.ts';
 
 const service = await forFile(useService());
-const journey = createJourney(service, (await service.anApplication()).token);
+const { journey } = await service.anApplication();
 
 describe('the sandbox page', () => {
   it('shows the amount, and buttons that work without JavaScript', async () => {
@@ -52,17 +51,6 @@ describe('the sandbox page', () => {
     expectRedirect(again, `${service.url}/api/v1/payments/${id}/return`);
     await journey.comeBack(id);
     expect((await journey.get(id)).json['status']).toBe('paid');
-  });
-
-  it('shows a page after "pay and close", and another one after the payment was paid', async () => {
-    const id = await journey.atGateway();
-    for (const answer of [
-      await journey.choose(id, 'pay_and_close'),
-      await journey.call('GET', `/api/v1/sandbox/${id}`),
-    ]) {
-      expect(answer.status).toBe(200);
-      expectPage(answer);
-    }
   });
 
   it('answers a form that it cannot use with a page and 413, 415, 400 or 422', async () => {

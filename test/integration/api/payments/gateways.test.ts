@@ -2,43 +2,41 @@ import { describe, expect, it } from 'vitest';
 import { createApplications } from '../../../../postgres/applications.ts';
 import { createGateways } from '../../../../postgres/gateways.ts';
 import { forFile } from '../../../support/for-file.ts';
+import { type errorOf, refusalOf } from '../../../support/service/answers.ts';
 import { useService } from '../../../support/service/service.ts';
 
 const service = await forFile(useService());
-const gateways = createGateways(service.sql);
-const slugOf = (name: string) => `${name}-of-several`;
-for (const [name, driver, kind] of [
-  ['zarinpal', 'zarinpal', 'live'],
-  ['zibal', 'zibal', 'live'],
-  ['payping', 'payping', 'live'],
-  ['disabled', 'zibal', 'live'],
-  ['test', 'sandbox', 'sandbox'],
-] as const)
-  await gateways.insert({ slug: slugOf(name), driver, kind, credentials: null });
-await gateways.setEnabled(slugOf('disabled'), false);
 const [zarinpal, zibal, payping, disabled, test] = [
-  slugOf('zarinpal'),
-  slugOf('zibal'),
-  slugOf('payping'),
-  slugOf('disabled'),
-  slugOf('test'),
+  'zarinpal-of-several',
+  'zibal-of-several',
+  'payping-of-several',
+  'disabled-of-several',
+  'test-of-several',
 ];
+for (const [slug, driver, kind] of [
+  [zarinpal, 'zarinpal', 'live'],
+  [zibal, 'zibal', 'live'],
+  [payping, 'payping', 'live'],
+  [disabled, 'zibal', 'live'],
+  [test, 'sandbox', 'sandbox'],
+] as const)
+  await service.addGateway({ slug, driver, kind });
+await createGateways(service.sql).setEnabled(disabled, false);
 
 const { application, journey: shop } = await service.anApplication({ mode: 'live' });
 const create = async (fields: object, { request } = shop, key?: string) => {
   const body = { order_id: 'o-1', amount: 150_000, currency: 'IRR', ...fields };
   const headers = key === undefined ? {} : { 'idempotency-key': key };
   const answer = await request('POST', '/api/v1/payments', body, headers);
-  const error = answer.json['error'] as
-    { code: string; details?: { fields: { path: string; rule: string }[] } } | undefined;
+  const { details } = (answer.json['error'] ?? {}) as Partial<ReturnType<typeof errorOf>>;
   const [row] = await service.sql<{ gateway: string; candidates: string[] | null }[]>`
     select gateway, candidates from payments where id = ${String(answer.json['payment_id'])}`;
   return {
     status: answer.status,
     gateway: answer.json['gateway'],
     stored: row && [row.gateway, row.candidates],
-    code: error?.code,
-    problems: error?.details?.fields.map(({ path, rule }) => `${path}: ${rule}`),
+    code: refusalOf(answer)[1],
+    problems: details?.fields.map(({ path, rule }) => `${path}: ${rule}`),
     text: answer.text,
   };
 };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { fingerprintOf } from '../../../../api/payments/idempotency.ts';
 import { parseJson } from '../../../../contract/json.ts';
-import { createTokens } from '../../../../postgres/tokens.ts';
+import { problemsOf, refusalOf } from '../../../support/service/answers.ts';
 import { createJourney, type Answer } from '../../../support/service/journey.ts';
 import { rawRequest } from '../../../support/servers/raw-http.ts';
 import { useOwnApi } from '../../../support/service/service.ts';
@@ -14,11 +14,12 @@ const service = await forFile(useOwnApi());
 const order = { order_id: 'o-1', amount: 1250, currency: 'EUR' };
 
 const aCaller = async () => {
-  const { application, token } = await service.anApplication();
+  const { application, token, issue } = await service.anApplication();
   const { sql } = service;
   return {
     application,
     token,
+    issue,
     create: createWith(token),
     count: async () => {
       const [row] = await sql<{ payments: number; keys: number }[]>`
@@ -46,8 +47,9 @@ const shiftClock = (hours: number) => {
 };
 const isAboutClock = (line: string) => line.includes('more than a minute apart');
 
+/** The refusal of another request with the same key. */
+const reused = [422, 'IDEMPOTENCY_KEY_REUSED'];
 const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed');
-const codeOf = ({ json }: Answer) => (json['error'] as { code: string }).code;
 
 describe('Idempotency-Key', () => {
   it('tells payers apart, and keeps a fingerprint that only the key makes', async () => {
@@ -65,7 +67,7 @@ describe('Idempotency-Key', () => {
       { ...order, payer: { ...payer, mobile: '09121234568' } },
       { ...order, payer: { ...payer, locale: 'de' } },
     ])
-      expect(codeOf(await create('payer', other))).toBe('IDEMPOTENCY_KEY_REUSED');
+      expect(refusalOf(await create('payer', other))).toEqual(reused);
     const [row] = await service.sql<{ fingerprint: Buffer }[]>`
       select fingerprint from idempotency_keys where application = ${application}`;
     const plain = createHash('sha256').update(JSON.stringify(body)).digest();
@@ -91,18 +93,12 @@ describe('Idempotency-Key', () => {
     });
     expect(answer.status).toBe(422);
     expect(answer.text).not.toMatch(/6037|9121|b\.example|Ada/);
-    expect(answer.json).toMatchObject({
-      error: {
-        details: {
-          fields: [
-            { path: 'payer.mobile', rule: 'invalid_type' },
-            { path: 'payer.email', rule: 'invalid_type' },
-            { path: 'payer.name', rule: 'invalid_type' },
-            { path: 'payer.card', rule: 'unknown_field' },
-          ],
-        },
-      },
-    });
+    expect(problemsOf(answer)).toMatchObject([
+      { path: 'payer.mobile', rule: 'invalid_type' },
+      { path: 'payer.email', rule: 'invalid_type' },
+      { path: 'payer.name', rule: 'invalid_type' },
+      { path: 'payer.card', rule: 'unknown_field' },
+    ]);
   });
 
   it('leaves out of a payer what nobody can use, names the fields, and repeats that', async () => {
@@ -167,8 +163,7 @@ describe('Idempotency-Key', () => {
       written.replace('"x"}', '"x","c":null}'),
       written.replace('"o"', '"o","description":"x"'),
     ]) {
-      const reused = await create('order', other);
-      expect([reused.status, codeOf(reused)], other).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
+      expect(refusalOf(await create('order', other)), other).toEqual(reused);
     }
     expect(await count()).toEqual({ payments: 1, keys: 1 });
   });
@@ -176,11 +171,9 @@ describe('Idempotency-Key', () => {
   it('is scoped to an application and a token mode, not to a token', async () => {
     const one = await aCaller();
     const other = await aCaller();
-    const issue = (mode: 'live' | 'test') =>
-      createTokens(service.sql).issue({ application: one.application, mode, name: 'second' });
     const first = await one.create('scope');
-    const sameMode = await createWith(await issue('test'))('scope');
-    const otherMode = await createWith(await issue('live'))('scope');
+    const sameMode = await createWith(await one.issue('test'))('scope');
+    const otherMode = await createWith(await one.issue('live'))('scope');
     const foreign = await other.create('scope');
     expect(sameMode.text).toBe(first.text);
     const ids = [first, otherMode, foreign].map(({ json }) => json['payment_id']);
@@ -188,7 +181,7 @@ describe('Idempotency-Key', () => {
   });
 
   it.each([-26, 26])(
-    'is stored for as long by a process whose clock is %i hours off, which says so',
+    'is stored for 25 hours also by a process whose clock is %i hours off, which says so',
     async (hours) => {
       const { application, token, count } = await aCaller();
       const { url, process } = await service.anotherApi({ NODE_OPTIONS: shiftClock(hours) });
@@ -208,13 +201,9 @@ describe('Idempotency-Key', () => {
     },
   );
 
-  it('is stored for more than 24 hours, and is free after that', async () => {
+  it('is free after the hours for which it is stored', async () => {
     const { application, create } = await aCaller();
     const first = await create('kept');
-    const [kept] = await service.sql<{ hours: string }[]>`
-      select extract(epoch from expires_at - now()) / 3600 as hours from idempotency_keys
-      where application = ${application}`;
-    expect(Number(kept?.hours)).toBeGreaterThan(24.5);
     await service.sql`
       update idempotency_keys set expires_at = now() where application = ${application}`;
     const second = await create('kept', { ...order, amount: 9 });
@@ -241,8 +230,7 @@ describe('Idempotency-Key', () => {
     await sql`
       update applications set callback_urls = '{https://new.example/}' where slug = ${application}`;
     expect(await create('settings', body)).toMatchObject({ status: 201, text: first.text });
-    const reused = await create('settings', { ...body, amount: 1 });
-    expect([reused.status, codeOf(reused)]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
+    expect(refusalOf(await create('settings', { ...body, amount: 1 }))).toEqual(reused);
     expect(await create('another', body)).toMatchObject({ status: 422 });
   });
 
@@ -260,7 +248,7 @@ describe('Idempotency-Key', () => {
       },
       body: JSON.stringify(order),
     });
-    expect([answer.status, codeOf(answer)]).toEqual([400, 'INVALID_IDEMPOTENCY_KEY']);
+    expect(refusalOf(answer)).toEqual([400, 'INVALID_IDEMPOTENCY_KEY']);
     expect(await count()).toEqual({ payments: 0, keys: 0 });
     const joined = await create(lines.join(', '));
     expect(joined.status, 'one line may contain a comma').toBe(201);
@@ -276,7 +264,7 @@ describe('Idempotency-Key', () => {
   ])('a create with the key %j gets %i', async (key, status) => {
     const { create } = await aCaller();
     const answer = await create(key);
-    expect(answer.status, answer.text).toBe(status);
-    if (status === 400) expect(codeOf(answer)).toBe('INVALID_IDEMPOTENCY_KEY');
+    const code = status === 400 ? 'INVALID_IDEMPOTENCY_KEY' : undefined;
+    expect(refusalOf(answer)).toEqual([status, code]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { newPaymentId } from '../../../../contract/ids.ts';
-import { createTokens } from '../../../../postgres/tokens.ts';
+import { listed, paginationOf, problemsOf, readPages } from '../../../support/service/answers.ts';
 import { createJourney, type Answer } from '../../../support/service/journey.ts';
 import { writePayments, type WrittenPayment } from '../../../support/data/payments.ts';
 import { useService } from '../../../support/service/service.ts';
@@ -8,34 +8,22 @@ import { forFile } from '../../../support/for-file.ts';
 
 const service = await forFile(useService());
 
-interface Pagination {
-  page: number | null;
-  per_page: number;
-  has_more: boolean;
-  next_cursor: string | null;
-}
-const idsOf = ({ json }: Answer) =>
-  (json['data'] as { payment_id: string }[]).map((payment) => payment.payment_id);
-const paginationOf = ({ json }: Answer) => json['pagination'] as Pagination;
-const fieldsOf = ({ json }: Answer) =>
-  (json['error'] as { details: { fields: { path: string }[] } }).details.fields.map(
-    ({ path }) => path,
-  );
+const idsOf = (answer: Answer) => listed(answer, 'payment_id');
+const fieldsOf = (answer: Answer) => problemsOf(answer).map(({ path }) => path);
 
 const march = (time: string) => new Date(`2026-03-${time}Z`);
 
 const aCaller = async () => {
-  const { application, journey } = await service.anApplication();
+  const { application, issue, journey } = await service.anApplication();
   return {
     ...journey,
     application,
+    issue,
     list: (query: Record<string, string | number> | string = {}) => {
       const text =
         typeof query === 'string'
           ? query
-          : new URLSearchParams(
-              Object.entries(query).map(([k, v]): [string, string] => [k, String(v)]),
-            ).toString();
+          : new URLSearchParams(query as Record<string, string>).toString();
       return journey.request('GET', `/api/v1/payments?${text}`);
     },
     /** Writes a payment that no workflow knows. @returns its id */
@@ -70,13 +58,8 @@ describe('GET /api/v1/payments', () => {
     const live = await mine.write('01T00:00:00', { test: false });
     await other.write('01T00:00:00');
     expect(idsOf(await mine.list())).toEqual([id]);
-    const token = await createTokens(service.sql).issue({
-      application: mine.application,
-      mode: 'live',
-      name: 'live',
-    });
-    const listed = await createJourney(service, token).request('GET', '/api/v1/payments');
-    expect(idsOf(listed)).toEqual([live]);
+    const withLive = createJourney(service, await mine.issue('live'));
+    expect(idsOf(await withLive.request('GET', '/api/v1/payments'))).toEqual([live]);
   });
 
   it('filters by order, status and time, alone and combined', async () => {
@@ -124,26 +107,23 @@ describe('GET /api/v1/payments', () => {
     const pages = [];
     for (const page of [1, 2, 3, 4]) pages.push(await list({ per_page: 3, page }));
     expect(pages.flatMap(idsOf)).toEqual(all);
-    expect(pages.map((answer) => paginationOf(answer).has_more)).toEqual([
-      true,
-      true,
-      false,
-      false,
+    expect(pages.map(paginationOf)).toMatchObject([
+      { page: 1, has_more: true },
+      { page: 2, has_more: true },
+      { page: 3, has_more: false },
+      { page: 4, has_more: false },
     ]);
-    expect(pages.map((answer) => paginationOf(answer).page)).toEqual([1, 2, 3, 4]);
 
-    const seen = idsOf(await list({ per_page: 2 }));
-    let next = paginationOf(await list({ per_page: 2 })).next_cursor;
-    while (next !== null) {
+    const byCursor = await readPages(
+      (cursor) => list({ per_page: 2, ...(cursor !== undefined && { cursor }) }),
       // A new payment between two pages must not repeat or hide one.
-      await write('07T00:00:00');
-      const page = await list({ per_page: 2, cursor: next });
+      () => write('07T00:00:00'),
+    );
+    expect(byCursor.flatMap(idsOf)).toEqual(all);
+    for (const page of byCursor.slice(1)) {
       expect(paginationOf(page)).toMatchObject({ page: null, per_page: 2 });
       expect(idsOf(page).length).toBeGreaterThan(0);
-      seen.push(...idsOf(page));
-      next = paginationOf(page).next_cursor;
     }
-    expect(seen).toEqual(all);
     expect(idsOf(await list({ per_page: 100 }))).toHaveLength(10);
   });
 
@@ -249,11 +229,11 @@ describe('GET /api/v1/payments', () => {
     ];
     const shown = async () => {
       const { json } = await request('GET', '/api/v1/payments');
-      const listed = json['data'] as Record<string, unknown>[];
+      const all = json['data'] as Record<string, unknown>[];
       return Promise.all(
         some.map(async (id) => {
           const alone = (await request('GET', `/api/v1/payments/${id}`)).json;
-          expect(listed.find((each) => each['payment_id'] === id)).toEqual(alone);
+          expect(all.find((each) => each['payment_id'] === id)).toEqual(alone);
           return [alone['refundable'], alone['refundable_until']];
         }),
       );

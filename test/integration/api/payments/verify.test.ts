@@ -1,29 +1,20 @@
 import { describe, expect, it } from 'vitest';
+import { answered } from '../../../support/service/journey.ts';
 import { useService } from '../../../support/service/service.ts';
 import { forFile } from '../../../support/for-file.ts';
 
 const service = await forFile(useService());
 
-const aJourney = async () => (await service.anApplication()).journey;
+const { journey } = await service.anApplication();
 
 describe('POST /api/v1/payments/{payment_id}/verify', () => {
-  it('returns the recorded payment if the payer was not sent to the gateway', async () => {
-    const journey = await aJourney();
+  it('returns the payment as pending until the payer has paid, and then as paid, now and later', async () => {
     const id = await journey.create();
-    const answer = await journey.verify(id);
-    expect(answer).toMatchObject({ status: 200, json: { status: 'pending' } });
-    expect(answer.text).toBe((await journey.get(id)).text);
-  });
-
-  it('returns the payment as pending while the payer has not paid', async () => {
-    const journey = await aJourney();
-    const id = await journey.atGateway();
+    const recorded = await journey.verify(id);
+    expect(recorded).toMatchObject({ status: 200, json: { status: 'pending' } });
+    expect(recorded.text).toBe((await journey.get(id)).text);
+    await answered(() => journey.checkout(id));
     expect(await journey.verify(id)).toMatchObject({ status: 200, json: { status: 'pending' } });
-  });
-
-  it('returns paid, now and later, if the payer paid and closed the browser', async () => {
-    const journey = await aJourney();
-    const id = await journey.atGateway();
     await journey.choose(id, 'pay_and_close');
     const paid = await journey.verify(id);
     expect(paid).toMatchObject({ status: 200, json: { status: 'paid', checkout_url: null } });
@@ -34,7 +25,6 @@ describe('POST /api/v1/payments/{payment_id}/verify', () => {
   });
 
   it('returns paid although the workflow of the payment is lost', async () => {
-    const journey = await aJourney();
     const id = await journey.atGateway();
     await journey.choose(id, 'pay_and_close');
     await service.client.workflow.getHandle(id).terminate('a test');
