@@ -6,7 +6,7 @@ type Stoppable = { stop(): unknown } | { drop(): unknown };
 export const forFile = async <T extends Stoppable>(starting: Promise<T>): Promise<T> => {
   const started = await starting;
   afterAll(async () => {
-    await ('stop' in started ? started.stop() : started.drop());
+    await ('drop' in started ? started.drop() : started.stop());
   });
   return started;
 };

@@ -16,10 +16,12 @@ const { sql } = records;
 const dayOf = (n: number) => `2026-11-${String(n).padStart(2, '0')}`;
 
 /** An account in Tehran since November 1, whose days are compared two hours after each. */
-const anAccount = async (
+const anAccount = async <P extends { url: string; stop(): unknown }>(
   { driver, credentials }: { driver: string; credentials: { live?: object } },
-  { url }: { url: string },
+  starting: Promise<P>,
 ) => {
+  const provider = await forFile(starting);
+  const { url } = provider;
   const gateway = `${driver}-${new URL(url).port}`;
   const live = { ...credentials.live, baseUrl: url };
   const { warnings, compare } = await anAccountOf(records, {
@@ -27,6 +29,7 @@ const anAccount = async (
     newAdapter: () => adapterOf(driver, { kind: 'live', credentials: live }),
   });
   return {
+    provider,
     gateway,
     warnings,
     compare: (n: number, later?: number) => compare(dayOf(n), later),
@@ -43,6 +46,7 @@ const anAccount = async (
       ).map(({ kind, day, amount }) => [kind, day, amount]),
   };
 };
+const ofZarinpal = () => anAccount(zarinpalFixture, startZarinpal({ prefix: 'A' }));
 const { get, list, sum, lines } = createPayoutOperations({ sql });
 const found = async (gateway: string, text: string) => {
   const asked = { gateway, test: false, text };
@@ -63,8 +67,7 @@ describe('the payouts of ZarinPal', () => {
   };
 
   it('have the sum alone, are followed, and are movements once they have arrived', async () => {
-    const provider = await forFile(startZarinpal({ prefix: 'A' }));
-    const { gateway, compare, movements } = await anAccount(zarinpalFixture, provider);
+    const { provider, gateway, compare, movements } = await ofZarinpal();
     const one = { ...payout };
     provider.payouts.push(one, { ...payout, id: '1', payable_at: '2026-10-31T23:59:59+03:30' });
     await compare(3);
@@ -86,8 +89,7 @@ describe('the payouts of ZarinPal', () => {
   });
 
   it('are a difference when they contradict what was booked, or come twice with one id', async () => {
-    const provider = await forFile(startZarinpal({ prefix: 'A' }));
-    const { compare, movements, differences } = await anAccount(zarinpalFixture, provider);
+    const { provider, compare, movements, differences } = await ofZarinpal();
     const one = { ...payout, ...arrived };
     provider.payouts.push(one, { ...one });
     await compare(3);
@@ -114,8 +116,7 @@ describe('the payouts of ZarinPal', () => {
   });
 
   it('come back, and late ones are movements of the first open day', async () => {
-    const provider = await forFile(startZarinpal({ prefix: 'A' }));
-    const { compare, movements } = await anAccount(zarinpalFixture, provider);
+    const { provider, compare, movements } = await ofZarinpal();
     for (const n of [1, 2, 3]) await compare(n);
     const one = { ...payout, ...arrived };
     provider.payouts.push(one);
@@ -130,8 +131,7 @@ describe('the payouts of ZarinPal', () => {
   });
 
   it('hold up no day, and are asked for after new days alone', async () => {
-    const provider = await forFile(startZarinpal({ prefix: 'A' }));
-    const { gateway, warnings, compare } = await anAccount(zarinpalFixture, provider);
+    const { provider, gateway, warnings, compare } = await ofZarinpal();
     provider.payouts.push({ ...payout, payable_at: 'yesterday' });
     await compare(1);
     expect(warnings()).toMatchObject([
@@ -148,8 +148,7 @@ describe('the payouts of ZarinPal', () => {
 
 describe('the payouts of Zibal', () => {
   it('lead to the payments, with a sum that explains them', async () => {
-    const provider = await forFile(startZibal());
-    const { gateway, compare, movements } = await anAccount(zibalFixture, provider);
+    const { provider, gateway, compare, movements } = await anAccount(zibalFixture, startZibal());
     const { id, orderId } = await records.created({ test: false });
     await sql`
       update payments set gateway = ${gateway}, gateway_reference = '3000000001' where id = ${id}`;
@@ -182,8 +181,10 @@ describe('the payouts of Zibal', () => {
   });
 
   it('have the parts that are told last, and a part or a sum that has changed is a difference', async () => {
-    const provider = await forFile(startZibal());
-    const { gateway, compare, movements, differences } = await anAccount(zibalFixture, provider);
+    const { provider, gateway, compare, movements, differences } = await anAccount(
+      zibalFixture,
+      startZibal(),
+    );
     const detail = { type: 1, transactionId: '3000000009', transactionOrderId: '' };
     const row = {
       ...{ amount: 1_000, settlementDate: `${dayOf(3)}T09:00:00.000000`, status: 0 },

@@ -181,3 +181,57 @@ describe('a cancel link, a cancel of the application, the deadline and the end o
     },
   );
 });
+
+describe('cancelPayment', () => {
+  it('ends a payment whose payer was not sent, without a question to the gateway', async () => {
+    const { id } = await records.opened();
+    for (const reason of ['Another reason', 'Out of stock'])
+      await records.payments.recordCancelReason(id, reason);
+    const { cancelPayment, calls } = withGateway(records, {});
+    expect(await cancelPayment({ id, by: 'application' })).toEqual({
+      kind: 'ended',
+      status: 'cancelled',
+    });
+    expect(calls()).toEqual([]);
+    const [event] = await records.listEvents(id);
+    expect(JSON.parse(event?.body.toString() ?? '')).toMatchObject({
+      event: 'payment.cancelled',
+      cancelled_by: 'application',
+    });
+    expect(await records.paymentOutcomes.get(id)).toMatchObject({
+      cancellationReason: 'Out of stock',
+      failureCode: null,
+    });
+  });
+
+  it('takes no reason of an application for the cancel of an admin, or for one without a reason', async () => {
+    const { id } = await records.opened();
+    await records.payments.recordCancelReason(id, 'Out of stock');
+    await withGateway(records, {}).cancelPayment({ id, by: 'admin' });
+    const { id: other } = await records.opened();
+    for (const reason of ['Out of stock', null])
+      await records.payments.recordCancelReason(other, reason);
+    await withGateway(records, {}).cancelPayment({ id: other, by: 'application' });
+    for (const each of [id, other])
+      expect(await records.paymentOutcomes.get(each)).toMatchObject({
+        status: 'cancelled',
+        cancellationReason: null,
+      });
+    await records.payments.recordCancelReason(id, 'Too late');
+    const rows = await records.sql`select from payments where cancel_request_reason = 'Too late'`;
+    expect(rows).toHaveLength(0);
+  });
+
+  it('asks the gateway in a retry although no checkout is recorded', async () => {
+    const { id } = await records.opened();
+    const { cancelPayment } = withGateway(
+      records,
+      { verify: async () => confirmed() },
+      { isRetry: () => true },
+    );
+    expect(await cancelPayment({ id, by: 'application' })).toEqual({
+      kind: 'ended',
+      status: 'paid',
+    });
+  });
+});

@@ -10,7 +10,6 @@ import { createDeliveries, type Deliveries } from '../../../postgres/deliveries.
 import { createSecretBox, type KeyRing } from '../../../postgres/secret-box.ts';
 import { createWebhookSecrets } from '../../../postgres/webhook-secrets.ts';
 import { startRawServer } from '../../support/servers/raw-server.ts';
-import { acceptedAttempt } from '../../support/data/receivers.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 
@@ -200,30 +199,6 @@ describe('deliverWebhook', () => {
     expect((await ledgerOf(id)).map((row) => row['error_class'])).toEqual(
       begins ? ['connect'] : [],
     );
-  });
-
-  it('does not send an attempt that an earlier try completes at the same moment', async () => {
-    await using server = await accepting();
-    const { id } = await records.ended('paid');
-    const all = createDeliveries(records.sql);
-    const at = new Date();
-    const earlier = { number: 1, round: 1, scheduledAt: at, startedAt: at };
-    const deliveries = {
-      ...all,
-      // The earlier try completes after this one has read the ledger and before it writes.
-      async beginAttempt(...args: Parameters<typeof all.beginAttempt>) {
-        await all.beginAttempt(eventId(id), earlier);
-        const consequence = { status: 'delivered' } as const;
-        const completed = { result: acceptedAttempt, consequence, completedAt: at };
-        await all.completeAttempt(eventId(id), 1, completed);
-        return all.beginAttempt(...args);
-      },
-    };
-    const again = await deliver({ webhookUrl: server.url, deliveries }, { id });
-    expect(again.result).toMatchObject({ type: 'WebhookAttemptFailed', nextRetryDelay: 1_000 });
-    expect(server.requests).toEqual([]);
-    const last = await deliver({ webhookUrl: server.url }, { id });
-    expect([last.result, server.requests]).toEqual(['delivered', []]);
   });
 
   it('keeps the result of an earlier try that completes the attempt during the POST', async () => {

@@ -120,21 +120,6 @@ describe('the gateways that may open a payment', () => {
     expect(alerts()).toEqual(['merchant_configuration']);
   });
 
-  it.each([
-    ['the first', silence, refuses],
-    ['the last', refuses, silence],
-  ])('do not end it while %s was silent, and are asked again', async (_, first, second) => {
-    const [one = '', two = ''] = await someGateways(2);
-    const id = await aPaymentFor([one, two]);
-    const scripts: Scripts = { [one]: first, [two]: second };
-    const { open, asked } = aWorker(scripts);
-    await expect(open(id)).rejects.toMatchObject({ type: 'GatewayUnavailable' });
-    expect(await paymentOutcomes.get(id)).toMatchObject({ status: 'pending', reference: null });
-    scripts[one] = opens;
-    expect(await open(id)).toEqual({ stage: 'open' });
-    expect(asked()).toEqual([one, two, one]);
-  });
-
   it('go on to the next one at once where all slots of one are in use', async () => {
     const [one = '', two = ''] = await someGateways(2);
     const gatewayBulkhead = createBulkhead({ perOwner: 1 });

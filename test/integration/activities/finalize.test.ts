@@ -137,4 +137,9 @@ it('alerts admins also if the first try broke off right after the end', async ()
     expect(await actionsOf(id)).toContain('payment.duplicate');
     expect(await actionsOf(id)).toContain('payment.duplicate_tracking_code');
   }
+  // A later round of the delivery is no reason to alert again.
+  await records.sql`update deliveries set round = 2 where payment_id = ${id}`;
+  const { openPayment, alerts } = verifying();
+  await openPayment({ id, afterDeadline: true });
+  expect(alerts()).toEqual([]);
 });

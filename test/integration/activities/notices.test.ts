@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createNoticeActivities } from '../../../activities/notices.ts';
@@ -11,6 +10,7 @@ import { createRegistry, createWorkerMetrics } from '../../../telemetry/metrics.
 import { countNotices } from '../../../worker/instrumented.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
+import { listenForTest } from '../../support/servers/listen.ts';
 import { selfSigned } from '../../support/servers/self-signed.ts';
 import { startMailServer } from '../../support/servers/mail-server.ts';
 import { readableLogger } from '../../support/service/scripted-gateway.ts';
@@ -54,12 +54,7 @@ const aRawServer = async (behave: (socket: Socket) => void) => {
     socket.on('error', () => {});
     behave(socket);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo; // It listens on a TCP port.
+  const port = await listenForTest(server);
   const from = 'payments@pay.example';
   return { port, mailer: createMailer({ host: '127.0.0.1', port, from }) };
 };
@@ -228,6 +223,7 @@ describe('a mail server in trouble', () => {
   });
 
   it('that is a black hole costs a try', async () => {
+    // The mailer waits 5 s for the first line of a server, by a timer of its library.
     const { port } = await aRawServer(() => {});
     await aNotice();
     const { counted, text } = await round(mailerOf({ port }));

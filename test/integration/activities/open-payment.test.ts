@@ -166,18 +166,6 @@ describe('openPayment', () => {
     expect(calls()).toEqual([]);
   });
 
-  it('alerts of a duplicate in the first round of a payment, and in no later one', async () => {
-    await records.ended('paid', { orderId: 'paid-twice' });
-    const { id } = await records.ended('paid', { orderId: 'paid-twice' });
-    const { openPayment, alerts } = opening();
-    await openPayment({ id, afterDeadline: true });
-    const expected = ['duplicate_payment', 'duplicate_tracking_code'];
-    expect(alerts()).toEqual(expected);
-    await records.sql`update deliveries set round = 2 where payment_id = ${id}`;
-    await openPayment({ id, afterDeadline: true });
-    expect(alerts()).toEqual(expected);
-  });
-
   const ends = async (payment: Payment) => {
     const { ended, event } = withOutcome(payment, 'expired');
     await records.paymentOutcomes.finalize(ended, event, noAnswer);

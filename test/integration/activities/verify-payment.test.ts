@@ -23,8 +23,9 @@ const eventOfPayment = async ({ id }: Payment): Promise<Record<string, unknown> 
   expect(more).toEqual([]);
   return event && JSON.parse(event.body.toString());
 };
+/** It can close payments, and is never asked to: a verification without a cancel closes none. */
 const gatewayThatAnswers = (...answers: (GatewayStatus | typeof silence)[]) =>
-  withGateway(records, { verify: inTurn<GatewayStatus>(...answers) });
+  withGateway(records, { verify: inTurn<GatewayStatus>(...answers), expire: inTurn<boolean>() });
 /** Verifies a payment whose gateway gives this answer. */
 const verifyOnce = async (answer: GatewayStatus | typeof silence, returned = false) => {
   const payment = await records.sent();
@@ -154,9 +155,10 @@ describe('verifyPayment', () => {
     { answer: silence, returned: false, kind: 'unknown', status: 'pending' },
     { answer: silence, returned: true, kind: 'unknown', status: 'processing' },
   ] as const)(
-    'leaves it $status without an event if the gateway answers $kind (returned: $returned)',
+    'leaves it $status and open at the gateway, without an event, if that answers $kind (returned: $returned)',
     async ({ answer, returned, kind, status }) => {
-      const { payment, kind: result } = await verifyOnce(answer, returned);
+      const { payment, kind: result, calls } = await verifyOnce(answer, returned);
+      expect(calls()).toEqual(['verify']);
       expect(result).toEqual({ kind });
       expect(await statusOf(payment)).toBe(status);
       expect(await eventOfPayment(payment)).toBeUndefined();
@@ -181,12 +183,14 @@ describe('verifyPayment', () => {
   });
 
   it.each(terminalStatuses)(
-    'answers from the record without a call if the payment is %s',
+    'answers from the record without a call if the payment is %s, as expirePayment does',
     async (status) => {
       const { id } = await records.ended(status);
       const before = await records.snapshot(id);
-      const { verifyPayment, calls } = gatewayThatAnswers();
-      expect(await verifyPayment({ id, returned: true })).toEqual({ kind: 'ended', status });
+      const { verifyPayment, expirePayment, calls } = gatewayThatAnswers();
+      const ended = { kind: 'ended', status };
+      expect(await verifyPayment({ id, returned: true })).toEqual(ended);
+      expect(await expirePayment({ id, grace: true, unreachable: false })).toEqual(ended);
       expect(calls()).toEqual([]);
       expect(await records.snapshot(id)).toEqual(before);
     },
@@ -223,35 +227,31 @@ describe('verifyPayment', () => {
     });
   });
 
-  it('starts a search for late money if a retry finds the payment ended: the try before may have captured', async () => {
-    const { id } = await records.ended('expired');
-    const searchedBy = async (isRetry: boolean) => {
-      const { verifyPayment, late } = withGateway(records, {}, { isRetry: () => isRetry });
-      expect(await verifyPayment({ id, returned: false })).toEqual({
-        kind: 'ended',
-        status: 'expired',
-      });
-      return late;
-    };
-    expect([await searchedBy(false), await searchedBy(true)]).toEqual([[], [id]]);
-  });
-
-  it('starts a search for late money of an ended payment if its gateway has reported a change', async () => {
-    const ended = await records.ended('expired');
-    const paid = await records.ended('paid');
-    for (const name of ['verifyPayment', 'expirePayment'] as const) {
-      const { late, ...activities } = withGateway(records, {});
-      for (const { id } of [ended, paid])
-        await activities[name]({
-          id,
-          returned: false,
-          grace: true,
-          unreachable: false,
-          reported: true,
-        });
-      expect(late).toEqual([ended.id]);
-    }
-  });
+  it.each([
+    ['a retry, whose try before may have captured', ['verifyPayment', 'cancelPayment'], true],
+    ['news of its gateway', ['verifyPayment', 'expirePayment'], false],
+  ] as const)(
+    'starts a search for late money of an ended payment after %s',
+    async (_, names, isRetry) => {
+      const [ended, paid] = [await records.ended('expired'), await records.ended('paid')];
+      const request = {
+        returned: false,
+        grace: true,
+        unreachable: false,
+        by: 'application',
+      } as const;
+      for (const name of names) {
+        const searchedBy = async (why: { isRetry: boolean; reported: boolean }) => {
+          const { late, ...activities } = withGateway(records, {}, { isRetry: () => why.isRetry });
+          for (const { id } of [ended, paid])
+            await activities[name]({ ...request, id, reported: why.reported });
+          return late;
+        };
+        expect(await searchedBy({ isRetry: false, reported: false }), name).toEqual([]);
+        expect(await searchedBy({ isRetry, reported: !isRetry }), name).toEqual([ended.id]);
+      }
+    },
+  );
 
   it('fails with a retry delay if its gateway has no free slot', async () => {
     const [slow, other] = await Promise.all([records.sent(), records.sent()]);
@@ -294,15 +294,5 @@ describe('verifyPayment', () => {
     answer(confirmed());
     expect(await verifying).toEqual({ kind: 'ended', status: 'paid' });
     await one.end();
-  });
-
-  it('closes nothing for a plain return', async () => {
-    const { id } = await records.sent();
-    const { verifyPayment, calls } = withGateway(records, {
-      verify: inTurn<GatewayStatus>({ state: 'waiting' }),
-      expire: inTurn<boolean>(true),
-    });
-    await verifyPayment({ id, returned: true });
-    expect(calls()).toEqual(['verify']);
   });
 });

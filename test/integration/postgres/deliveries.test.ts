@@ -133,16 +133,6 @@ describe('an attempt', () => {
     expect(await getRows(id)).toEqual(before);
   });
 
-  it('does not complete the next attempt when it is completed twice', async () => {
-    const { id } = await records.ended('failed');
-    await begin(id, 1);
-    await complete(id, 1, refused, retryAt(7));
-    await begin(id, 2);
-    const before = await getRows(id);
-    await complete(id, 1, accepted, { status: 'delivered' });
-    expect(await getRows(id)).toEqual(before);
-  });
-
   it('does not change the attempts of another payment', async () => {
     const [one, other] = [await records.ended('failed'), await records.ended('failed')];
     for (const { id } of [one, other]) await begin(id, 1);
@@ -182,16 +172,6 @@ describe('an attempt', () => {
     expect(await deliveries.get(eventId(id))).toMatchObject({
       attempts: [{}, { completed: true }],
     });
-  });
-
-  it('does not end the next round when it is completed late', async () => {
-    const { id } = await records.ended('failed');
-    await begin(id, 6);
-    await complete(id, 6, refused, exhausted);
-    await deliveries.replay(eventId(id), replayStart());
-    const before = await getRows(id);
-    await complete(id, 6, refused, exhausted);
-    expect(await getRows(id)).toEqual(before);
   });
 });
 

@@ -131,18 +131,6 @@ describe('the events of a dispute', () => {
   });
 });
 
-it('a look counts no more once somebody has requested another one', async () => {
-  const { payment, held } = await paidPayment();
-  await disputes.requestLook(payment.id);
-  const [claimed] = await disputes.claimLooks(1);
-  await disputes.requestLook(payment.id);
-  const dispute = aDispute({ gatewayReference: `dp_${payment.id}` });
-  expect(claimed && (await disputes.recordLook(claimed, [dispute], new Date()))).toBeUndefined();
-  expect(await held()).toBe(0);
-  const [again] = await disputes.claimLooks(1);
-  expect(again && (await disputes.recordLook(again, [dispute], new Date()))).toEqual([]);
-});
-
 it('a claimed look is due again only later', async () => {
   const { payment } = await paidPayment();
   await disputes.requestLook(payment.id);

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { BookEntry } from '../../../contract/book-entry.ts';
 import { newPaymentId } from '../../../contract/ids.ts';
 import { createAccountComparison } from '../../../postgres/account-comparison.ts';
 import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
-import { createGateways } from '../../../postgres/gateways.ts';
 import { writePayments } from '../../support/data/payments.ts';
-import { startRecords, type Records } from '../../support/data/records.ts';
+import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords();
-});
-afterAll(() => records.drop());
+const { sql, addGateway } = await forFile(startRecords());
 
 const day = '2026-11-20';
 const at = new Date(`${day}T12:00:00Z`);
@@ -44,15 +40,9 @@ it.each([
   ['after its payment', (charge: BookEntry, refund: BookEntry) => [[charge], [refund]]],
   ['again', (charge: BookEntry, refund: BookEntry) => [[refund], [charge], [refund], [charge]]],
 ])('finds the payment that was never paid of a refund that is listed %s', async (name, pagesOf) => {
-  const { sql } = records;
   const gateway = `stripe-${name.replaceAll(' ', '-')}`;
   const account = { gateway, day };
-  await createGateways(sql).insert({
-    slug: gateway,
-    driver: 'stripe',
-    kind: 'live',
-    credentials: '',
-  });
+  await addGateway('stripe', { slug: gateway });
   const id = newPaymentId();
   await writePayments(sql, [{ id, gateway, status: 'expired', test: false }]);
   const { charge, refund } = entriesOf(`pi_${gateway}`, id);

@@ -5,7 +5,7 @@ import { fillConsole } from '../../support/data/fill-console.ts';
 import { forFile } from '../../support/for-file.ts';
 import { dayMs } from '../../../contract/time.ts';
 
-const { sql } = await forFile(aDatabase().then((made) => ({ ...made, stop: made.drop })));
+const { sql } = await forFile(aDatabase());
 await fillConsole(sql);
 const health = createHealthQueries(sql);
 

@@ -1,26 +1,18 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import { aPayment } from '../../support/data/payments.ts';
+import { anIdempotencyRecord, aPayment } from '../../support/data/payments.ts';
 import { startRecords } from '../../support/data/records.ts';
+import { sweeperTasksOn } from '../../support/service/scripted-sweep.ts';
 import { forFile } from '../../support/for-file.ts';
 
 const records = await forFile(startRecords());
 const keys = createIdempotencyKeys(records.sql);
 beforeEach(() => records.beginAgain());
 
-const route = 'POST /api/v1/payments';
-const aRecord = (key: string, keptFor: string) => ({
-  route,
-  key,
-  fingerprint: Buffer.alloc(32, 7),
-  status: 201,
-  location: '/there',
-  body: `the response to ${key}`,
-  keptFor,
-});
+const { route } = anIdempotencyRecord('any');
 const insert = (key: string, keptFor: string) =>
-  records.payments.insert(aPayment(), aRecord(key, keptFor));
+  records.payments.insert(aPayment(), anIdempotencyRecord(key, keptFor));
 
 describe('idempotencyKeys', () => {
   it('deletes expired records in bounded batches', async () => {
@@ -29,6 +21,16 @@ describe('idempotencyKeys', () => {
     expect(await keys.deleteExpired(2)).toBe(2);
     expect(await keys.deleteExpired(2)).toBe(1);
     expect(await keys.deleteExpired(2)).toBe(0);
+    expect(await records.sql`select key from idempotency_keys`).toEqual([{ key: 'fresh' }]);
+  });
+
+  it('the sweeper deletes all expired records and no others, however many there are', async () => {
+    await insert('fresh', '1 hour');
+    await records.sql`
+      insert into idempotency_keys (application, test, route, key, fingerprint, status, location, body, expires_at)
+      select application, test, route, 'key-' || n, '', 201, '', '{}', now() - interval '1 hour'
+      from idempotency_keys, generate_series(1, 10001) n`;
+    expect(await sweeperTasksOn(records, {}).deleteExpiredIdempotencyKeys()).toBe(10_001);
     expect(await records.sql`select key from idempotency_keys`).toEqual([{ key: 'fresh' }]);
   });
 

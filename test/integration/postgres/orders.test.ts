@@ -11,7 +11,7 @@ import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
 import { aDispute, recordDisputes } from '../../support/data/disputes.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
 import { insertRefund } from '../../support/data/insert-refund.ts';
-import { aPayment } from '../../support/data/payments.ts';
+import { anIdempotencyRecord, aPayment } from '../../support/data/payments.ts';
 import { noAnswer, startRecords, withOutcome } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 
@@ -319,16 +319,9 @@ describe('a sandbox payment of a live token', () => {
 
 describe('the create of a payment', () => {
   const insert = (payment: Payment, key: string | null = null) =>
-    records.payments.insert(
-      payment,
-      key === null
-        ? null
-        : {
-            ...{ route: 'POST', key, fingerprint: Buffer.alloc(32), status: 201, location: '/' },
-            ...{ body: key, keptFor: '1 hour' },
-          },
-      { isPaidOnce: true },
-    );
+    records.payments.insert(payment, key === null ? null : anIdempotencyRecord(key), {
+      isPaidOnce: true,
+    });
 
   it('of a paid order writes nothing, and takes no key', async () => {
     const [one] = await twoOfAnOrder();

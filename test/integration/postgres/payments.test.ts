@@ -2,32 +2,20 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Payment } from '../../../contract/payment.ts';
 import { type TerminalStatus, terminalStatuses } from '../../../contract/status.ts';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
-import type { IdempotencyRecord } from '../../../postgres/payments.ts';
-import { aPayment } from '../../support/data/payments.ts';
+import { anIdempotencyRecord, aPayment } from '../../support/data/payments.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 
 const records = await forFile(startRecords());
 
 const owner = { application: 'shop', test: true };
-const route = 'POST /api/v1/payments';
-const aRecord = (key: string, keptFor = '24 hours'): IdempotencyRecord => ({
-  route,
-  key,
-  fingerprint: Buffer.alloc(32, key),
-  status: 201,
-  location: '/there',
-  body: `the response to ${key}`,
-  keptFor,
-});
-
 const exists = async ({ id }: Payment): Promise<boolean> =>
   (await records.payments.getForPayer(id)) !== undefined;
 
 describe('payments.insert', () => {
   it('writes the payment, the idempotency record and the outbox entry in one statement', async () => {
     const payment = aPayment({ metadata: '{"b": 1.0, "a": "é"}', description: 'Tea' });
-    expect(await records.payments.insert(payment, aRecord('one'))).toMatchObject({
+    expect(await records.payments.insert(payment, anIdempotencyRecord('one'))).toMatchObject({
       isInserted: true,
     });
     // Equal xmin means one transaction, equal cmin one command in it.
@@ -49,7 +37,7 @@ describe('payments.insert', () => {
 
   it('writes nothing when Postgres rejects the payment', async () => {
     const refused = aPayment({ gateway: 'nowhere' });
-    await expect(records.payments.insert(refused, aRecord('refused'))).rejects.toThrow(
+    await expect(records.payments.insert(refused, anIdempotencyRecord('refused'))).rejects.toThrow(
       'foreign key',
     );
     expect(await records.sql`select from idempotency_keys where key = 'refused'`).toEqual([]);
@@ -57,10 +45,10 @@ describe('payments.insert', () => {
 
   it('reuses an expired key once', async () => {
     const old = aPayment();
-    await records.payments.insert(old, aRecord('expired', '0'));
+    await records.payments.insert(old, anIdempotencyRecord('expired', '0'));
     const candidates = Array.from({ length: 20 }, () => aPayment());
     const results = await Promise.all(
-      candidates.map((payment) => records.payments.insert(payment, aRecord('expired'))),
+      candidates.map((payment) => records.payments.insert(payment, anIdempotencyRecord('expired'))),
     );
     const written = await Promise.all(candidates.map(exists));
     expect(written).toEqual(results.map(({ isInserted }) => isInserted));

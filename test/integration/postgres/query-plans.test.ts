@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createApplications } from '../../../postgres/applications.ts';
-import type { Sql } from '../../../postgres/driver/sql.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { createGateways, sandboxAccount } from '../../../postgres/gateways.ts';
 import { createEvents } from '../../../postgres/events.ts';
@@ -17,41 +16,37 @@ import { projectFiles, readProjectFile } from '../../support/checks/project-file
 import { fill, fillForAdmins } from '../../support/data/fill-tables.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
 import { everyEvent } from '../../support/data/filters.ts';
+import { forFile } from '../../support/for-file.ts';
 import { until } from '../../support/until.ts';
 
 const application = 'big';
 /** With 30,000, reading a whole table is cheapest for eight queries that use an index in production. */
 const count = 100_000;
 
-let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
-/** Its queries are explained in the server's log. */
-let sql: Sql;
-beforeAll(async () => {
-  postgres = await startOwnPostgres({
+const postgres = await forFile(
+  startOwnPostgres({
     session_preload_libraries: 'auto_explain',
     'auto_explain.log_analyze': 'on',
     'auto_explain.log_buffers': 'on',
     log_line_prefix: '%a: ',
-  });
-  await createGateways(postgres.sql).insert(sandboxAccount);
-  await createApplications(postgres.sql).insert({
-    slug: application,
-    defaultGateway: 'sandbox',
-    callbackUrls: ['http://127.0.0.1:9/return'],
-    webhookUrl: null,
-    disputeEvents: true,
-  });
-  await fill(postgres.sql, { application, count });
-  await fillForAdmins(postgres.sql);
-  // Only then the unopened payments are read.
-  await createGateways(postgres.sql).beginSilence('sandbox');
-  await postgres.sql`alter database payments set auto_explain.log_min_duration = 0`;
-  sql = connect(postgres.url, { name: 'explained', max: 1 });
+  }),
+);
+await createGateways(postgres.sql).insert(sandboxAccount);
+await createApplications(postgres.sql).insert({
+  slug: application,
+  defaultGateway: 'sandbox',
+  callbackUrls: ['http://127.0.0.1:9/return'],
+  webhookUrl: null,
+  disputeEvents: true,
 });
-afterAll(async () => {
-  await sql?.end({ timeout: 1 });
-  await postgres?.drop();
-});
+await fill(postgres.sql, { application, count });
+await fillForAdmins(postgres.sql);
+// Only then the unopened payments are read.
+await createGateways(postgres.sql).beginSilence('sandbox');
+await postgres.sql`alter database payments set auto_explain.log_min_duration = 0`;
+/** Its queries are explained in the server's log. */
+const sql = connect(postgres.url, { name: 'explained', max: 1 });
+afterAll(() => sql.end({ timeout: 1 }));
 
 type Work = () => Promise<unknown>;
 

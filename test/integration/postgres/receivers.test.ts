@@ -3,7 +3,7 @@ import { limits } from '../../../contract/limits.ts';
 import { minuteMs } from '../../../contract/time.ts';
 import { calmMinutes, createReceivers } from '../../../postgres/receivers.ts';
 import { createRetention } from '../../../postgres/retention.ts';
-import { manyPayments, writePayments } from '../../support/data/payments.ts';
+import { manyPayments, writeDeliveries } from '../../support/data/payments.ts';
 import { aReceiver } from '../../support/data/receivers.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
@@ -188,16 +188,10 @@ describe('the health of a receiver', () => {
   it('counts to a thousand', async () => {
     const payments = manyPayments(limits.receiverEvents + 1, (n) => ({
       id: `PAY_R${n}`,
-      status: 'paid',
+      test: false,
     }));
-    await writePayments(records.sql, payments);
-    await records.sql`
-      insert into events (id, subject, payment_id, application, test, kind, body, created_at)
-      select gen_random_uuid(), id, id, application, false, 'payment.paid', '', now() from payments`;
-    await records.sql`
-      insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at, recorded_at, status,
-        next_attempt_at)
-      select id, payment_id, application, test, 'o', kind, now(), now(), 'pending', now() from events`;
+    const pending = { status: 'pending', next_attempt_at: new Date() };
+    await writeDeliveries(records.sql, payments, () => pending);
     expect(await health()).toMatchObject({ waiting: limits.receiverEvents, exhausted: 0 });
     await records.sql`
       update deliveries set status = 'exhausted', next_attempt_at = null, failing_at = now()`;

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
-import { terminalStatuses, type TerminalStatus } from '../../../contract/status.ts';
+import type { Payment } from '../../../contract/payment.ts';
+import { terminalStatuses } from '../../../contract/status.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import { createSweeperQueries } from '../../../postgres/sweeper.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
@@ -13,6 +14,14 @@ beforeEach(() => records.beginAgain());
 
 const claimForInquiry = async (limit = 100) =>
   (await queries.claimForInquiry('sandbox', limit)).map(({ id }) => id);
+
+/** An open payment whose deadline was so long ago. */
+const overduePayment = async (minutes: number) => {
+  const { id } = await records.created({ orderId: 'lost' });
+  await records.sql`
+    update payments set expires_at = now() - ${`${minutes} minutes`}::interval where id = ${id}`;
+  return id;
+};
 
 /** A payment whose payer was sent to the gateway, with an unanswered inquiry; both so long ago. */
 const atGateway = async ({ sent, inquired }: { sent: string; inquired?: string }) => {
@@ -48,21 +57,6 @@ describe('a payment whose payer was sent to the gateway', () => {
     expect(await claimForInquiry()).toEqual([id]);
   });
 
-  it('is uncertain once the payer has returned or the gateway gave no answer', async () => {
-    const ids: string[] = [];
-    for (const how of [{}, { answer: 'unknown' } as const, { becomesProcessing: true }]) {
-      const id = await atGateway({ sent: '3 minutes' });
-      await records.inquired(id, { ...how, now: new Date(Date.now() - 150_000) });
-      ids.push(id);
-    }
-    const claimed = await queries.claimForInquiry('sandbox', 9);
-    const find = (id: string) => claimed.find((one) => one.id === id);
-    expect(ids.map((id) => find(id)?.uncertain)).toEqual([false, true, true]);
-    expect(find(ids[0]!)?.reference).toBe(`REF_${ids[0]}`);
-    await records.inquired(ids[1]!, { now: new Date(0) });
-    expect(await queries.claimForInquiry('sandbox', 9)).toMatchObject([{ uncertain: false }]);
-  });
-
   it('is not claimed after its deadline or its end', async () => {
     const late = await atGateway({ sent: '3 minutes' });
     await records.sql`update payments set expires_at = now() where id = ${late}`;
@@ -90,64 +84,31 @@ describe('a payment whose payer was sent to the gateway', () => {
     expect((await claimForInquiry(2)).sort()).toEqual([four!, six!].sort());
     expect(await claimForInquiry(2)).toEqual([three]);
   });
-
-  it('is claimed by one of two sweeps, which do not block each other', async () => {
-    const [first, second] = [
-      await atGateway({ sent: '9 minutes' }),
-      await atGateway({ sent: '8 minutes' }),
-    ];
-    const other = await holdLock(records.sql, async (tx) => {
-      expect(await createSweeperQueries(tx).claimForInquiry('sandbox', 1)).toMatchObject([
-        { id: first },
-      ]);
-    });
-    expect(await claimForInquiry()).toEqual([second]);
-    await other.commit();
-    expect(await claimForInquiry()).toEqual([]);
-  });
 });
 
-describe('listEndedUnpaid', () => {
-  it('lists payments that ended unpaid and have no late payment yet', async () => {
-    const reference = ({ id }: { id: string }) => `REF_${id}`;
-    const ended = await records.ended('expired');
-    const others = [
-      await records.ended('paid'),
-      await records.sent(),
-      await records.ended('failed'),
-    ];
-    const references = [ended, others[0]!, others[1]!].map(reference);
-    const late = () => queries.listEndedUnpaid('sandbox', references);
-    expect(await late()).toEqual([{ id: ended.id }]);
-    expect(await queries.listEndedUnpaid('other', references)).toEqual([]);
-    const found = { result: null, facts: {}, now: new Date() };
-    await createLatePayments(records.sql).record(ended.id, found);
-    expect(await late()).toEqual([]);
-  });
-
-  it('lists every unpaid outcome', async () => {
-    const ended = new Map<TerminalStatus, string>();
-    for (const status of terminalStatuses) ended.set(status, (await records.ended(status)).id);
-    const references = [...ended.values()].map((id) => `REF_${id}`);
-    const late = await queries.listEndedUnpaid('sandbox', references);
-    ended.delete('paid');
-    expect(late.map(({ id }) => id).toSorted()).toEqual([...ended.values()].toSorted());
-  });
+it('listEndedUnpaid lists payments that ended unpaid and have no late payment yet', async () => {
+  const ended: Payment[] = [];
+  for (const status of terminalStatuses) ended.push(await records.ended(status));
+  const references = [...ended, await records.sent()].map(({ id }) => `REF_${id}`);
+  const unpaid = ended.flatMap(({ id, status }) => (status === 'paid' ? [] : [id]));
+  const list = async (gateway: string) =>
+    (await queries.listEndedUnpaid(gateway, references)).map(({ id }) => id).toSorted();
+  expect(await list('sandbox')).toEqual(unpaid.toSorted());
+  expect(await list('other')).toEqual([]);
+  const found = { result: null, facts: {}, now: new Date() };
+  for (const id of unpaid) await createLatePayments(records.sql).record(id, found);
+  expect(await list('sandbox')).toEqual([]);
 });
 
 describe('a payment that should have ended', () => {
-  const overdue = async (minutes: number) => {
-    const { id } = await records.created({ orderId: 'lost' });
-    await records.sql`
-      update payments set expires_at = now() - ${`${minutes} minutes`}::interval where id = ${id}`;
-    return id;
-  };
-  const claim = async (limit = 100) =>
-    (await queries.claimStalledPayments(limit)).map(({ id }) => id);
+  const claim = async () => (await queries.claimStalledPayments(100)).map(({ id }) => id);
 
-  it('is claimed from 20 minutes after its deadline on, with the input of its workflow', async () => {
-    await overdue(19);
-    const id = await overdue(21);
+  it('is claimed from 20 minutes after its deadline on, and not after its end, with the input of its workflow', async () => {
+    await overduePayment(19);
+    const id = await overduePayment(21);
+    const { id: ended } = await records.ended('expired');
+    await records.sql`
+      update payments set expires_at = now() - interval '1 day' where id = ${ended}`;
     const [claimed, ...more] = await queries.claimStalledPayments(100);
     expect(more).toEqual([]);
     expect(claimed).toEqual({
@@ -162,7 +123,7 @@ describe('a payment that should have ended', () => {
   });
 
   it('is claimed again only after 20 minutes', async () => {
-    const id = await overdue(21);
+    const id = await overduePayment(21);
     expect(await claim()).toEqual([id]);
     expect(await claim()).toEqual([]);
     const lastHealed = (ago: string) =>
@@ -171,16 +132,6 @@ describe('a payment that should have ended', () => {
     expect(await claim()).toEqual([]);
     await lastHealed('21 minutes');
     expect(await claim()).toEqual([id]);
-  });
-
-  it('is claimed after those that were never claimed', async () => {
-    const [healed, longer] = [await overdue(50), await overdue(60)];
-    await records.sql`
-      update payments set healed_at = now() - case id when ${healed} then interval '30 minutes'
-        else interval '21 minutes' end`;
-    const lost = await overdue(21);
-    const inTurn = [await claim(1), await claim(1), await claim(1)];
-    expect(inTurn).toEqual([[lost], [healed], [longer]]);
   });
 
   it.each([
@@ -192,32 +143,18 @@ describe('a payment that should have ended', () => {
   ])(
     '$expired ago, with an inquiry $inquired ago: stalled is $stalled',
     async ({ expired, inquired, stalled }) => {
-      const id = await overdue(0);
+      const id = await overduePayment(0);
       await records.sql`
         update payments set expires_at = now() - ${expired}::interval,
           inquired_at = now() - ${inquired}::interval where id = ${id}`;
       expect(await claim()).toEqual(stalled ? [id] : []);
     },
   );
-
-  it('is claimed oldest first, by one of two sweeps, and not after its end', async () => {
-    const { id: ended } = await records.ended('expired');
-    await records.sql`
-      update payments set expires_at = now() - interval '1 day' where id = ${ended}`;
-    const [old, older] = [await overdue(30), await overdue(40)];
-    const other = await holdLock(records.sql, async (tx) => {
-      expect(await createSweeperQueries(tx).claimStalledPayments(1)).toMatchObject([{ id: older }]);
-    });
-    expect(await claim()).toEqual([old]);
-    await other.commit();
-    expect(await claim()).toEqual([]);
-  });
 });
 
 describe('an overdue delivery', () => {
-  const overdue = (minutes: number) => records.deliveryOverdue(minutes);
-  const claim = async (limit = 100) =>
-    (await queries.claimOverdueDeliveries(limit)).map(({ id }) => id);
+  const { deliveryOverdue: overdue } = records;
+  const claim = async () => (await queries.claimOverdueDeliveries(100)).map(({ id }) => id);
 
   it('is claimed once it is 5 minutes overdue, and again only after 5 minutes', async () => {
     await overdue(4);
@@ -238,21 +175,11 @@ describe('an overdue delivery', () => {
 
   it('is counted once it is 2 minutes overdue, up to the limit', async () => {
     const before = await queries.countOverdueDeliveries(1_000);
-    await overdue(1);
+    await overdue(1.8);
     expect(await queries.countOverdueDeliveries(1_000)).toBe(before);
-    for (const minutes of [3, 4]) await overdue(minutes);
+    for (const minutes of [2.1, 4]) await overdue(minutes);
     expect(await queries.countOverdueDeliveries(1_000)).toBe(before + 2);
     expect(await queries.countOverdueDeliveries(1)).toBe(1);
-  });
-
-  it('is claimed after those that were never claimed', async () => {
-    const [healed, longer] = [await overdue(50), await overdue(60)];
-    await records.sql`
-      update deliveries set healed_at = now() - case payment_id when ${healed}
-        then interval '30 minutes' else interval '6 minutes' end`;
-    const lost = await overdue(7);
-    const inTurn = [await claim(1), await claim(1), await claim(1)];
-    expect(inTurn).toEqual([[lost], [healed], [longer]]);
   });
 
   it('is not claimed when it is delivered, exhausted or none', async () => {
@@ -263,19 +190,60 @@ describe('an overdue delivery', () => {
     }
     expect(await claim()).toEqual([]);
   });
-
-  it('is claimed by one of two sweeps, which do not block each other', async () => {
-    const [first, second] = [await overdue(9), await overdue(8)];
-    const other = await holdLock(records.sql, async (tx) => {
-      expect(await createSweeperQueries(tx).claimOverdueDeliveries(1)).toMatchObject([
-        { id: first },
-      ]);
-    });
-    expect(await claim()).toEqual([second]);
-    await other.commit();
-    expect(await claim()).toEqual([]);
-  });
 });
+
+type Queries = ReturnType<typeof createSweeperQueries>;
+/** What sweeps claim: how one becomes due, and the statement that claims the first of them. */
+const claims: Record<
+  string,
+  {
+    due: (minutes: number) => Promise<string>;
+    claim: (from: Queries, limit: number) => Promise<{ id: string }[]>;
+    healed?: (id: string, minutes: number) => Promise<unknown>;
+  }
+> = {
+  'a payment whose payer was sent to the gateway': {
+    due: (minutes) => atGateway({ sent: `${minutes} minutes` }),
+    claim: (from, limit) => from.claimForInquiry('sandbox', limit),
+  },
+  'a payment that should have ended': {
+    due: overduePayment,
+    claim: (from, limit) => from.claimStalledPayments(limit),
+    healed: (id, minutes) => records.sql`
+      update payments set healed_at = now() - make_interval(mins => ${minutes}) where id = ${id}`,
+  },
+  'an overdue delivery': {
+    due: records.deliveryOverdue,
+    claim: (from, limit) => from.claimOverdueDeliveries(limit),
+    healed: (id, minutes) => records.sql`
+      update deliveries set healed_at = now() - make_interval(mins => ${minutes}) where payment_id = ${id}`,
+  },
+};
+
+it.each(Object.entries(claims))(
+  '%s is claimed by one of two sweeps, the oldest first, and they do not block each other',
+  async (_, { due, claim }) => {
+    const [first, second] = [await due(40), await due(30)];
+    const other = await holdLock(records.sql, async (tx) => {
+      expect(await claim(createSweeperQueries(tx), 1)).toMatchObject([{ id: first }]);
+    });
+    expect(await claim(queries, 100)).toMatchObject([{ id: second }]);
+    await other.commit();
+    expect(await claim(queries, 100)).toEqual([]);
+  },
+);
+
+it.each(Object.entries(claims).filter(([, { healed }]) => healed))(
+  '%s is claimed after those that were never claimed',
+  async (_, { due, claim, healed }) => {
+    const [longAgo, later] = [await due(50), await due(60)];
+    await healed?.(longAgo, 30);
+    await healed?.(later, 21);
+    const lost = await due(21);
+    for (const id of [lost, longAgo, later])
+      expect(await claim(queries, 1)).toMatchObject([{ id }]);
+  },
+);
 
 it('a batch is bounded under every query plan', async () => {
   for (let count = 0; count < 20; count += 1) {

@@ -19,7 +19,7 @@ const postgres = await forFile(
     max_connections: '40',
   }).then((server) => ({
     ...server,
-    stop: async () => {
+    drop: async () => {
       await server.drop();
       rmSync(archiveWorks, { force: true });
     },

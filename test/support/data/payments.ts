@@ -3,6 +3,7 @@ import { createEvent } from '../../../contract/event.ts';
 import { blankPayment, type Payment } from '../../../contract/payment-fields.ts';
 import { minuteMs } from '../../../contract/time.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
+import type { IdempotencyRecord } from '../../../postgres/payments.ts';
 
 /** A pending payment of `shop` that is created now, with a deadline in half an hour. */
 export const aPayment = (fields: Partial<Payment> = {}): Payment => {
@@ -88,6 +89,17 @@ export const writeDeliveries = async (
   });
   await sql`insert into deliveries ${sql(deliveries)}`;
 };
+
+/** What a create with this key stores. */
+export const anIdempotencyRecord = (key: string, keptFor = '24 hours'): IdempotencyRecord => ({
+  route: 'POST /api/v1/payments',
+  key,
+  fingerprint: Buffer.alloc(32, key),
+  status: 201,
+  location: '/there',
+  body: `the response to ${key}`,
+  keptFor,
+});
 
 /** As many as wanted, each with fields of its own. `n` counts from 1. */
 export const manyPayments = (

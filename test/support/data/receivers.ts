@@ -5,7 +5,7 @@ import { minuteMs } from '../../../contract/time.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import type { Records } from './records.ts';
 
-export const acceptedAttempt: AttemptResult = {
+const acceptedAttempt: AttemptResult = {
   durationMs: 5,
   responseStatus: 204,
   errorClass: null,

@@ -27,6 +27,9 @@ const dueForInquiry = async (count: number): Promise<string[]> => {
   return ids;
 };
 
+const temporalIsAway = () => Promise.reject(new Error('Temporal is away'));
+const fault = () => Promise.reject(new Error('our fault'));
+
 describe('inquireAtGateway', () => {
   it('rechecks each payment that its gateway has news of, and changes nothing itself', async () => {
     const ids = await dueForInquiry(4);
@@ -69,41 +72,34 @@ describe('inquireAtGateway', () => {
   });
 
   it('inquires again half a minute after an inquiry or a verification without an answer', async () => {
-    const [silent, answered, returned] = await dueForInquiry(3);
+    const [silent, answered, returned, rechecked] = await dueForInquiry(4);
     await records.sql`
       update payments set checkout_at = now() - interval '40 minutes',
         expires_at = now() + interval '1 hour'`;
     await records.inquired(returned!, { answer: 'unknown' });
-    const { inquireAtGateway } = tasksWith({
-      inquire: async ({ id }) => (id === silent ? silence() : { state: 'waiting' }),
-    });
-    expect(await inquireAtGateway({ gateway: 'sandbox' })).toBe(2);
+    const { inquireAtGateway } = tasksWith(
+      {
+        async inquire({ id }) {
+          if (id === silent) return silence();
+          return { state: id === rechecked ? 'processing' : 'waiting' };
+        },
+      },
+      // The verification of the workflow gets no answer.
+      async ({ id }) => void (await records.inquired(id, { answer: 'unknown' })),
+    );
+    expect(await inquireAtGateway({ gateway: 'sandbox' })).toBe(3);
     const { claimForInquiry } = createSweeperQueries(records.sql);
     const dueAfter = async (time: string) => {
       await records.sql`update payments set inquired_at = inquired_at - ${time}::interval`;
       return (await claimForInquiry('sandbox', 10)).map(({ id }) => id).sort();
     };
+    const soon = [silent!, returned!, rechecked!].sort();
     expect(await dueAfter('20 seconds')).toEqual([]);
-    expect(await dueAfter('10 seconds')).toEqual([silent!, returned!].sort());
+    expect(await dueAfter('10 seconds')).toEqual(soon);
     // The worker that claimed them was killed.
-    expect(await dueAfter('30 seconds')).toEqual([silent!, returned!].sort());
+    expect(await dueAfter('30 seconds')).toEqual(soon);
     expect(await dueAfter('5 minutes')).not.toContain(answered);
     expect(await dueAfter('3 minutes')).toContain(answered);
-  });
-
-  it('inquires again half a minute later if the rechecked workflow got no answer', async () => {
-    const [id] = await dueForInquiry(1);
-    await records.sql`
-      update payments set checkout_at = now() - interval '40 minutes',
-        expires_at = now() + interval '1 hour'`;
-    const { inquireAtGateway } = tasksWith(
-      { inquire: async () => ({ state: 'processing' }) },
-      async (payment) => void (await records.inquired(payment.id, { answer: 'unknown' })),
-    );
-    await inquireAtGateway({ gateway: 'sandbox' });
-    await records.sql`update payments set inquired_at = inquired_at - interval '30 seconds'`;
-    const due = await createSweeperQueries(records.sql).claimForInquiry('sandbox', 10);
-    expect(due.map((one) => one.id)).toEqual([id]);
   });
 
   it.each([
@@ -139,33 +135,22 @@ describe('inquireAtGateway', () => {
     await records.sql`update payments set uncertain = true`;
     const { inquireAtGateway, asked } = tasksWith(
       { ...list([listed!]), inquire: async () => ({ state: 'waiting' }) },
-      () => Promise.reject(new Error('never')),
+      temporalIsAway,
     );
     expect(await inquireAtGateway({ gateway: 'sandbox' })).toBe(25);
     expect(asked.map(({ payment }) => payment.id).sort()).toEqual(others.sort());
   });
 
-  it('fails if every recheck fails', async () => {
+  it.each<[string, Partial<GatewayAdapter>, 'Temporal is away' | 'our fault' | undefined]>([
+    ['fails if every recheck fails', { inquire: async () => confirmed() }, 'Temporal is away'],
+    ['fails if every inquiry ends with a fault of ours', { inquire: fault }, 'our fault'],
+    ['does not fail if the gateway answers no inquiry', { inquire: silence }, undefined],
+  ])('%s', async (_, script, error) => {
     await dueForInquiry(2);
-    const { inquireAtGateway } = tasksWith({ inquire: async () => confirmed() }, () =>
-      Promise.reject(new Error('Temporal is away')),
-    );
-    await expect(inquireAtGateway({ gateway: 'sandbox' })).rejects.toThrow('Temporal is away');
-  });
-
-  it('fails if every inquiry ends with a fault of ours', async () => {
-    await dueForInquiry(2);
-    const { inquireAtGateway } = tasksWith({
-      inquire: () => Promise.reject(new Error('our fault')),
-    });
-    await expect(inquireAtGateway({ gateway: 'sandbox' })).rejects.toThrow('our fault');
-  });
-
-  it('does not fail if the gateway answers no inquiry', async () => {
-    await dueForInquiry(2);
-    const { inquireAtGateway, rechecked } = tasksWith({ inquire: silence });
-    expect(await inquireAtGateway({ gateway: 'sandbox' })).toBe(2);
-    expect(rechecked).toEqual([]);
+    const { inquireAtGateway } = tasksWith(script, temporalIsAway);
+    const inquiring = inquireAtGateway({ gateway: 'sandbox' });
+    if (error) await expect(inquiring).rejects.toThrow(error);
+    else expect(await inquiring).toBe(2);
   });
 
   it('releases the claims for which a slow gateway left no time', async () => {
@@ -290,6 +275,8 @@ describe('inquireAtGateway, if the gateway lists unverified payments', () => {
     const now = new Date(Date.now() - 150_000);
     await records.inquired(lost!, { answer: 'unknown', now });
     await records.inquired(returned!, { becomesProcessing: true, now });
+    await records.inquired(quiet!, { answer: 'unknown', now });
+    // An answer later.
     await records.inquired(quiet!, { now });
     const { inquireAtGateway, rechecked } = tasksWith({
       ...list([]),
