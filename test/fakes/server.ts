@@ -191,7 +191,7 @@ export const entryIn = (book: ReadonlyMap<string, Entry>, reference: string): En
   return entry;
 };
 
-/** What a test has a provider do at its next calls, by the name of the operation. */
+/** A test scripts the next calls of a provider, by the name of the operation. */
 export const newScript = <Refusal>(book: ReadonlyMap<string, Entry>) => {
   const refusals = new Map<string, Refusal[]>();
   const responses = new Map<string, FakeResponse>();
@@ -202,7 +202,7 @@ export const newScript = <Refusal>(book: ReadonlyMap<string, Entry>) => {
   };
   return {
     dislikesPayers: () => dislikesPayers,
-    /** What the test has this call get instead of the answer of the provider. */
+    /** This call gets it instead of the answer of the provider. */
     next(name: string) {
       if (name === 'verify' && moved) move(moved.reference, moved.state);
       if (name === 'verify') moved = undefined;

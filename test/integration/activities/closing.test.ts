@@ -77,7 +77,7 @@ const inProgress = 'processing, open as processing';
 
 /** The calls: all of one row alike, but for `otherwise`. */
 type Row = [string, Closing, Record<End, string>, string, Partial<Record<End, string>>?];
-const rows: Row[] = [
+const closings: Row[] = [
   ['was paid', { verify: [confirmed()], expire: true }, paid, 'verify'],
   [
     'was declined',
@@ -170,7 +170,7 @@ const rows: Row[] = [
 ];
 
 describe('a cancel link, a cancel of the application, the deadline and the end of the grace', () => {
-  it.each(rows)(
+  it.each(closings)(
     'agree about a payment that %s',
     async (_, closing, said, calls, otherwise = {}) => {
       for (const end of Object.keys(ends) as End[])

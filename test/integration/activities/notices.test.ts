@@ -282,6 +282,14 @@ describe('a worker that is killed', () => {
     expect(server.mails).toHaveLength(mails);
     expect(await noticesNow()).toMatchObject([{ result: 'unknown', dueInMinutes: null }]);
   });
+
+  it('before it has the claim leaves the notice to the next one', async () => {
+    const server = await aMailServer();
+    await aNotice();
+    await round({ send: () => Promise.reject(new Error('killed')) });
+    await round(mailerOf(server));
+    expect(server.mails).toHaveLength(1);
+  });
 });
 
 it('two workers at once send one mail', async () => {

@@ -7,7 +7,7 @@ import { forFile } from '../../support/for-file.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
 
 const roles = readProjectFile('deploy/roles.sql');
-// Of its own: the roles belong to a server, and others make them there too.
+// The roles belong to a server, and others make them on the shared one, too.
 const server = await forFile(startOwnPostgres());
 
 /** As psql with ON_ERROR_STOP: what fails leaves the connection. */

@@ -22,7 +22,7 @@ beforeAll(async () => {
   });
 });
 
-/** Those of this test. Other tests have more on the same service. */
+/** This test's own. Other tests have more on the same service. */
 const own = new Set(['first', 'second', 'sandbox', 'real', 'bare']);
 
 /** Three failures in a row would change the order of asking. */

@@ -5,7 +5,8 @@ import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
 import { tokenIdOf } from '../../../postgres/tokens.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
 import { createSandboxRefunds } from '../../../postgres/sandbox-refunds.ts';
-import { codeOf, createJourney, type Journey } from '../../support/service/journey.ts';
+import { refusalOf } from '../../support/service/answers.ts';
+import { createJourney, type Journey } from '../../support/service/journey.ts';
 import { getRefund, newKey, refund, refundBecomes } from '../../support/service/refunds.ts';
 import { useOwnApi } from '../../support/service/service.ts';
 import { skipTime } from '../../support/service/skip-time.ts';
@@ -112,7 +113,7 @@ describe('a refund', () => {
       [id, { amount: 101 }],
       [await paidPayment(journey), { amount: 100 }],
     ] as const)
-      expect(codeOf(await refund(journey, payment, body, key))).toEqual([
+      expect(refusalOf(await refund(journey, payment, body, key))).toEqual([
         422,
         'IDEMPOTENCY_KEY_REUSED',
       ]);
@@ -194,7 +195,7 @@ describe('POST /api/v1/payments/{payment_id}/refunds', () => {
     const made = answers.filter(({ status }) => status === 201);
     expect(made).toHaveLength(1);
     const refused = answers.filter(({ status }) => status !== 201);
-    expect(new Set(refused.map((answer) => codeOf(answer).join(' ')))).toEqual(
+    expect(new Set(refused.map((answer) => refusalOf(answer).join(' ')))).toEqual(
       new Set(['422 REFUND_EXCEEDS_PAYMENT']),
     );
     const error = refused[0]?.json['error'] as { details?: object } | undefined;
@@ -230,7 +231,7 @@ describe('POST /api/v1/payments/{payment_id}/refunds', () => {
     await refundBecomes(journey, String(made[0]?.json['refund_id']), 'succeeded');
     for (const body of [{}, { amount: 1 }, { refundable_amount: 1250 }]) {
       const later = await refund(journey, id, body);
-      expect(codeOf(later)).toEqual([422, 'REFUND_EXCEEDS_PAYMENT']);
+      expect(refusalOf(later)).toEqual([422, 'REFUND_EXCEEDS_PAYMENT']);
       expect(later.json['error']).toMatchObject({
         details: {
           amount: 1250,
@@ -259,9 +260,9 @@ describe('POST /api/v1/payments/{payment_id}/refunds', () => {
       [{ amount: 5, refundable_amount: 1249 }, paid, 409, 'REFUNDABLE_AMOUNT_CHANGED'],
     ];
     for (const [body, id, status, code] of cases)
-      expect(codeOf(await refund(journey, id, body)), code).toEqual([status, code]);
+      expect(refusalOf(await refund(journey, id, body)), code).toEqual([status, code]);
     const without = await journey.request('POST', `/api/v1/payments/${paid}/refunds`, {});
-    expect(codeOf(without)).toEqual([400, 'IDEMPOTENCY_KEY_REQUIRED']);
+    expect(refusalOf(without)).toEqual([400, 'IDEMPOTENCY_KEY_REQUIRED']);
     expect(await sumsOf(journey, paid)).toEqual(['paid', 0, 0, 1250]);
   });
 
@@ -282,11 +283,11 @@ describe('POST /api/v1/payments/{payment_id}/refunds', () => {
     });
     const wanted = { amount: 100 };
     const without = await refund(journey, id, wanted);
-    expect(codeOf(without)).toEqual([422, 'REFUND_NOT_SUPPORTED']);
+    expect(refusalOf(without)).toEqual([422, 'REFUND_NOT_SUPPORTED']);
     await service.sql`update gateways set refund_credentials = 'sealed' where slug = 'one-by-one'`;
     await service.sql`update payments set amount_refund_pending = 100 where id = ${id}`;
     const second = await refund(journey, id, wanted);
-    expect(codeOf(second)).toEqual([409, 'REFUND_IN_PROGRESS']);
+    expect(refusalOf(second)).toEqual([409, 'REFUND_IN_PROGRESS']);
     expect(second.json['error']).toMatchObject({
       details: { amount_refunded: 0, amount_refund_pending: 100, refundable: 1150 },
     });
@@ -298,13 +299,13 @@ describe('POST /api/v1/payments/{payment_id}/refunds', () => {
     await setLimit(application, 'USD', 1_000);
     const id = await paidPayment(journey);
     const none = await refund(journey, id, { amount: 1 });
-    expect(codeOf(none)).toEqual([403, 'REFUND_NOT_ALLOWED']);
+    expect(refusalOf(none)).toEqual([403, 'REFUND_NOT_ALLOWED']);
     expect(none.json['error']).toMatchObject({ details: { limit: 0, used: 0 } });
     expect(none.text).toContain('none in EUR');
     await setLimit(application, 'EUR', 1_000);
     expect((await refund(journey, id, { amount: 600 })).status).toBe(201);
     const over = await refund(journey, id, { amount: 401 });
-    expect(codeOf(over)).toEqual([403, 'REFUND_NOT_ALLOWED']);
+    expect(refusalOf(over)).toEqual([403, 'REFUND_NOT_ALLOWED']);
     expect(over.json['error']).toMatchObject({ details: { limit: 1_000, used: 600 } });
     // A repeat gets the refund itself, although that has used the limit up.
     const [key, wanted] = [newKey(), { amount: 400 }];
@@ -328,7 +329,7 @@ describe('POST /api/v1/refunds/{refund_id}/cancel', () => {
     const refundId = String(json['refund_id']);
     await refundBecomes(journey, refundId, 'succeeded');
     const cancel = await journey.request('POST', `/api/v1/refunds/${refundId}/cancel`);
-    expect(codeOf(cancel)).toEqual([409, 'REFUND_NOT_CANCELLABLE']);
+    expect(refusalOf(cancel)).toEqual([409, 'REFUND_NOT_CANCELLABLE']);
     expect(await givenBack(id)).toBe(500);
   });
 
@@ -338,7 +339,7 @@ describe('POST /api/v1/refunds/{refund_id}/cancel', () => {
     const { json } = await refund(journey, id, { amount: 500, sandbox: { outcome: 'pending' } });
     await refundBecomes(journey, String(json['refund_id']), 'succeeded');
     // As the API writes it just before it dies.
-    const refundId = String(json['refund_id']).replace(/.$/, 'X');
+    const refundId = String(json['refund_id']).replace(/.$/, (last) => (last === 'X' ? 'Y' : 'X'));
     await service.sql`
       insert into refunds (id, payment_id, application, test, order_id, status, stage, amount, currency, method,
         requested_by, metadata, created_at, updated_at, due_at)

@@ -3,7 +3,8 @@ import { eventId, newPaymentId } from '../../../contract/ids.ts';
 import { limits } from '../../../contract/limits.ts';
 import { createReplays } from '../../../postgres/replays.ts';
 import { manyPayments, writeDeliveries } from '../../support/data/payments.ts';
-import { answered, codeOf, type Journey } from '../../support/service/journey.ts';
+import { refusalOf } from '../../support/service/answers.ts';
+import { answered, type Journey } from '../../support/service/journey.ts';
 import { startService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
@@ -125,14 +126,14 @@ describe('POST /api/v1/events/{event_id}/replay', () => {
     const quiet = await service.anApplication({ webhookUrl: null });
     const none = await quiet.journey.finish('pay');
     await becomes(quiet.journey, none, 'none');
-    expect(codeOf(await replay(quiet.journey, none))).toEqual([409, 'REPLAY_NOT_POSSIBLE']);
+    expect(refusalOf(await replay(quiet.journey, none))).toEqual([409, 'REPLAY_NOT_POSSIBLE']);
     const { journey, application } = await service.anApplication();
     const id = await deliveredPayment(journey);
     await service.sql`update applications set webhook_url = null where slug = ${application}`;
-    expect(codeOf(await replay(journey, id))).toEqual([409, 'REPLAY_NOT_POSSIBLE']);
+    expect(refusalOf(await replay(journey, id))).toEqual([409, 'REPLAY_NOT_POSSIBLE']);
     const body = { from: '2020-01-01', to: '2020-01-02' };
     const many = await journey.request('POST', '/api/v1/replays', body);
-    expect(codeOf(many)).toEqual([409, 'REPLAY_NOT_POSSIBLE']);
+    expect(refusalOf(many)).toEqual([409, 'REPLAY_NOT_POSSIBLE']);
   });
 });
 
@@ -187,7 +188,7 @@ describe('POST /api/v1/replays', () => {
     const created = await start(journey, { delivery: 'delivered' });
     const id = created.json['replay_id'];
     const twin = await start(journey, { delivery: 'delivered' });
-    expect(codeOf(twin)).toEqual([409, 'REPLAY_NOT_POSSIBLE']);
+    expect(refusalOf(twin)).toEqual([409, 'REPLAY_NOT_POSSIBLE']);
     expect(twin.json).toMatchObject({ error: { details: { replay_id: id } } });
     const begun = (least: number) =>
       until(`${least} have begun`, async () => {

@@ -6,7 +6,8 @@ import { eventId } from '../../../contract/ids.ts';
 import { sweeperWorkflowId } from '../../../temporal/sweeper.ts';
 import { runProgram } from '../../../tools/production/programs.ts';
 import { createHead, rawConnection } from '../../support/servers/raw-http.ts';
-import { codeOf, createJourney, type Answer, type Journey } from '../../support/service/journey.ts';
+import { refusalOf } from '../../support/service/answers.ts';
+import { createJourney, type Answer, type Journey } from '../../support/service/journey.ts';
 import { expectPage, expectRedirect } from '../../support/service/payer-page.ts';
 import { operationsOf } from '../../support/service/admin-operations.ts';
 import { waitForFirstAttempt } from '../../support/service/first-attempt.ts';
@@ -51,7 +52,7 @@ describe('while no worker answers', () => {
       timed(journey.checkout(unopened)),
       timed(journey.comeBack(paid)),
     ]);
-    expect(codeOf(verified)).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(refusalOf(verified)).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(verified.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     expect(verified.seconds).toBeGreaterThan(8);
     expect(page.status).toBe(503);
@@ -173,7 +174,7 @@ it('verify, notifications and replays answer 503 while Temporal is down; creates
     journey.request('POST', '/api/v1/replays', { from: date, to: date, delivery: 'delivered' }),
     journey.request('POST', '/api/v1/webhook/test', {}),
   ])) {
-    expect(codeOf(answer)).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(refusalOf(answer)).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   }
   const began = performance.now();

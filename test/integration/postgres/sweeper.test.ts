@@ -193,7 +193,7 @@ describe('an overdue delivery', () => {
 });
 
 type Queries = ReturnType<typeof createSweeperQueries>;
-/** What sweeps claim: how one becomes due, and the statement that claims the first of them. */
+/** The tasks that sweeps claim: how one becomes due, and the statement that claims the first of them. */
 const claims: Record<
   string,
   {

@@ -12,7 +12,7 @@ import { searchAttributes } from '../../../temporal/start-options.ts';
 import { forFile } from '../../support/for-file.ts';
 import { until } from '../../support/until.ts';
 
-// Of its own: the shared one has its namespaces from its start.
+// The shared server has its namespaces from its start, so this one is another.
 const { address } = await forFile(
   startTemporal({ program: inject('temporalProgram'), port: await freePort() }),
 );

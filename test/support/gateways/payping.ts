@@ -209,7 +209,7 @@ export const payping: ProviderFixture<Payping> = {
     ...refusal('', 400, 101, 102, 103, 105, 107, 111, 112, 113, 137, 164, 165)(certain),
     ...refusal('', 400, 104)((code) => ({ ...certain(code), failureCode: 'amount_not_accepted' })),
     ...[401, 403].flatMap((status) => refusal('', status, 0)(certain)),
-    // Whatever its body is.
+    // Its body may be anything.
     ...[401, 403].flatMap((status) =>
       refusal('', status, 'empty')({ code: String(status), message: null }),
     ),

@@ -27,7 +27,7 @@ declare module 'vitest' {
     workflowBundle: string;
     /** The folder of the locks of turns.ts. */
     turns: string;
-    /** Where the first file that needs the packed client makes it; see install.ts. */
+    /** The first file that needs the packed client makes it here; see install.ts. */
     clientFolder: string;
     /** Has a line for each declared answer that a test has seen; see every-declared-response.ts. */
     answersFile: string;

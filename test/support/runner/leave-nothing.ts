@@ -7,8 +7,8 @@ import { join } from 'node:path';
 const patienceMs = 60_000;
 
 /**
- * Gives the run a temporary folder of its own, and a watchdog that removes it, however the run ends. Where it is killed,
- * the watchdog also ends what the run has started: Vitest leaves all of it.
+ * Gives the run a temporary folder of its own, and a watchdog that removes it, however the run ends. The watchdog of a
+ * run that is killed also ends what the run has started: Vitest leaves all of it.
  */
 export default () => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-run-'));

@@ -2,7 +2,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { filesThatWait } from './programs.ts';
 
 /**
- * How many files run at once: four keep two cores busy, and beside more of them tests starve that have processes
+ * So many files run at once: four keep two cores busy, and beside more of them tests starve that have processes
  * answer in time. The static checks are a fifth, which runs at low priority.
  */
 export const workers = 5;

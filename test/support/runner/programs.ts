@@ -54,7 +54,7 @@ export const missingFor = (files: readonly string[]) => {
 };
 
 /**
- * Compiles the programs beside the tests, one after the other. A test that needs one waits for it. Where it fails, the
+ * Compiles the programs beside the tests, one after the other. A test that needs one waits for it. If that fails, the
  * test tries again and says why.
  */
 export const compileBeside = async (

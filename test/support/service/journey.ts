@@ -11,12 +11,6 @@ export interface Answer {
   json: Record<string, unknown>;
 }
 
-/** The status, and the code of an error. */
-export const codeOf = ({ status, json }: Answer) => [
-  status,
-  (json['error'] as { code?: string } | undefined)?.code,
-];
-
 /** Compares a response with the contract. @returns it with its body parsed */
 export const checkedAnswer = (exchange: Exchange): Answer => {
   expect(contractProblems(exchange)).toEqual([]);

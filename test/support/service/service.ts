@@ -224,7 +224,7 @@ const furtherApis = (processes: ReturnType<typeof serviceProcesses>) => {
  * namespace of its own.
  */
 export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {}) => {
-  // What has begun ends again where the rest does not begin.
+  // A part that has begun ends again if the rest does not begin.
   await using begun = new AsyncDisposableStack();
   const ports = await choosePorts({ api: 0, apiMetrics: 0, workerMetrics: 0 });
   const database = given.database ?? (await aDatabase());
@@ -258,7 +258,7 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
   const running = begun.move();
   return {
     ...inUse,
-    /** Where the metrics ports of its two first processes are. */
+    /** The metrics ports of its two first processes. */
     metricsUrls: {
       api: `http://127.0.0.1:${ports.apiMetrics}`,
       worker: `http://127.0.0.1:${ports.workerMetrics}`,

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
-/** What a program prints, and the code with which it ends. */
+/** The output of a program, and its exit code. */
 export const watchProgram = (child: ChildProcess) => {
   let [output, errors] = ['', ''];
   for (const stream of [child.stdout, child.stderr])

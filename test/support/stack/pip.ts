@@ -29,7 +29,7 @@ with zipfile.ZipFile(path, 'w') as wheel:
   wheel.writestr(f'{name}.dist-info/RECORD', ''.join(f'{at},,\\n' for at in files))
 `;
 
-/** What the program in the package prints. */
+/** The program in the package prints this. */
 const fromWheel = 'temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)';
 
 /** Starts Python twice, once for a file of tests. */
@@ -49,7 +49,7 @@ const makeOnce = () => {
 export interface IndexOptions {
   /** Whether the index has another file than the pinned one. */
   isOther?: boolean;
-  /** How it sends the file; at once without it. */
+  /** The way it sends the file; at once without it. */
   send?: (response: ServerResponse, content: Buffer) => unknown;
 }
 

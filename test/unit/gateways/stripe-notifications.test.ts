@@ -90,7 +90,7 @@ describe('stripe, notifications', () => {
       const data = { object: { id: 'dp_1', payment_intent: 'pi_1', status: 'needs_response' } };
       expect(parse(event({ data }))).toEqual({ result: 'dispute_changed', trackingCode: 'pi_1' });
       expect(parse(event({ data, livemode: true }))).toEqual({ result: 'ignored' });
-      // Of a charge without a payment intent.
+      // The charge has no payment intent.
       const other = { object: { id: 'dp_1', payment_intent: null } };
       expect(parse(event({ data: other }))).toEqual({ result: 'ignored' });
     },

@@ -135,7 +135,7 @@ it('shows a person the word for every code, and no control character of a text, 
   for (const path of paths) {
     const { status, text } = await reader.get(path);
     expect(status, `${path}: ${text}`).toBeLessThan(500);
-    // What a button copies is the text as it is.
+    // A button copies the text as it is.
     expect(text.replaceAll(/ data-copy="[^"]*"/g, ''), path).not.toMatch(/[\u009b\u200b\u202e]/);
     const found = readText(text).match(code) ?? [];
     if (found.length > 0) shown.push(`${path}: ${[...new Set(found)].join(', ')}`);
