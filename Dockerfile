@@ -27,7 +27,7 @@ FROM debian:bookworm-slim
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /usr/bin/tini /usr/bin/tini
 ENV NODE_ENV=production \
-    NODE_COMPILE_CACHE=/app/compile-cache \
+    NODE_COMPILE_CACHE=/tmp/compile-cache \
     MALLOC_ARENA_MAX=2 \
     WORKFLOW_BUNDLE=/app/workflows.js
 WORKDIR /app
@@ -47,14 +47,9 @@ COPY api api
 COPY worker worker
 COPY admin admin
 # In a checkout made under umask 077 only the owner can read the files, and here that is root.
-RUN find . -name node_modules -prune -o -exec chmod u=rwX,go=rX {} + \
-    && mkdir compile-cache && chown 1000:1000 compile-cache
+RUN find . -name node_modules -prune -o -exec chmod u=rwX,go=rX {} +
 # The user node of Node's image.
 USER 1000:1000
-# Each entry loads all its modules and ends at a missing setting, so a new container need not compile them. V8 takes
-# what was compiled with the same flag only, see docker-compose.yml.
-RUN for entry in admin/cli admin/console; do node $entry/main.ts || true; done \
-    && for entry in api worker; do node --no-allocation-site-pretenuring $entry/main.ts || true; done
 # A signal has no effect on the first process before that listens, and Node needs some 50 ms for it.
 ENTRYPOINT ["tini", "--"]
 # Each service of docker-compose.yml names its entry.

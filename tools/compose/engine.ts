@@ -193,7 +193,7 @@ const guardEngine = (folder: string) => {
 };
 
 /**
- * Lets the containers together count as ten processes, not as one: other tests may run beside, and one here sees how
+ * Lets the containers together count as six processes, not as one: other tests may run beside, and one here sees how
  * every request is answered in time. Not every machine allows it.
  */
 const preferContainers = () => {
@@ -202,8 +202,8 @@ const preferContainers = () => {
   const [, ofAll = '/'] = /^0::(.*)$/m.exec(own) ?? [];
   const [folder, file, weight] =
     ofCpu === undefined
-      ? [join('/sys/fs/cgroup', ofAll, cgroup), 'cpu.weight', '1000']
-      : [join('/sys/fs/cgroup/cpu', ofCpu, cgroup), 'cpu.shares', '10240'];
+      ? [join('/sys/fs/cgroup', ofAll, cgroup), 'cpu.weight', '600']
+      : [join('/sys/fs/cgroup/cpu', ofCpu, cgroup), 'cpu.shares', '6144'];
   try {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, file), weight);

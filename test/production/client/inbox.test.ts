@@ -101,9 +101,9 @@ it(
         () => false,
       );
     // Its workflow starts after the create has its response.
-    for (const id of ids) await until(`${id} has a workflow`, () => skips(id));
+    for (const id of ids) await until(`${id} has a workflow`, () => skips(id), waitMs);
     const isOver = async () => (await eventsOf(client, 'exhausted')).length === offline;
-    await until('all attempts have failed', isOver);
+    await until('all attempts have failed', isOver, waitMs);
 
     for (let killed = 0; killed < kills; killed += 1) {
       await shop.start();

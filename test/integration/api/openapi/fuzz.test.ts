@@ -13,7 +13,12 @@ import {
   hostileRequests,
 } from '../../../support/data/hostile-requests.ts';
 import { listed, paginationOf, problemsOf } from '../../../support/service/answers.ts';
-import { createJourney, type Answer, type Journey } from '../../../support/service/journey.ts';
+import {
+  answered,
+  createJourney,
+  type Answer,
+  type Journey,
+} from '../../../support/service/journey.ts';
 import {
   createResolve,
   type OpenApiDocument,
@@ -276,7 +281,9 @@ describe('every operation', () => {
     if (name === 'cancelRefund' || name === 'cancelPayment') statuses.push(409);
     const requests = manyOf(validRequests(operation, resolve, values));
     const check = async (parts: Parts) => {
-      const answer = await sendParts(described, parts, bearer(one));
+      // On a busy machine the sandbox gateway takes longer than a request waits.
+      const send = () => sendParts(described, parts, bearer(one));
+      const answer = await (statuses.includes(503) ? send() : answered(send));
       expect(statuses, answer.text).toContain(answer.status);
       expect(answer.text).not.toContain(other.application);
     };
