@@ -11,6 +11,7 @@ import { eventId, newPaymentId } from '../../../contract/ids.ts';
 import { choosePorts } from '../../../stack/ports.ts';
 import { writeDeliveries } from '../../support/data/payments.ts';
 import { forFile } from '../../support/for-file.ts';
+import { compileCache } from '../../support/runner/compile-cache.ts';
 import { useService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { aFolder } from '../../support/stack/support.ts';
@@ -48,7 +49,7 @@ const aShop = async () => {
     client: new Payments({ token, baseUrl: service.url, maxRetries: 5 }),
     async start() {
       running = spawn(process.execPath, ['demo/shop.ts', connectionFile], {
-        env: { NODE_COMPILE_CACHE: join(folder, 'compiled') },
+        env: { NODE_COMPILE_CACHE: compileCache },
         stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       });
       // Ended already: it could not start.

@@ -1,6 +1,4 @@
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
 
 export interface BesideEnd {
@@ -20,12 +18,11 @@ export const runComposeBeside = () => {
   const args = [join(import.meta.dirname, 'main.ts'), '--config', 'test/compose/vitest.config.ts'];
   const child = spawn(process.execPath, [...process.execArgv, ...args], {
     cwd: root,
-    // A session of its own, which the kernel may give a share of the cores of its own.
+    // A session of its own: the kernel shares the cores between sessions first, so neither of the two starves.
     detached: true,
     // The channel tells it that this process has gone.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  if (child.pid !== undefined) prefer(child.pid);
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
@@ -39,22 +36,4 @@ export const runComposeBeside = () => {
     });
   });
   return { ended, stop: () => child.kill('SIGTERM') };
-};
-
-/** Its share of a core is three times that of a process with the usual 0. With less all others would starve. */
-const preferred = -5;
-
-/**
- * Its upgrade without a failed request needs a machine that answers, while the other tests only take longer. The
- * system may refuse: it lets only root do this.
- */
-const prefer = (pid: number) => {
-  const attempts = [
-    () => setPriority(pid, preferred),
-    () => writeFileSync(`/proc/${pid}/autogroup`, String(preferred)),
-  ];
-  for (const attempt of attempts)
-    try {
-      attempt();
-    } catch {}
 };
