@@ -27,8 +27,6 @@ const clientAddresses = Array.from({ length: 50 }, (_, index) => `10.213.77.${in
 const namespace = 'payments-compose';
 const link = { host: 'payments-h', engine: 'payments-e' };
 const forwardingFile = '/proc/sys/net/ipv4/ip_forward';
-/** Holds 1 where the kernel shares the cores between sessions. */
-const bySession = '/proc/sys/kernel/sched_autogroup_enabled';
 const startTimeoutMs = 60_000;
 const cgroup = `payments-compose-${process.pid}`;
 /** Who ends the processes of a run leaves the one with this name: it ends by itself, after the engine. */
@@ -194,30 +192,7 @@ const guardEngine = (folder: string) => {
   };
 };
 
-/**
- * Lets the containers together count as six processes, not as one: other tests may run beside, and one here sees how
- * every request is answered in time. A kernel that shares the cores between sessions counts all others as few, so
- * there they count as one. Not every machine allows it.
- */
-const preferContainers = () => {
-  if (existsSync(bySession) && readFileSync(bySession, 'utf8').trim() === '1') return;
-  const own = readFileSync('/proc/self/cgroup', 'utf8');
-  const [, ofCpu] = /^\d+:(?:cpu|cpu,cpuacct):(.*)$/m.exec(own) ?? [];
-  const [, ofAll = '/'] = /^0::(.*)$/m.exec(own) ?? [];
-  const [folder, file, weight] =
-    ofCpu === undefined
-      ? [join('/sys/fs/cgroup', ofAll, cgroup), 'cpu.weight', '600']
-      : [join('/sys/fs/cgroup/cpu', ofCpu, cgroup), 'cpu.shares', '6144'];
-  try {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, file), weight);
-  } catch (error) {
-    console.log(`The containers have no priority: ${String(error)}`);
-  }
-};
-
 const startDaemon = async (folder: string, closing: (() => unknown)[]) => {
-  preferContainers();
   const log = openSync(join(folder, 'dockerd.log'), 'w');
   const daemon = spawn(
     'nsenter',

@@ -1,5 +1,5 @@
 import type { TestSpecification } from 'vitest/node';
-import type { BesideEnd } from './compose-beside.ts';
+import type { ComposeEnd } from './compose-tests.ts';
 import { hasPassed, type OuterError } from './failures.ts';
 import { checks } from './mixed-order.ts';
 
@@ -12,8 +12,8 @@ export interface Outcome {
   errors: OuterError[];
   /** The first failure of each file that passed only on its second run. */
   passedSecond: string[];
-  /** The Compose tests, where they ran beside. */
-  compose?: BesideEnd | undefined;
+  /** The Compose tests, if they ran. */
+  compose?: ComposeEnd | undefined;
 }
 
 /** The type of an annotation that a test adds when it takes its result from a cache. */
@@ -69,7 +69,7 @@ const slowest = 5;
 /** Files run side by side, so their times add up to more than the run took. */
 const durationLines = (
   specifications: readonly TestSpecification[],
-  compose: BesideEnd | undefined,
+  compose: ComposeEnd | undefined,
 ): string[] => {
   const files = specifications.flatMap(({ testModule: module, project }) => {
     if (!module) return [];

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { createVitest, parseCLI, type TestSpecification, TestsNotFoundError } from 'vitest/node';
 import { closingLines, type Outcome } from './closing-lines.ts';
-import { runComposeBeside } from './compose-beside.ts';
+import { runComposeTests } from './compose-tests.ts';
 import { findUnseenResponses } from './every-declared-response.ts';
 import { firstFailureOf, hasPassed, isOf, isOfLostWorker, type OuterError } from './failures.ts';
 import { compileBeside, composeFile, missingFor } from './programs.ts';
@@ -9,7 +9,7 @@ import { compileBeside, composeFile, missingFor } from './programs.ts';
 const withCompose = '--with-compose';
 
 /**
- * Runs Vitest with the given arguments: `npm test`. With `--with-compose` the Compose tests run beside. A file that
+ * Runs Vitest with the given arguments: `npm test`. With `--with-compose` the Compose tests follow. A file that
  * fails runs once more, alone, after all others: the machine may have been too busy for it. The closing lines name it
  * when it passes then.
  */
@@ -17,9 +17,12 @@ const given = process.argv.slice(2);
 const args = given.filter((arg) => arg !== withCompose);
 const { filter, options } = parseCLI(['vitest', 'run', ...args]);
 
-const compose = given.length > args.length ? runComposeBeside() : undefined;
+const isWithCompose = given.length > args.length;
+/** Before this run has a temporary folder of its own. */
+// oxlint-disable-next-line node/no-process-env -- It is no setting of the service.
+const env = { ...process.env };
 
-// It is such a run beside, and does not outlive the other.
+// It runs the Compose tests, and does not outlive the other.
 if (process.send) {
   process.once('disconnect', () => process.exit(1));
   process.channel?.unref();
@@ -83,7 +86,7 @@ const checkResponses = async () => {
 const compileMissing = (specifications: readonly TestSpecification[]) => {
   const { root } = vitest.config;
   const files = specifications.map(({ moduleId }) => relative(root, moduleId));
-  const { programs, names } = missingFor([...files, ...(compose ? [composeFile] : [])]);
+  const { programs, names } = missingFor([...files, ...(isWithCompose ? [composeFile] : [])]);
   if (names.length === 0) return;
   const say = (line: string) => process.stdout.write(`${line}\n`);
   say(
@@ -97,17 +100,15 @@ try {
   const { unhandledErrors } = await vitest.start(filter);
   outcome.errors = unhandledErrors as OuterError[];
   outcome.specifications = await vitest.getRelevantTestSpecifications(filter);
-  // A second run is alone.
-  outcome.compose = await compose?.ended;
   const again = chooseAgain();
   if (typeof again === 'string') process.stdout.write(`No file runs again: ${again}\n`);
   else if (again.length > 0) await runAgain(again);
   await checkResponses();
+  if (isWithCompose) outcome.compose = await runComposeTests(env);
 } catch (error) {
   process.exitCode = 1;
   // Vitest itself says that it has found no test.
   if (!(error instanceof TestsNotFoundError)) vitest.logger.printError(error, { fullStack: true });
 } finally {
-  outcome.compose ??= await compose?.ended;
   await vitest.exit();
 }

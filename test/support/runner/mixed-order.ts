@@ -2,8 +2,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { filesThatWait } from './programs.ts';
 
 /**
- * So many files run at once: three and Compose keep two cores busy, and beside more of them tests starve that have
- * processes answer in time. The static checks are a fourth, which runs at low priority.
+ * So many files run at once: three keep two cores busy, and beside more of them tests starve that have processes
+ * answer in time. The static checks are a fourth, which runs at low priority.
  */
 export const workers = 4;
 /** Whole stacks under load, which a busy machine makes respond 503. See turns.ts. */

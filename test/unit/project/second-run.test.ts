@@ -98,7 +98,7 @@ describe('a run of the tests', { timeout: 900_000 }, () => {
     expect(closingLines(outcome, true)).toEqual({ lines: ['0 passed, 1 failed'], isRed: true });
   });
 
-  it('is red when the Compose tests failed beside it', () => {
+  it('is red when the Compose tests have failed', () => {
     const compose = { lastLine: 'compose: 3 passed, 1 failed', seconds: 60, isRed: true };
     const { lines, isRed } = closingLines(
       { specifications: [], errors: [], passedSecond: [], compose },
