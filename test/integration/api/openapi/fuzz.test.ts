@@ -282,8 +282,8 @@ describe('every operation', () => {
     const requests = manyOf(validRequests(operation, resolve, values));
     const check = async (parts: Parts) => {
       // On a busy machine the sandbox gateway takes longer than a request waits.
-      const send = () => sendParts(described, parts, bearer(one));
-      const answer = await (statuses.includes(503) ? send() : answered(send));
+      const ask = () => sendParts(described, parts, bearer(one));
+      const answer = await (statuses.includes(503) ? ask() : answered(ask));
       expect(statuses, answer.text).toContain(answer.status);
       expect(answer.text).not.toContain(other.application);
     };
