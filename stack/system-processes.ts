@@ -22,6 +22,9 @@ export const startTimeOf = (pid: number): string => {
   return state === 'Z' ? '' : (fields[18] ?? '');
 };
 
+/** Stands in the command line of a process that ends by itself, after what it watches. Whoever ends others leaves it. */
+export const endsByItself = 'payments-ends-by-itself';
+
 interface Listed {
   pid: number;
   parent: number;

@@ -23,7 +23,7 @@ export const createTerminal = (print = (line: string) => console.log(line)): Ter
       const [name] = line.split(':', 1);
       const first = setTimeout(() => say(line), quietMs);
       const timer = setInterval(() => {
-        const parts = [formatElapsed(startedAt), howFar?.()].filter(Boolean);
+        const parts = [formatMinutes((Date.now() - startedAt) / 1000), howFar?.()].filter(Boolean);
         say(`${name} … ${parts.join(', ')}`);
       }, everyMs);
       try {
@@ -36,7 +36,8 @@ export const createTerminal = (print = (line: string) => console.log(line)): Ter
   };
 };
 
-const formatElapsed = (startedAt: number): string => {
-  const seconds = Math.round((Date.now() - startedAt) / 1000);
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+/** 75 seconds are 1:15. */
+export const formatMinutes = (seconds: number): string => {
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 };

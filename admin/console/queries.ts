@@ -13,7 +13,7 @@ import { createSearchQueries } from '../../postgres/search.ts';
 import { createBegunLogins } from './begun-login.ts';
 import { createDrafts } from './drafts.ts';
 
-/** What the console reads from Postgres, and what it remembers of logins and forms. */
+/** The console's reads of Postgres, and its memory of logins and forms. */
 export const createReaders = (sql: Sql) => {
   const logins = createConsoleLoginQueries(sql);
   return {

@@ -415,7 +415,7 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     await run(commands.slice(0, -1));
     const said = await failing(`echo no | ${commands.at(-1)}`);
     expect(said).toMatch(/The backup is of 20\S+ \S+ \S+, 0 h \d+ min ago\./);
-    // The checkouts that may be lost. That of `opened` is in the backup.
+    // The checkouts that may be lost. The backup has the checkout of `opened`.
     expect(said).toContain(id);
     expect(said).not.toContain(opened.id);
     expect(await compose('ps --services')).toBe('postgres');

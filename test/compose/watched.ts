@@ -54,7 +54,7 @@ export const expectToBeWatched = async (
     await until(`${job} answers`, async () => (await valueOf(`probe_success{job="${job}"}`)) === 1);
   const daysLeft = await valueOf('(probe_ssl_earliest_cert_expiry{job="public"} - time()) / 86400');
   expect(daysLeft).toBeGreaterThan(29);
-  // Its page waits for two minutes. What follows needs neither of them.
+  // Its page waits for two minutes. The next steps need neither of them.
   await shape.sh('docker compose stop console proxy');
 
   const statusOf = (...headers: string[]) =>

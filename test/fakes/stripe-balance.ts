@@ -52,7 +52,7 @@ export const newStripeBalance = (ofPayments: () => Transaction[]) => {
   const hidden = new Set<string>();
   const payouts = new Map<string, StripePayout>();
   let pagesMade = 0;
-  /** What is wrong with the list of transactions. */
+  /** The fault of the list of transactions. */
   let bookFault: 'repeats' | 'endless' | 'empty' | undefined;
 
   const transactions = () => [...ofPayments(), ...others];
@@ -139,7 +139,7 @@ export const newStripeBalance = (ofPayments: () => Transaction[]) => {
       others.push({ ...line, amount: -made.amount, source: made });
       return made;
     },
-    /** What the balance had before the first movement here, in minor units. */
+    /** The balance before the first movement here, in minor units. */
     before,
     /** Movements that the balance has, and the book does not show. */
     hidden,

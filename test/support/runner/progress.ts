@@ -1,4 +1,5 @@
 import type { Reporter, TestModule, TestSpecification } from 'vitest/node';
+import { formatMinutes } from '../../../stack/terminal.ts';
 
 /** A log is read later, a terminal now. */
 const everyMs = process.stdout.isTTY ? 10_000 : 30_000;
@@ -15,8 +16,7 @@ export default class Progress implements Reporter {
     const startedAt = performance.now();
     [this.#done, this.#failed] = [0, 0];
     this.#timer = setInterval(() => {
-      const seconds = Math.round((performance.now() - startedAt) / 1000);
-      const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+      const time = formatMinutes((performance.now() - startedAt) / 1000);
       say(`${this.#done} of ${all} files, ${this.#failed} failed, ${time}`);
     }, everyMs);
   }

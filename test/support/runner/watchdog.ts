@@ -1,6 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { commandLineOf, listProcesses, startTimeOf } from '../../../stack/system-processes.ts';
+import {
+  commandLineOf,
+  endsByItself,
+  listProcesses,
+  startTimeOf,
+} from '../../../stack/system-processes.ts';
 
 /*
  * The watchdog of a run, see leave-nothing.ts. It remembers the processes that the run has started, theirs too: once
@@ -33,12 +38,9 @@ const look = () => {
   for (const [pid, start] of started) if (startTimeOf(pid) !== start) started.delete(pid);
 };
 
-/** They end by themselves, after what they watch: the watchdogs of further runs, the guard of tools/compose/engine.ts. */
-const watching = [import.meta.filename, 'payments-engine-guard'];
-
 const signalAll = (signal: NodeJS.Signals) => {
   for (const pid of started.keys())
-    if (!watching.some((name) => commandLineOf(pid).includes(name)))
+    if (!commandLineOf(pid).includes(endsByItself))
       try {
         process.kill(pid, signal);
       } catch {
