@@ -58,7 +58,7 @@ export const installWheel = async (
     const watch = setInterval(() => {
       if (!isFetching) return;
       const former = size;
-      size = sizeOf(temporary);
+      size = sizeOf(temporary) ?? former;
       if (size > former) newsAt = Date.now();
       isLate = Date.now() - newsAt > patienceMs;
       if (isLate) void pip.stop();
@@ -77,8 +77,13 @@ export const installWheel = async (
   }
 };
 
-/** In bytes. pip removes files meanwhile. */
-const sizeOf = (folder: string): number =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0)
-    .reduce((sum, size) => sum + size, 0);
+/** In bytes; undefined when pip has removed a folder meanwhile, which it does at any time, as with files. */
+const sizeOf = (folder: string): number | undefined => {
+  try {
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0)
+      .reduce((sum, size) => sum + size, 0);
+  } catch {
+    return undefined;
+  }
+};

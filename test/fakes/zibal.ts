@@ -152,7 +152,8 @@ export const startZibal = async () => {
       return {
         body: { result: 106, message: `The mobile ${JSON.stringify(json['mobile'])} is invalid` },
       };
-    const { refusal: code } = script.next(name);
+    const { response, refusal: code } = script.next(name);
+    if (response) return response;
     if (name === 'verify' && raced !== undefined) {
       operations['verify']?.({ trackId: Number(raced) });
       raced = undefined;

@@ -48,7 +48,10 @@ const play = async (end: End, { verify, expire, gateway = 'stripe' }: Closing) =
   const by = payment?.cancelledBy ? ` by ${payment.cancelledBy}` : '';
   const events = (await records.listEvents(id)).length;
   // All rows are of one order, which may be paid already.
-  const alert = scripted.alerts().includes('outcome_unknown') ? ', outcome_unknown' : '';
+  const others = scripted
+    .alerts()
+    .filter((code) => typeof code === 'string' && !code.startsWith('duplicate_'));
+  const alert = others.map((code) => `, ${code as string}`).join('');
   if (result.kind !== 'ended') expect(events).toBe(0);
   else expect([result.status, events]).toEqual([payment?.status, 1]);
   return {
@@ -73,6 +76,7 @@ const unknown = {
   deadline: 'unknown, open as processing',
   afterGrace: 'unknown, open as processing, outcome_unknown',
 };
+const mismatch = 'failed, amount_mismatch';
 const inProgress = 'processing, open as processing';
 
 /** The calls: all of one row alike, but for `otherwise`. */
@@ -83,6 +87,12 @@ const closings: Row[] = [
     'was declined',
     { verify: [declined], expire: true },
     { link: 'failed', cancel: 'failed', deadline: 'failed', afterGrace: 'failed' },
+    'verify',
+  ],
+  [
+    'was paid with another amount',
+    { verify: [confirmed({ amount: 1 })], expire: true },
+    { link: mismatch, cancel: mismatch, deadline: mismatch, afterGrace: mismatch },
     'verify',
   ],
   [

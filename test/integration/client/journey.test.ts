@@ -76,6 +76,21 @@ describe.each([today, ...released])('$name', ({ name, install }) => {
     });
   });
 
+  it('makes one payment however often a key is sent', async () => {
+    const { client } = await anApplication();
+    const [made, idempotencyKey] = [order(), 'order-1-try-1'];
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () =>
+        client.payments.create(made, { idempotencyKey }).withResponse(),
+      ),
+    );
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    await expect(
+      client.payments.create({ ...made, amount: 1 }, { idempotencyKey }),
+    ).rejects.toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED', idempotencyKey });
+  });
+
   it('lists all payments and events, over several pages', async () => {
     const { client } = await anApplication();
     const created: string[] = [];

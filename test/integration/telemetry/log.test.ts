@@ -52,7 +52,7 @@ const runPayment = async (headers: Record<string, string> = {}) => {
 
 describe('a log line', () => {
   it('is JSON with the ids of the request, the payment and the application', async () => {
-    const { id, application, requestId, lines, history } = await runPayment();
+    const { id, application, requestId, lines, history, webhooks } = await runPayment();
     const [create] = lines.api;
     expect(create).toMatchObject({
       level: 30,
@@ -76,8 +76,14 @@ describe('a log line', () => {
     for (const line of lines.worker) expect(line).toMatchObject({ name: 'worker', application });
     // Nobody has given a trace.
     for (const line of [...lines.api, ...lines.worker]) expect(line).not.toHaveProperty('trace_id');
-    const { header } = history[0]?.workflowExecutionStartedEventAttributes ?? {};
-    expect(Object.keys(header?.fields ?? {})).toEqual([]);
+    for (const { headers } of webhooks) expect(headers).not.toHaveProperty('traceparent');
+    for (const event of history) {
+      const { header } =
+        event.workflowExecutionStartedEventAttributes ??
+        event.activityTaskScheduledEventAttributes ??
+        {};
+      expect(Object.keys(header?.fields ?? {})).toEqual([]);
+    }
   });
 });
 

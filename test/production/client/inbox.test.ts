@@ -112,7 +112,7 @@ it(
         ...(await Promise.all(Array.from({ length: paymentsForEachKill }, () => buy(client)))),
       );
       // Each kill comes at another moment of the webhooks.
-      await sleep((killed / kills) * webhooksMs);
+      await sleep(((killed + Math.random()) / kills) * webhooksMs);
       await shop.kill();
     }
     await shop.start();

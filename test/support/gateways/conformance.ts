@@ -223,7 +223,7 @@ export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>)
 
   describe(`${driver}: no usable response`, () => {
     /** Shortens the wait for a response that never comes. */
-    const shortMs = 300;
+    const shortMs = 1_000;
     const adapterFor = (fault: Fault, callMs = shortMs) =>
       adapter({ limits: fault === 'slow' ? { callMs } : {} });
 

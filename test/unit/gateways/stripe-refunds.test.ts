@@ -52,6 +52,22 @@ describe('stripe, refunds', () => {
     await expect(adapter().reverse!(payment)).rejects.toThrow(GatewayUnavailable);
   });
 
+  it('reverses late money for good only when the refund has succeeded', async () => {
+    const payment = await paid();
+    provider().refundsAre('pending');
+    try {
+      expect(await adapter().reverse?.(payment)).toEqual({ result: 'pending' });
+    } finally {
+      provider().refundsAre();
+    }
+    expect(await adapter().inquire(payment)).toEqual({ state: 'processing' });
+    provider().moveRefunds(payment.reference, 'failed', 'unknown');
+    expect(await adapter().inquire(payment)).toMatchObject({ state: 'paid' });
+    const later = adapter({ now: () => new Date(Date.now() + 60_000) });
+    expect(await later.reverse?.(payment)).toEqual({ result: 'reversed' });
+    expect(await adapter().inquire(payment)).toMatchObject({ failureCode: 'payment_reversed' });
+  });
+
   it('lists more than a page of refunds', async () => {
     const payment = await paid();
     for (let n = 0; n < 203; n += 1) provider().add(payment.reference, { amount: 1 });

@@ -93,6 +93,15 @@ describe('a run of the tests', { timeout: 900_000 }, () => {
     expect(code).toBe(1);
   });
 
+  it('is red when an error belongs to no file', async () => {
+    const { code, lines } = await run(
+      { one: byChance('one') },
+      { config: { globalSetup: './none.mjs' } },
+    );
+    expect(lines.at(-1)).toBe('0 passed, 1 failed');
+    expect(code).toBe(1);
+  });
+
   it('is red when it breaks before its first file', () => {
     const outcome = { specifications: [], errors: [], passedSecond: [] };
     expect(closingLines(outcome, true)).toEqual({ lines: ['0 passed, 1 failed'], isRed: true });

@@ -133,6 +133,25 @@ describe('the notices of a receiver', () => {
     expect(rows.at(-1)?.kind).toBe('recovered');
   });
 
+  it('are at most three in hours in which it refuses and accepts in each other minute', async () => {
+    const event = await failing();
+    for (let minute = 0; minute < 4 * 60; minute += 1) {
+      // What the third refusal and an accepted attempt leave behind.
+      const at = receiver.now();
+      await (minute % 2 === 0
+        ? records.sql`
+          update deliveries set status = 'pending', next_attempt_at = ${at}, failing_at = ${at}, delivered_at = null
+          where event_id = ${event}`
+        : records.sql`
+          update deliveries set status = 'delivered', next_attempt_at = null, delivered_at = ${at} where event_id = ${event}`);
+      await sweep();
+      receiver.skip(1);
+    }
+    const written = await kinds();
+    expect(written[0]).toBe('failing');
+    expect(written.length).toBeLessThanOrEqual(3);
+  });
+
   it('do not tell of a recovery to an address that no mail about the trouble has reached', async () => {
     const event = await failing();
     await sweep();

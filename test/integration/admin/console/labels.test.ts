@@ -137,6 +137,8 @@ it('shows a person the word for every code, and no control character of a text, 
     expect(status, `${path}: ${text}`).toBeLessThan(500);
     // A button copies the text as it is.
     expect(text.replaceAll(/ data-copy="[^"]*"/g, ''), path).not.toMatch(/[\u009b\u200b\u202e]/);
+    if (path.includes(encodeURIComponent(hostile)) || path.endsWith('/revoke'))
+      expect(text, path).toContain('‹U+202E›');
     const found = readText(text).match(code) ?? [];
     if (found.length > 0) shown.push(`${path}: ${[...new Set(found)].join(', ')}`);
   }

@@ -76,7 +76,10 @@ describe('GET /api/v1/movements', () => {
     const [refundDay, paymentDay] = listed(movements, 'recorded_at').map((at) =>
       String(at).slice(0, 10),
     );
-    const common = { payment_id: id, application, order_id: 'order-1', gateway: 'sandbox' };
+    const common = {
+      ...{ payment_id: id, application, order_id: 'order-1', gateway: 'sandbox' },
+      ...{ currency: 'EUR', test: true },
+    };
     expect(movements.json['data']).toMatchObject([
       {
         ...common,
