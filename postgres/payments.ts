@@ -203,19 +203,23 @@ export const createPayments = (sql: Queries) => ({
       ${selectRef(sql)} where p.gateway = ${gateway} and p.tracking_code = ${trackingCode} limit 1`),
 
   /**
-   * Records that the payer goes to the gateway, and returns the payment as it was before.
-   * @returns with a redirect if the payment is opened, `pending` and not past its deadline
+   * Records of each payment that its payer goes to the gateway, and returns the payments as they were before.
+   * A payment that somebody else changes at this moment holds up no other payer: it has no redirect yet.
+   * @returns with a redirect those that are opened, `pending` and not past their deadline
    */
-  sendToGateway: (id: string, now: Date) =>
-    first(sql<CheckoutPayment[]>`
-      with sent as (
-        update payments set checkout_at = ${now}
-        where id = ${id} and status = 'pending' and gateway_redirect is not null
+  sendToGateway: (ids: readonly string[], now: Date): Promise<CheckoutPayment[]> =>
+    sql<CheckoutPayment[]>`
+      with ready as (
+        select id from payments
+        where id = any(${[...ids]}::text[]) and status = 'pending' and gateway_redirect is not null
           and expires_at > ${now}
-        returning id, gateway_redirect)
+        for update skip locked),
+      sent as (
+        update payments p set checkout_at = ${now} from ready where p.id = ready.id
+        returning p.id, p.gateway_redirect)
       select ${payerColumns(sql)}, sent.gateway_redirect as redirect
       ${fromPayers(sql)} left join sent on sent.id = p.id
-      where p.id = ${id}`),
+      where p.id = any(${[...ids]}::text[])`,
 
   /**
    * Records that the payer must have been at the gateway although no checkout is recorded. A restore or a

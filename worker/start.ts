@@ -24,6 +24,7 @@ import { composeActivities } from './activities.ts';
 import { createActivityInterceptors } from './interceptors.ts';
 import { keepRunning } from './keep-running.ts';
 import { createWorkers } from './workers.ts';
+import { leanWorkflowThreads } from './workflow-thread.ts';
 
 /** Connections to Postgres. */
 const connectionsMax = 20;
@@ -31,6 +32,10 @@ const connectionsMax = 20;
 await runProcess(async () => {
   const config = readWorkerConfig();
   const logger = createLogger('worker', config.LOG_LEVEL);
+  leanWorkflowThreads(() => {
+    logger.fatal('A workflow has kept its thread for 10 s; the process exits');
+    process.exit(1);
+  });
   const sdkMetrics = await createSdkMetrics();
   Runtime.install({
     // The process handles signals itself: the runtime would stop the workers on its own.

@@ -23,8 +23,6 @@ export const deliverySlots = 100;
 
 /** The benchmark measures Temporal with the same options. */
 export const paymentWorkerOptions = {
-  // The SDK runs each entry into a workflow with a `timeout`, for which Node starts a thread: 2 to 4 ms of CPU
-  // for a payment (nodejs/node#47739). The SDK has no option for it.
   reuseV8Context: true,
   // Payments mostly sleep: a small cache costs little, and memory stays flat. With 500 a worker had 1.4
   // times the memory once 10,000 payments were waiting.

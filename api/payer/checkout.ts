@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../contract/limits.ts';
-import type { CheckoutPayment, Payments } from '../../postgres/payments.ts';
+import type { Payments } from '../../postgres/payments.ts';
 import { pageHeaders } from '../http/response-headers.ts';
 import type { Handler, RequestOf, RouteSpec } from '../http/route.ts';
 import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';
@@ -14,6 +13,7 @@ import {
   unknownPaymentPage,
   waitPage,
 } from './pages.ts';
+import { createCheckouts, mustWait } from './shared-checkouts.ts';
 import { isBrowser, orWaitingPage, showAfterMs } from './waiting.ts';
 
 export const checkoutRoute = {
@@ -56,13 +56,7 @@ export interface Deps {
   now: () => Date;
 }
 
-const firstPauseMs = 40;
-const longestPauseMs = 1_000;
 const reloadSeconds = 3;
-
-/** The payment is still being opened. */
-const mustWait = ({ redirect, status }: CheckoutPayment): boolean =>
-  redirect === null && status === 'pending';
 
 /** The page that is shown if the work takes too long. */
 interface Seen {
@@ -71,16 +65,18 @@ interface Seen {
 
 const waitPageOf = (visit: Visit) => waitPage(visit, 'preparing', reloadSeconds);
 
-export const checkoutHandler =
-  (deps: Deps): Handler<'payer', typeof checkoutRoute> =>
-  async (request) => {
+export const checkoutHandler = (deps: Deps): Handler<'payer', typeof checkoutRoute> => {
+  const checkouts = createCheckouts((ids) => deps.payments.sendToGateway(ids, deps.now()));
+  return async (request) => {
     const seen: Seen = { visit: visitOf(request) };
-    return orWaitingPage(request, checkOut(deps, request, seen), () => waitPageOf(seen.visit));
+    const work = checkOut({ ...deps, checkouts }, request, seen);
+    return orWaitingPage(request, work, () => waitPageOf(seen.visit));
   };
+};
 
 /** A payer may be faster than the workflow that opens the payment; the handler then waits for it. */
 const checkOut = async (
-  { payments, starter, now }: Deps,
+  { payments, starter, checkouts }: Deps & { checkouts: ReturnType<typeof createCheckouts> },
   request: RequestOf<'payer', typeof checkoutRoute>,
   seen: Seen,
 ) => {
@@ -92,25 +88,25 @@ const checkOut = async (
       : redirectToCallback(found, found.status);
   }
   const signal = request.disconnectSignal();
-  const deadline = Date.now() + (isBrowser(request) ? showAfterMs : limits.checkoutSeconds * 1000);
-  let payment = await findByPaymentId(request, (id) => payments.sendToGateway(id, now()));
+  const cameAt = performance.now();
+  const patienceMs = isBrowser(request) ? showAfterMs : limits.checkoutSeconds * 1000;
+  let payment = await findByPaymentId(request, checkouts.first);
   if (!payment) return unknownPaymentPage(seen.visit);
   const { id } = payment;
   const visit = visitOf(request, payment);
   seen.visit = visit;
   let isStarted = false;
-  for (let pauseMs = 0; mustWait(payment);) {
+  while (mustWait(payment)) {
     if (payment.isUnstarted && !isStarted) {
       isStarted = true;
       await starter.startNow(payment);
     }
-    if (Date.now() + pauseMs > deadline)
+    if (performance.now() - cameAt > patienceMs)
       return isBrowser(request)
         ? waitPageOf(visit)
         : retryingPage(visit, 503, 'preparing', reloadSeconds);
-    await sleep(pauseMs, undefined, { signal });
-    pauseMs = Math.min(pauseMs * 2 || firstPauseMs, longestPauseMs);
-    payment = (await payments.sendToGateway(id, now())) ?? payment;
+    signal.throwIfAborted();
+    payment = (await checkouts.again(id, cameAt)) ?? payment;
   }
   if (payment.redirect) return redirectToGateway(visit, payment.redirect);
   return redirectToCallback(payment, payment.status);
