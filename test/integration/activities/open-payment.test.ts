@@ -37,7 +37,7 @@ describe('openPayment', () => {
       status: 'pending',
       reference: 'A-1',
     });
-    expect(await records.payments.sendToGateway(id, new Date())).toMatchObject({ redirect });
+    expect(await records.payments.sendToGateway([id], new Date())).toMatchObject([{ redirect }]);
   });
 
   it.each([true, false])(
@@ -105,7 +105,7 @@ describe('openPayment', () => {
     });
     await expect(openPayment({ id, afterDeadline: false })).rejects.toThrow('timeout');
     await openPayment({ id, afterDeadline: false });
-    await records.payments.sendToGateway(id, new Date());
+    await records.payments.sendToGateway([id], new Date());
     const ended = { kind: 'ended', status: 'cancelled' };
     expect(await verifyPayment({ id, returned: true })).toEqual(ended);
     expect(late).toEqual([]);
@@ -177,7 +177,7 @@ describe('openPayment', () => {
       redirect,
       exchanges: [],
     });
-    await records.payments.sendToGateway(id, new Date());
+    await records.payments.sendToGateway([id], new Date());
   };
   it.each([
     // The workflow delivers the event. Otherwise it would wait for a payer.

@@ -46,7 +46,7 @@ const writePaidPayment = async (n: number) => {
     ],
   });
   await createWorkflowOutbox(sql).delete([id]);
-  await payments.sendToGateway(id, new Date());
+  await payments.sendToGateway([id], new Date());
   const { ended, event } = withOutcome(payment, 'paid');
   const paid = { ...ended, trackingCode: `T-${n}`, cardPanMasked: '502229******1234' };
   const verified = { at: new Date(), result: 'paid', durationMs: 90 } as const;

@@ -89,7 +89,7 @@ describe('payments.sendToGateway', () => {
   };
 
   const redirectOf = async ({ id }: Payment, now: Date) => {
-    const payment = await records.payments.sendToGateway(id, now);
+    const [payment] = await records.payments.sendToGateway([id], now);
     expect(payment).toMatchObject({ id, driver: 'sandbox' });
     return payment?.redirect;
   };

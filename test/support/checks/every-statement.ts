@@ -152,7 +152,7 @@ export const everyStatement = (
       getForPayer: [idOf(7)],
       getByTrackingCode: ['sandbox', 'T7'],
       getByReference: ['sandbox', 'R7'],
-      sendToGateway: [idOf(7), now],
+      sendToGateway: [[idOf(7)], now],
       claimLateSearch: [idOf(count)],
       releaseLateSearch: [idOf(count)],
       recordLostCheckout: [idOf(7), now],

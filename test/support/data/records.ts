@@ -93,7 +93,7 @@ export const startRecords = async ({
     /** A payment whose payer was sent to the gateway. */
     async sent(fields: Partial<Payment> = {}): Promise<Payment> {
       const payment = await records.opened(fields);
-      await payments.sendToGateway(payment.id, payment.createdAt);
+      await payments.sendToGateway([payment.id], payment.createdAt);
       return payment;
     },
     /** Records an inquiry; by default the gateway answers that the payer has not decided. */

@@ -30,7 +30,7 @@ export const createCancelDriver = async (
     },
     async happen(step, _, after) {
       if (step === 'payer: sendToGateway')
-        return records.payments.sendToGateway(id, payment.createdAt);
+        return records.payments.sendToGateway([id], payment.createdAt);
       if (step === 'application: POST cancel') response = 'awaited';
       if (step === 'failover loses checkout_at')
         // Without the trigger that refuses it.

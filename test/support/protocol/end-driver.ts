@@ -29,7 +29,7 @@ export const createEndDriver = async (
     },
     async happen(step, _, after) {
       if (step === 'payer: sendToGateway')
-        return records.payments.sendToGateway(id, payment.createdAt);
+        return records.payments.sendToGateway([id], payment.createdAt);
       if (step === 'payer returns: recordLostCheckout')
         return records.payments.recordLostCheckout(id, new Date());
       if (step === 'replica or backup copies') return backup.copy();

@@ -141,7 +141,7 @@ export const createOpeningDriver = async (
       if (step.startsWith('payments.insert')) await create();
       if (step.endsWith('outbox.delete')) await outbox.delete([id]);
       if (step === 'payer: sendToGateway') {
-        const sent = await payments.sendToGateway(id, new Date());
+        const [sent] = await payments.sendToGateway([id], new Date());
         payer = (sent?.redirect?.url.split('/').at(-1) ?? 'none') as typeof payer;
       }
       if (step === 'payer returns: recordLostCheckout')

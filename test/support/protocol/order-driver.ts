@@ -192,7 +192,7 @@ export const createOrderDriver = async (
       const name = nameIn(step);
       const payment = payments[name];
       if (step.startsWith('payer: sendToGateway'))
-        await records.payments.sendToGateway(payment.id, payment.createdAt);
+        await records.payments.sendToGateway([payment.id], payment.createdAt);
       else if (step.startsWith('orders.release')) {
         await sql`update payments set order_claimed_at = now() - interval '25 hours' where id = ${payment.id}`;
         await createOrders(sql).release(payment.id);

@@ -16,7 +16,7 @@ const waitingFor = (changes: Partial<PayerPayment> = {}) => {
   let read: () => Promise<typeof payment> = async () => payment;
   const payments = {
     getForPayer: async () => read(),
-    sendToGateway: async () => read(),
+    sendToGateway: async () => [await read()],
     recordLostCheckout: async () => {},
   };
   const now = () => new Date();
