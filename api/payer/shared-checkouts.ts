@@ -36,7 +36,7 @@ export const createCheckouts = (send: (ids: string[]) => Promise<CheckoutPayment
     clearTimeout(timer);
     if (isAsking || payers.length === 0) return;
     const next = payers.reduce((due, payer) => Math.min(due, payer.due), Infinity);
-    timer = setTimeout(() => void ask(), next - performance.now());
+    timer = setTimeout(() => void ask(), Math.max(next - performance.now(), 0));
   };
 
   const ask = async (): Promise<void> => {
