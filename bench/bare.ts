@@ -14,6 +14,9 @@ export interface Setup {
   temporal: { address: string; namespace: string };
   bundlePath: string;
   port: number;
+  queue: string;
+  /** Its workers are relieved of what the service's are: worker/workflow-thread.ts. */
+  isLean: boolean;
 }
 
 export interface BareOptions {
@@ -22,6 +25,7 @@ export interface BareOptions {
   temporal: Setup['temporal'];
   http: Http;
   workers?: number;
+  isLean?: boolean;
 }
 
 const here = import.meta.dirname;
@@ -40,18 +44,19 @@ const bundle = async (path: string): Promise<void> => {
 
 /** Starts the ceilings: an API and workers that do the least there is, on the same servers as ours. */
 export const startBare = async (options: BareOptions) => {
-  const { folder, databaseUrl, temporal, http, workers = 1 } = options;
-  const bundlePath = join(folder, 'bare-workflow.js');
+  const { folder, databaseUrl, temporal, http, workers = 1, isLean = false } = options;
+  const queue = isLean ? 'bare-lean' : 'bare';
+  const bundlePath = join(folder, `${queue}.js`);
   await bundle(bundlePath);
   const port = await freePort();
-  const setup: Setup = { databaseUrl, temporal, bundlePath, port };
+  const setup: Setup = { databaseUrl, temporal, bundlePath, port, queue, isLean };
   const start = (name: 'api' | 'worker') =>
     startProgram({
-      name: `The bare ${name}`,
+      name: `The ${name} of ${queue}`,
       args: [join(here, `bare/${name}.ts`), JSON.stringify(setup)],
       env: {},
       stopMs: 3000,
-      log: openLog(folder, `bare-${name}`),
+      log: openLog(folder, `${queue}-${name}`),
     });
   const [api, worker, ...others] = await Promise.all([
     start('api'),

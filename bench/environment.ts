@@ -33,6 +33,8 @@ export interface Bench {
   bare: Bare;
   /** As `pids`, with the bare API and worker. */
   barePids: Pids;
+  /** A bare workflow whose worker is as lean as ours. */
+  startLean: () => Promise<{ lean: Bare; leanPids: Pids }>;
   sql: Sql;
   /** Makes an application with payers. */
   payers: (options: PayersOptions) => Promise<Payers>;
@@ -89,13 +91,16 @@ export const startEnvironment = async (options: EnvironmentOptions): Promise<Ben
   cleanup.defer(http.close);
   const sql = connect(databaseUrl, { name: 'bench', max: 1, patient: true });
   cleanup.defer(() => sql.end({ timeout: 1 }));
-  const bare = await startBare({
-    folder,
-    databaseUrl,
-    temporal: { address: connection.temporal_address, namespace: connection.temporal_namespace },
-    http,
-  });
-  cleanup.defer(bare.stop);
+  const startOne = async (isLean: boolean) => {
+    const temporal = {
+      address: connection.temporal_address,
+      namespace: connection.temporal_namespace,
+    };
+    const one = await startBare({ folder, databaseUrl, temporal, http, isLean });
+    cleanup.defer(one.stop);
+    return one;
+  };
+  const bare = await startOne(false);
   const pids = findPids(data.processes);
   const keys = {
     keyRing: parseKeyRing(readFileSync(data.secretsKey, 'utf8').trim()),
@@ -108,6 +113,10 @@ export const startEnvironment = async (options: EnvironmentOptions): Promise<Ben
     pids,
     bare,
     barePids: { ...pids, ...bare.pids },
+    async startLean() {
+      const lean = await startOne(true);
+      return { lean, leanPids: { ...pids, ...lean.pids } };
+    },
     sql,
     cleanup,
     folder,

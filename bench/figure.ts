@@ -9,6 +9,8 @@ export interface Figure {
   ceiling: number | null;
   /** The median over the rounds, each with its own ceiling: less noisy than the quotient of medians. */
   ratio: number | null;
+  /** The ratio to a bare workflow whose worker is relieved of what the service's is. */
+  leanRatio: number | null;
   /** In words; null for a row that has no limit. */
   limit: string | null;
   holds: boolean | null;
@@ -28,6 +30,7 @@ const formatLimit = ({ atMost, atLeast }: Limit, unit: string): string =>
 export interface Round {
   ceiling: number;
   ours: number;
+  lean?: number;
 }
 
 /** A figure whose limit is about its ratio to the ceiling of the same round. */
@@ -37,12 +40,14 @@ export const compared = (
   limit?: Limit,
 ): Figure => {
   const ratio = median(rounds.map(({ ours, ceiling }) => ours / ceiling));
+  const leanRatio = median(rounds.flatMap(({ ours, lean }) => (lean ? [ours / lean] : [])));
   return {
     name,
     value: median(rounds.map(({ ours }) => ours)),
     unit,
     ceiling: median(rounds.map(({ ceiling }) => ceiling)),
     ratio,
+    leanRatio: Number.isNaN(leanRatio) ? null : leanRatio,
     limit: limit ? formatLimit(limit, `× ${ceilingName}`) : null,
     holds: limit ? isWithin(ratio, limit) : null,
   };
@@ -59,12 +64,13 @@ export const absolute = (
   unit,
   ceiling: null,
   ratio: null,
+  leanRatio: null,
   limit: limit ? formatLimit(limit, unit) : null,
   holds: limit ? isWithin(value, limit) : null,
 });
 
-const titles = ['', 'value', '', 'ceiling', 'ratio', 'limit', ''];
-const numberColumns = [1, 3, 4];
+const titles = ['', 'value', '', 'ceiling', 'ratio', 'lean ratio', 'limit', ''];
+const numberColumns = [1, 3, 4, 5];
 
 /** The figures as text in columns. */
 export const formatTable = (figures: readonly Figure[]): string => {
@@ -79,9 +85,12 @@ export const formatTable = (figures: readonly Figure[]): string => {
   return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n');
 };
 
-const formatRow = ({ name, value, unit, ceiling, ratio, limit, holds }: Figure): string[] => {
+const formatRow = ({ name, unit, limit, holds, ...numbers }: Figure): string[] => {
   const verdict = holds === null ? '' : holds ? 'holds' : 'DOES NOT HOLD';
-  return [name, format(value), unit, format(ceiling), format(ratio), limit ?? '', verdict];
+  const [value, ...others] = [numbers.value, numbers.ceiling, numbers.ratio, numbers.leanRatio].map(
+    format,
+  );
+  return [name, value ?? '', unit, ...others, limit ?? '', verdict];
 };
 
 const format = (value: number | null): string => {

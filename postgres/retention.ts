@@ -61,6 +61,8 @@ export const createRetention = (sql: Queries) => ({
    * @returns how many, at most `limit`
    */
   async deletePayments(before: Date, limit: number): Promise<number> {
+    // By ids in an array, and each condition by a subquery of its own row: a join may read whole tables.
+    const theirs = sql`any ((select ids from deletable)::text[])`;
     const [row] = await sql<{ count: number }[]>`
       with deleted_replays as (
         delete from replays where ended_at < ${before}
@@ -69,50 +71,53 @@ export const createRetention = (sql: Queries) => ({
         -- Ids are ordered by time, and the primary key begins with the oldest.
         where p.id < ${firstPaymentId(before)} and p.created_at < ${before}
           and p.status not in ('pending', 'processing')
-          and not exists (
-            select from events e join deliveries d on d.event_id = e.id
-            where e.payment_id = p.id and d.status = 'pending')
-          and not exists (
-            select from late_payments l where l.payment_id = p.id and l.result is null)
-          and not exists (
-            select from refunds r where r.payment_id = p.id and r.status = 'pending')
-          and not exists (
-            select from dispute_looks l where l.payment_id = p.id and l.due_at is not null)
+          and (select true from events e join deliveries d on d.event_id = e.id
+            where e.payment_id = p.id and d.status = 'pending' limit 1) is null
+          and (select true from late_payments l
+            where l.payment_id = p.id and l.result is null limit 1) is null
+          and (select true from refunds r
+            where r.payment_id = p.id and r.status = 'pending' limit 1) is null
+          and (select true from dispute_looks l
+            where l.payment_id = p.id and l.due_at is not null limit 1) is null
         order by p.id limit ${limit}
       ), deleted_deliveries as (
         -- Waits for an admin who replays the delivery, and then sees that it is pending.
-        delete from deliveries where status <> 'pending' and event_id in (
-          select e.id from events e where e.payment_id in (select id from old))
+        delete from deliveries where status <> 'pending' and event_id = any ((
+          select array_agg(e.id) from events e
+          where e.payment_id = any ((select array_agg(id) from old)::text[]))::uuid[])
         returning event_id
       ), deletable as (
-        select id from old where not exists (
-          select from events e where e.payment_id = old.id
-            and not exists (select from deleted_deliveries d where d.event_id = e.id)
-            and exists (select from deliveries d where d.event_id = e.id))
+        select array_agg(id) as ids from old where (
+          select true from events e
+          where e.payment_id = old.id
+            and e.id not in (select event_id from deleted_deliveries)
+            and exists (select from deliveries d where d.event_id = e.id)
+          limit 1) is null
       ), deleted_attempts as (
-        delete from attempts where event_id in (select event_id from deleted_deliveries)
+        delete from attempts
+        where event_id = any ((select array_agg(event_id) from deleted_deliveries)::uuid[])
       ), deleted_events as (
-        delete from events where payment_id in (select id from deletable)
+        delete from events where payment_id = ${theirs}
       ), deleted_late_payments as (
-        delete from late_payments where payment_id in (select id from deletable)
+        delete from late_payments where payment_id = ${theirs}
       ), deleted_refunds as (
-        delete from refunds where payment_id in (select id from deletable)
+        delete from refunds where payment_id = ${theirs}
       ), deleted_disputes as (
-        delete from disputes where payment_id in (select id from deletable)
+        delete from disputes where payment_id = ${theirs}
       ), deleted_dispute_looks as (
-        delete from dispute_looks where payment_id in (select id from deletable)
+        delete from dispute_looks where payment_id = ${theirs}
       ), deleted_gateway_entries as (
-        delete from gateway_entries where payment_id in (select id from deletable)
+        delete from gateway_entries where payment_id = ${theirs}
       ), deleted_payers as (
-        delete from payers where payment_id in (select id from deletable)
+        delete from payers where payment_id = ${theirs}
       ), deleted_outbox_entries as (
-        delete from workflow_outbox where payment_id in (select id from deletable)
+        delete from workflow_outbox where payment_id = ${theirs}
       ), deleted_sandbox_payments as (
-        delete from sandbox_payments where payment_id in (select id from deletable)
+        delete from sandbox_payments where payment_id = ${theirs}
       ), deleted_sandbox_refunds as (
-        delete from sandbox_refunds where payment_id in (select id from deletable)
+        delete from sandbox_refunds where payment_id = ${theirs}
       ), deleted as (
-        delete from payments where id in (select id from deletable) returning id
+        delete from payments where id = ${theirs} returning id
       )
       select count(*) from deleted`;
     return row?.count ?? 0;

@@ -60,19 +60,23 @@ const watch = (entries: Int32Array, isStuck: () => void) => {
 };
 
 const runInThread = ({ file, entries }: ThreadData): void => {
-  // The SDK goes on without it, after a line of its own on stderr.
   Object.assign(v8.promiseHooks, {
-    createHook: () => {
+    createHook() {
+      // The SDK goes on without it, and says so on stderr, where all other lines are JSON.
+      const { warn } = console;
+      console.warn = () => {
+        console.warn = warn;
+      };
       throw new Error('Stacks of promises are off');
     },
   });
   const { runInContext } = vm.Script.prototype;
   let depth = 0;
-  vm.Script.prototype.runInContext = function (context, { timeout, ...options } = {}) {
+  vm.Script.prototype.runInContext = function (context, options) {
     depth += 1;
     if (depth === 1) Atomics.add(entries, 0, 1);
     try {
-      return runInContext.call(this, context, options);
+      return runInContext.call(this, context, { ...options, timeout: undefined });
     } finally {
       depth -= 1;
       if (depth === 0) Atomics.add(entries, 0, 1);

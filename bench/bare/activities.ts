@@ -6,6 +6,5 @@ export const activities = {
 };
 export type BareActivities = typeof activities;
 
-export const bareQueue = 'bare';
 /** The last activity has its own queue, like a payment's. */
-export const bareDeliveryQueue = 'bare-delivery';
+export const deliveryQueueOf = (queue: string) => `${queue}-delivery`;

@@ -9,14 +9,13 @@ import { runProcess } from '../../process.ts';
 import { connectClient } from '../../temporal/client.ts';
 import type { Setup } from '../bare.ts';
 import { type Bounds, closedLoop } from '../load.ts';
-import { bareQueue } from './activities.ts';
 
 /**
  * The least that an API can do: one insert, one select, one workflow. A loop in this process starts the
  * workflows, because a client that gets a response for each of them would cost more.
  */
 await runProcess(async () => {
-  const { databaseUrl, temporal, port } = JSON.parse(process.argv[2] ?? '') as Setup;
+  const { databaseUrl, temporal, port, queue } = JSON.parse(process.argv[2] ?? '') as Setup;
   const sql = connect(databaseUrl, { name: 'bench-bare', max: 20 });
   await sql`create table if not exists bare_rows (id text primary key, body text not null)`;
   const client = connectClient({
@@ -40,7 +39,7 @@ await runProcess(async () => {
     .post('/workflows', async (ctx) => {
       const bounds = JSON.parse(await text(ctx.req)) as Bounds;
       const finished = await closedLoop(bounds, () =>
-        client.workflow.execute('bare', { workflowId: randomUUID(), taskQueue: bareQueue }),
+        client.workflow.execute('bare', { workflowId: randomUUID(), taskQueue: queue }),
       );
       ctx.body = JSON.stringify(finished);
     });

@@ -2,13 +2,15 @@ import { readFileSync } from 'node:fs';
 import { Runtime, Worker } from '@temporalio/worker';
 import { runProcess } from '../../process.ts';
 import { connectNative } from '../../temporal/native-connection.ts';
+import { leanWorkflowThreads } from '../../worker/workflow-thread.ts';
 import { deliveryWorkerOptions, paymentWorkerOptions } from '../../worker/workers.ts';
 import type { Setup } from '../bare.ts';
-import { activities, bareDeliveryQueue, bareQueue } from './activities.ts';
+import { activities, deliveryQueueOf } from './activities.ts';
 
 /** The workers of the bare workflow, with the queues and options of the service's own. */
 await runProcess(async () => {
-  const { temporal, bundlePath } = JSON.parse(process.argv[2] ?? '') as Setup;
+  const { temporal, bundlePath, queue, isLean } = JSON.parse(process.argv[2] ?? '') as Setup;
+  if (isLean) leanWorkflowThreads(() => process.exit(1));
   Runtime.install({ shutdownSignals: [] });
   const connection = await connectNative({ address: temporal.address });
   const shared = { connection, namespace: temporal.namespace };
@@ -17,14 +19,14 @@ await runProcess(async () => {
     Worker.create({
       ...shared,
       ...paymentWorkerOptions,
-      taskQueue: bareQueue,
+      taskQueue: queue,
       activities: others,
       workflowBundle: { code: readFileSync(bundlePath, 'utf8') },
     }),
     Worker.create({
       ...shared,
       ...deliveryWorkerOptions,
-      taskQueue: bareDeliveryQueue,
+      taskQueue: deliveryQueueOf(queue),
       activities: { deliver },
     }),
   ]);

@@ -21,7 +21,7 @@ import { until } from '../../support/until.ts';
 
 const application = 'big';
 /** With 30,000, reading a whole table is cheapest for eight queries that use an index in production. */
-const count = 100_000;
+const count = 200_000;
 
 const postgres = await forFile(
   startOwnPostgres({
