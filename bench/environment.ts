@@ -20,7 +20,7 @@ import { createTerminal } from '../stack/terminal.ts';
 import { type Bare, startBare } from './bare.ts';
 import { timed } from './load.ts';
 import { createHttp, createPayers, type Deps as PayersDeps, type Payers } from './payers.ts';
-import { findPids, type Pids } from './processes.ts';
+import { findAllPids, findPids, type Pids } from './processes.ts';
 import type { Receiver } from './receiver.ts';
 
 /** A running stack, with what measures it. */
@@ -30,6 +30,8 @@ export interface Bench {
   startMs: number;
   http: PayersDeps['http'];
   pids: Pids;
+  /** All processes of the stack, by name. */
+  processPids: Record<string, number>;
   bare: Bare;
   /** As `pids`, with the bare API and worker. */
   barePids: Pids;
@@ -111,6 +113,7 @@ export const startEnvironment = async (options: EnvironmentOptions): Promise<Ben
     startMs,
     http,
     pids,
+    processPids: findAllPids(data.processes),
     bare,
     barePids: { ...pids, ...bare.pids },
     async startLean() {

@@ -2,11 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readStackConfig } from '../config.ts';
 import { SetupError } from '../process.ts';
+import { measureCalm } from './calm.ts';
 import { measureDeadReceiver } from './dead-receiver.ts';
 import { startEnvironment } from './environment.ts';
 import { measureFairness } from './fairness.ts';
 import { measureFallback } from './fallback.ts';
 import { type Figure, formatTable } from './figure.ts';
+import { measureGrowth } from './growth.ts';
 import { measureNotices } from './notices.ts';
 import { measureOrders } from './orders.ts';
 import { measureProduction } from './production.ts';
@@ -26,6 +28,8 @@ const groups = {
   notices: measureNotices,
   'dead-receiver': measureDeadReceiver,
   production: measureProduction,
+  calm: measureCalm,
+  growth: measureGrowth,
   settings: measureSettings,
 };
 type GroupName = keyof typeof groups;
@@ -34,8 +38,9 @@ const names = Object.keys(groups) as GroupName[];
 /** @throws SetupError for an unknown name */
 const chooseGroups = (args: readonly string[]): readonly GroupName[] => {
   if (args.length === 0) return ['service'];
-  // The settings take half an hour, and tell nothing about the service.
-  if (args.includes('full')) return names.filter((name) => name !== 'settings');
+  // Each of the others takes half an hour, and the settings tell nothing about the service.
+  if (args.includes('full'))
+    return names.filter((name) => name !== 'settings' && name !== 'growth');
   const chosen = names.filter((name) => args.includes(name));
   if (chosen.length === args.length) return chosen;
   throw new SetupError(`Usage: npm run bench [-- full | ${names.join(' ')}]`);

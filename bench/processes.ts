@@ -22,6 +22,10 @@ const forEachPart = <T>(value: (part: Part) => T): Record<Part, T> => ({
   postgres: value('postgres'),
 });
 
+/** All processes of the stack, by name. */
+export const findAllPids = (processTable: string): Record<string, number> =>
+  Object.fromEntries(readProcessTable(processTable).map(({ name, pid }) => [name, pid]));
+
 /** @throws SetupError when the stack lacks one of the processes */
 export const findPids = (processTable: string): Pids => {
   const entries = readProcessTable(processTable);
@@ -61,14 +65,14 @@ const readAllStats = (): Stat[] =>
 const family = (stats: readonly Stat[], of: number): Stat[] =>
   stats.filter(({ pid, parent }) => pid === of || parent === of);
 
-/** The CPU of each process since its start. Postgres has a process for each connection. */
-const readCpu = (pids: Pids): Cpu => {
+/** The milliseconds of CPU of each process since its start. Postgres has a process for each connection. */
+export const readCpu = <Name extends string>(pids: Record<Name, number>): Record<Name, number> => {
   const stats = readAllStats();
   const ticksPerSecond = Number(spawnSync('getconf', ['CLK_TCK']).stdout) || 100;
-  return forEachPart((part) => {
-    const own = family(stats, pids[part]);
-    return (own.reduce((sum, { ticks }) => sum + ticks, 0) * 1000) / ticksPerSecond;
-  });
+  const cpuOf = (pid: number) =>
+    (family(stats, pid).reduce((sum, { ticks }) => sum + ticks, 0) * 1000) / ticksPerSecond;
+  const entries = Object.entries<number>(pids).map(([name, pid]) => [name, cpuOf(pid)]);
+  return Object.fromEntries(entries) as Record<Name, number>;
 };
 
 /** The memory of each process, in millions of bytes. Postgres counts with its children, which share most of it. */

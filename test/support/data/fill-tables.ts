@@ -1,4 +1,6 @@
+import { createApplications } from '../../../postgres/applications.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
+import { createGateways, sandboxAccount } from '../../../postgres/gateways.ts';
 
 /**
  * Inserts payments of one application in all states, with everything that belongs to them: one for each
@@ -90,18 +92,34 @@ export const fill = async (
   connection.release();
 };
 
+/** Makes the application, and fills all tables. */
+export const fillAll = async (sql: Sql, options: { application: string; count: number }) => {
+  await createGateways(sql).insert(sandboxAccount);
+  await createApplications(sql).insert({
+    slug: options.application,
+    defaultGateway: 'sandbox',
+    callbackUrls: ['http://127.0.0.1:9/return'],
+    webhookUrl: null,
+    disputeEvents: true,
+  });
+  await fill(sql, options);
+  await fillForAdmins(sql);
+  // Only then the unopened payments are read.
+  await createGateways(sql).beginSilence('sandbox');
+};
+
 /** Inserts the rows that few payments have, and those for admins, for the payments that exist. */
 export const fillForAdmins = async (sql: Sql) => {
   const connection = await sql.reserve();
   for (const statement of [
     'set statement_timeout = 0',
+    // The trigger of the audit log's chain is slow for so many records of one transaction.
+    'set session_replication_role = replica',
     `insert into gateway_exchanges (payment_id, gateway, at, operation, result, duration_ms)
     select id, gateway, created_at, 'open', 'opened', 5 from payments`,
     `insert into late_payments (payment_id, found_at, result, resolved_at)
     select id, created_at, 'returns', created_at from payments
     where status in ('failed', 'cancelled', 'expired')`,
-    // Without the trigger of the chain, which is slow for so many records of one transaction.
-    'set session_replication_role = replica',
     `insert into audit_log (id, hash, actor, action, subject)
     select row_number() over (), '', 'service', 'payment.late_payment_returns', 'payment:' || payment_id
     from late_payments`,

@@ -87,7 +87,9 @@ const rules: Record<string, { value?: string; type?: string }> = {
   client: {},
   demo: { value: 'client/src/index.ts client/src/inbox.ts' },
   tools: { value: `${service} protocol test` },
-  bench: { value: `${service} tools/production chaos/link.ts test/fakes` },
+  bench: {
+    value: `${service} tools/production chaos/link.ts test/fakes test/support/checks test/support/data test/support/servers`,
+  },
   chaos: {
     value: `${service} tools/production tools/compose test/fakes test/support/service/stripe-account.ts`,
   },
