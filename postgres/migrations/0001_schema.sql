@@ -1310,9 +1310,8 @@ create index account_differences__open on account_differences (found_at) where s
 -- search for a kind finds its writer. The arguments: the kind, the column of the time, the sign, and the column of the
 -- amount unless it is `amount`. The function reads the row as JSON, because the tables have different columns. It runs as the owner, because no role but the worker may
 -- insert movements, and that one only what a gateway's book shows. Money that was never captured cannot be reversed.
--- Postgres estimates that a plan for the values at hand is cheaper, and would make one for each payment: 1 ms of CPU.
 create function record_movement() returns trigger language plpgsql
-  security definer set search_path = pg_catalog, public, pg_temp set plan_cache_mode = force_generic_plan as $$
+  security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   changed jsonb := to_jsonb(new);
   refund text := case when tg_table_name = 'refunds' then changed->>'id' end;
