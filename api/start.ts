@@ -19,7 +19,11 @@ const postgresConnectionsMax = 8;
 await runProcess(async () => {
   const config = readApiConfig();
   const logger = createLogger('api', config.LOG_LEVEL);
-  const sql = connect(config.DATABASE_URL, { name: 'payments-api', max: postgresConnectionsMax });
+  const sql = connect(config.DATABASE_URL, {
+    name: 'payments-api',
+    max: postgresConnectionsMax,
+    keepsPlans: true,
+  });
   await sql`select from payments limit 1`.catch((error: unknown) => {
     throw new SetupError(
       `Cannot use the database (${String(error)}): check DATABASE_URL, and that the migrations have run.`,

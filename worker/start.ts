@@ -73,7 +73,11 @@ await runProcess(async () => {
 
   const registry = createRegistry();
   const metrics = createWorkerMetrics(registry);
-  const pool = connect(config.DATABASE_URL, { name: 'payments-worker', max: connectionsMax });
+  const pool = connect(config.DATABASE_URL, {
+    name: 'payments-worker',
+    max: connectionsMax,
+    keepsPlans: true,
+  });
   const sql = instrumentSql(pool, createDatabaseMetrics(registry, { connectionsMax }));
   const probe = connect(config.DATABASE_URL, { name: 'payments-worker-probe', max: 1 });
   const clock = watchClock({ readClock: () => readClock(probe), registry, logger });

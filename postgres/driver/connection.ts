@@ -15,6 +15,11 @@ export interface ConnectOptions {
   max: number;
   /** Queries may take any time, e.g. those of a migration: there is no read timeout. */
   patient?: boolean;
+  /**
+   * A connection keeps its first plan of each statement, whatever its values. By default Postgres plans the first five calls
+   * of a connection anew: several ms of CPU for each payment after a calm minute, in which connections end.
+   */
+  keepsPlans?: boolean;
 }
 
 /** A pool that connects at the first query. Amounts and counts arrive as safe integers. */
@@ -23,7 +28,7 @@ export const connect = (url: string, options: ConnectOptions): Sql =>
 
 const open = (
   url: string,
-  { name, max, patient = false }: ConnectOptions,
+  { name, max, patient = false, keepsPlans = false }: ConnectOptions,
   onSocket: (socket: Socket) => void,
 ): Sql => {
   const watch = patient ? () => {} : createReadTimeout();
@@ -50,9 +55,7 @@ const open = (
       // Frees the locks of a process that was suspended inside a transaction, and the rows that vacuum
       // must keep for it.
       idle_in_transaction_session_timeout: 30_000,
-      // Otherwise each connection plans a statement five times before it keeps a plan: several ms of CPU for each
-      // payment after a calm minute, in which connections end. No statement needs a plan for its values.
-      plan_cache_mode: 'force_generic_plan',
+      plan_cache_mode: keepsPlans ? 'force_generic_plan' : 'auto',
     },
     fetch_types: false,
     types: { textArray, bigint },

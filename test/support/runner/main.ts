@@ -29,6 +29,9 @@ if (process.send) {
   process.channel?.unref();
 }
 
+/** So many files run at once in a run with Compose: the static checks, which leave the cores to others, come at its end. */
+const withComposeAtOnce = '3';
+
 /** More files do not fail by chance. */
 const mostAgain = 3;
 
@@ -42,6 +45,8 @@ process.once('exit', (code) => {
 // Vitest's own command does it, too. Otherwise Vite sets another one.
 // oxlint-disable-next-line node/no-process-env -- It is no setting of the service.
 process.env['NODE_ENV'] ??= 'test';
+// oxlint-disable-next-line node/no-process-env -- It is no setting of the service.
+if (isWithCompose) process.env['VITEST_MAX_WORKERS'] ??= withComposeAtOnce;
 const vitest = await createVitest({ ...options, run: true, watch: false });
 outcome.label = vitest.config.name;
 
