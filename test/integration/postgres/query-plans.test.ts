@@ -4,13 +4,8 @@ import { createEvents } from '../../../postgres/events.ts';
 import { createDisputes } from '../../../postgres/disputes.ts';
 import { createMovements } from '../../../postgres/movements.ts';
 import { createPayments } from '../../../postgres/payments.ts';
-import {
-  allowedOfKept,
-  allowedScans,
-  everyStatement,
-  idOf,
-  smallTableFiles,
-} from '../../support/checks/every-statement.ts';
+import { allowedOfKept, allowedScans } from '../../support/checks/allowed-scans.ts';
+import { everyStatement, idOf, smallTableFiles } from '../../support/checks/every-statement.ts';
 import { projectFiles, readProjectFile } from '../../support/checks/project-files.ts';
 import { fillAll } from '../../support/data/fill-tables.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';

@@ -53,36 +53,6 @@ export const smallTableFiles = [
   'webhook-tests.ts',
 ];
 
-const fewTokens = 'tokens are issued by hand, and only an admin lists them';
-
-/** Queries that may read a whole table, with the reason. */
-export const allowedScans: Readonly<Record<string, string>> = {
-  'admin-tokens.ts, list: Seq Scan on tokens': fewTokens,
-  'admin-tokens.ts, listToConfirm: Seq Scan on tokens': fewTokens,
-  'attention.ts, get: Seq Scan on tokens': fewTokens,
-  'attention.ts, get, of live payments: Seq Scan on tokens': fewTokens,
-  'admin-tokens.ts, get: Seq Scan on tokens': fewTokens,
-  'admin-tokens.ts, revoke: Seq Scan on tokens': fewTokens,
-  'console.ts, findToken: Seq Scan on tokens': fewTokens,
-  'reconciliation.ts, listLate: Seq Scan on late_payments': 'late payments are rare',
-};
-
-const fewDays = 'a day is a third of the table here, which has three';
-const onlyAdmins = 'admins and purges connect otherwise';
-
-/** Queries that may do so where a connection keeps its plans, as those of API and workers do. */
-export const allowedOfKept: Readonly<Record<string, string>> = {
-  'account-comparison.ts, findDifferences: Seq Scan on movements': fewDays,
-  'account-comparison.ts, findDifferences: Seq Scan on refunds': fewDays,
-  'gateway-entries.ts, forgetAnswers: Seq Scan on gateway_entries': fewDays,
-  'gateway-entries.ts, forgetUnlisted: Seq Scan on gateway_entries': fewDays,
-  'gateway-entries.ts, listToAsk: Seq Scan on movements': fewDays,
-  'admin-payments.ts, list: Seq Scan on events': onlyAdmins,
-  'reconciliation.ts, listUnfinished: Seq Scan on events': onlyAdmins,
-  'reconciliation.ts, listWrongTotals: Seq Scan on refunds': onlyAdmins,
-  'retention.ts, deleteResponseBodies: Seq Scan on attempts': onlyAdmins,
-};
-
 export const idOf = (n: number) => `PAY_${String(n).padStart(26, '0')}`;
 const idsFrom = (first: number, many: number) =>
   Array.from({ length: many }, (_, index) => idOf(first + index));
