@@ -134,7 +134,7 @@ const statementsOfPayment = async (
 
 /** A waiting checkout polls as often as the machine allows, so its polls count as one statement. */
 const withPollsAsOne = (statements: readonly string[]): string[] => {
-  const isPoll = (each: string) => each.includes('with sent as ( update payments set checkout_at');
+  const isPoll = (each: string) => each.includes('update payments p set checkout_at');
   return statements.filter(
     (each, index) => !isPoll(each) || statements.findIndex(isPoll) === index,
   );
