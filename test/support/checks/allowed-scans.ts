@@ -13,17 +13,16 @@ export const allowedScans: Readonly<Record<string, string>> = {
 };
 
 const fewDays = 'a day is a third of the table here, which has three';
-const onlyAdmins = 'admins and purges connect otherwise';
 
-/** Queries that may do so where a connection keeps its plans, as those of API and workers do. */
+/** Files of `postgres/` whose statements only admins and purges send: they connect without keeping plans. */
+export const isOfAdmins = (file: string) =>
+  /^(?:admin-|attention|console|reconciliation|retention)/.test(file);
+
+/** Queries that may do so where a connection keeps its plans, as those of API and workers do, in place of those above. */
 export const allowedOfKept: Readonly<Record<string, string>> = {
   'account-comparison.ts, findDifferences: Seq Scan on movements': fewDays,
   'account-comparison.ts, findDifferences: Seq Scan on refunds': fewDays,
   'gateway-entries.ts, forgetAnswers: Seq Scan on gateway_entries': fewDays,
   'gateway-entries.ts, forgetUnlisted: Seq Scan on gateway_entries': fewDays,
   'gateway-entries.ts, listToAsk: Seq Scan on movements': fewDays,
-  'admin-payments.ts, list: Seq Scan on events': onlyAdmins,
-  'reconciliation.ts, listUnfinished: Seq Scan on events': onlyAdmins,
-  'reconciliation.ts, listWrongTotals: Seq Scan on refunds': onlyAdmins,
-  'retention.ts, deleteResponseBodies: Seq Scan on attempts': onlyAdmins,
 };

@@ -9,7 +9,7 @@ export interface ComposeEnd {
   isRed: boolean;
 }
 
-/** Runs the Compose tests. They take more than one core, so only patient files run beside them. */
+/** Runs the Compose tests, after all others: beside them they take so much of two cores that tests of time fail. */
 export const runComposeTests = async (env: NodeJS.ProcessEnv): Promise<ComposeEnd> => {
   const root = resolve(import.meta.dirname, '../../..');
   const startedAt = performance.now();

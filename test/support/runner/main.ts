@@ -4,13 +4,12 @@ import { closingLines, type Outcome } from './closing-lines.ts';
 import { runComposeTests } from './compose-tests.ts';
 import { findUnseenResponses } from './every-declared-response.ts';
 import { firstFailureOf, hasPassed, isOf, isOfLostWorker, type OuterError } from './failures.ts';
-import { isPatient } from './mixed-order.ts';
 import { compileBeside, composeFile, missingFor } from './programs.ts';
 
 const withCompose = '--with-compose';
 
 /**
- * Runs Vitest with the given arguments: `npm test`. With `--with-compose` the Compose tests run beside the last of them. A file that
+ * Runs Vitest with the given arguments: `npm test`. With `--with-compose` the Compose tests follow. A file that
  * fails runs once more, alone, after all others: the machine may have been too busy for it. The closing lines name it
  * when it passes then.
  */
@@ -29,9 +28,6 @@ if (process.send) {
   process.channel?.unref();
 }
 
-/** So many files run at once in a run with Compose: the static checks, which leave the cores to others, come at its end. */
-const withComposeAtOnce = '3';
-
 /** More files do not fail by chance. */
 const mostAgain = 3;
 
@@ -45,8 +41,6 @@ process.once('exit', (code) => {
 // Vitest's own command does it, too. Otherwise Vite sets another one.
 // oxlint-disable-next-line node/no-process-env -- It is no setting of the service.
 process.env['NODE_ENV'] ??= 'test';
-// oxlint-disable-next-line node/no-process-env -- It is no setting of the service.
-if (isWithCompose) process.env['VITEST_MAX_WORKERS'] ??= withComposeAtOnce;
 const vitest = await createVitest({ ...options, run: true, watch: false });
 outcome.label = vitest.config.name;
 
@@ -88,11 +82,10 @@ const checkResponses = async () => {
   }
 };
 
-const pathOf = ({ moduleId }: TestSpecification) => relative(vitest.config.root, moduleId);
-
 /** Says what this machine lacks, and begins to compile it. */
 const compileMissing = (specifications: readonly TestSpecification[]) => {
-  const files = specifications.map(pathOf);
+  const { root } = vitest.config;
+  const files = specifications.map(({ moduleId }) => relative(root, moduleId));
   const { programs, names } = missingFor([...files, ...(isWithCompose ? [composeFile] : [])]);
   if (names.length === 0) return;
   const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -102,29 +95,16 @@ const compileMissing = (specifications: readonly TestSpecification[]) => {
   void compileBeside(programs, say);
 };
 
-const runFiles = async (specifications: TestSpecification[]) => {
-  if (specifications.length === 0) return;
-  const { unhandledErrors } = await vitest.runTestSpecifications(specifications);
-  outcome.errors.push(...(unhandledErrors as OuterError[]));
-};
-
-/** The patient files wait for the Compose tests, which leave them the cores that they do not need. */
-const runWithCompose = async (specifications: readonly TestSpecification[]) => {
-  await vitest.standalone();
-  const beside = specifications.filter((each) => isPatient(pathOf(each)));
-  await runFiles(specifications.filter((each) => !beside.includes(each)));
-  [outcome.compose] = await Promise.all([runComposeTests(env), runFiles(beside)]);
-};
-
 try {
+  compileMissing(await vitest.getRelevantTestSpecifications(filter));
+  const { unhandledErrors } = await vitest.start(filter);
+  outcome.errors = unhandledErrors as OuterError[];
   outcome.specifications = await vitest.getRelevantTestSpecifications(filter);
-  compileMissing(outcome.specifications);
-  if (isWithCompose) await runWithCompose(outcome.specifications);
-  else outcome.errors = (await vitest.start(filter)).unhandledErrors as OuterError[];
   const again = chooseAgain();
   if (typeof again === 'string') process.stdout.write(`No file runs again: ${again}\n`);
   else if (again.length > 0) await runAgain(again);
   await checkResponses();
+  if (isWithCompose) outcome.compose = await runComposeTests(env);
 } catch (error) {
   process.exitCode = 1;
   // Vitest itself says that it has found no test.

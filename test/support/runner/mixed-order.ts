@@ -12,22 +12,6 @@ export const productionAtOnce = 2;
 /** The static checks have a low priority, so they take what the tests leave, and need all the time of the run. */
 export const checks = 'test/integration/tools/check.test.ts';
 
-/**
- * What runs beside the Compose tests: files that nothing makes fail which is slow. Half of the cores is left for them,
- * and tests that have processes respond in time starve there.
- */
-const patient = [
-  'test/unit/',
-  'test/integration/protocol/',
-  'test/integration/api/openapi/fuzz.test.ts',
-  'test/integration/client/generated.test.ts',
-  'test/integration/client/receivers.test.ts',
-  'test/integration/deploy/alerts.test.ts',
-  'test/integration/gateways/conformance.test.ts',
-  checks,
-];
-export const isPatient = (path: string) => patient.some((start) => path.startsWith(start));
-
 /** The longest files in seconds, for a machine that has not run them yet. */
 export const secondsOf = new Map([
   ['test/integration/api/openapi/fuzz.test.ts', 470],

@@ -290,9 +290,7 @@ it('an overview keeps what its reader has opened while it refreshes', async () =
   vi.spyOn(performance, 'now').mockImplementation(() => now() + 15_000);
   onTestFinished(() => void vi.restoreAllMocks());
   await poll(15);
-  await page.waitForFunction(
-    `!document.querySelector('main').textContent.includes(${JSON.stringify(before)})`,
-  );
+  await expect.poll(() => page.locator('main').textContent()).not.toContain(before);
   expect(await page.locator('details[open]').count()).toBe(1);
   expect(await page.getByRole('region', { name: 'Payments by hour' }).isVisible()).toBe(true);
 });
