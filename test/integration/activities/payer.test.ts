@@ -20,7 +20,7 @@ const records = await forFile(startRecords({ gatewayKind: 'live' }));
 const box = createSecretBox(payersKeyRing, 'PAYERS_KEY');
 
 const payer: Payer = { mobile: '09121234567', email: 'ada@shop.example', name: 'Ada Lovelace' };
-const secrets = /912|ada|lovelace/i;
+const secrets = /9121234567|ada@|lovelace/i;
 
 const created = async (of: Payer = payer) => {
   const payment = aPayment();
