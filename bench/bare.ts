@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { z } from 'zod';
@@ -46,8 +46,8 @@ const bundle = async (path: string): Promise<void> => {
 export const startBare = async (options: BareOptions) => {
   const { folder, databaseUrl, temporal, http, workers = 1, isLean = false } = options;
   const queue = isLean ? 'bare-lean' : 'bare';
-  const bundlePath = join(folder, `${queue}.js`);
-  await bundle(bundlePath);
+  const bundlePath = join(folder, 'bare-workflow.js');
+  if (!existsSync(bundlePath)) await bundle(bundlePath);
   const port = await freePort();
   const setup: Setup = { databaseUrl, temporal, bundlePath, port, queue, isLean };
   const start = (name: 'api' | 'worker') =>

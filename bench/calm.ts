@@ -11,7 +11,7 @@ const warmUp = { atOnce: 20, count: 200, limitMs: 20_000 };
 const settleMs = 90_000;
 const ours = ['api', 'worker', 'console'];
 
-/** What a stack costs in a calm hour: a payment every 3 s. */
+/** Measures the CPU of a stack in a calm hour: it has a payment every 3 s. */
 export const measureCalm = async ({ payers, processPids, say }: Bench): Promise<Figure[]> => {
   using receiver = await startReceiver();
   const { pay } = await payers({ slug: 'calm', receiver });

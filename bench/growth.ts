@@ -14,7 +14,7 @@ const purge = 'retention.ts, deletePayments';
 const shortestMs = 10;
 const shown = 10;
 
-/** What each statement of `postgres/` costs with few and with many payments in its tables. It takes half an hour. */
+/** Measures each statement of `postgres/` with few and with many payments in its tables. It takes half an hour. */
 export const measureGrowth = async ({ say }: Bench): Promise<Figure[]> => {
   const atFew = await costsAt(few, say);
   const atMany = await costsAt(many, say);

@@ -38,7 +38,7 @@ const names = Object.keys(groups) as GroupName[];
 /** @throws SetupError for an unknown name */
 const chooseGroups = (args: readonly string[]): readonly GroupName[] => {
   if (args.length === 0) return ['service'];
-  // Each of the others takes half an hour, and the settings tell nothing about the service.
+  // These two take half an hour each.
   if (args.includes('full'))
     return names.filter((name) => name !== 'settings' && name !== 'growth');
   const chosen = names.filter((name) => args.includes(name));

@@ -28,9 +28,9 @@ export const findAllPids = (processTable: string): Record<string, number> =>
 
 /** @throws SetupError when the stack lacks one of the processes */
 export const findPids = (processTable: string): Pids => {
-  const entries = readProcessTable(processTable);
+  const all = findAllPids(processTable);
   return forEachPart((part) => {
-    const pid = entries.find(({ name }) => name === part)?.pid;
+    const pid = all[part];
     if (pid === undefined) throw new SetupError(`The stack has no process ${part}.`);
     return pid;
   });

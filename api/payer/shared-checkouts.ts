@@ -1,11 +1,11 @@
 import type { CheckoutPayment } from '../../postgres/payments.ts';
 
-/** Nobody is asked for again sooner. */
+/** A payer who waits is asked for again after at least this pause. */
 const shortestPauseMs = 40;
 const longestPauseMs = 500;
-/** Of the time that openings take now: while they take long, a payer does not notice a longer pause. */
+/** The pause grows with the time that openings take: a payer who waits long does not notice it. */
 const pauseShare = 1 / 3;
-/** The share of the newest opening in their average. */
+/** The newest opening has this share in their average. */
 const newest = 1 / 8;
 /** Payments in one statement. */
 const most = 200;

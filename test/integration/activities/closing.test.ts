@@ -17,7 +17,7 @@ const declined: GatewayStatus = {
 };
 type Answer = GatewayStatus | typeof silence;
 
-/** What ends a payment whose payer was sent to the gateway. */
+/** The four ways in which a payment ends whose payer was sent to the gateway. */
 const ends = {
   link: { activity: 'verifyPayment', returned: true, cancelled: true },
   cancel: { activity: 'cancelPayment', by: 'application' },

@@ -20,7 +20,10 @@ const records = await forFile(startRecords({ gatewayKind: 'live' }));
 const box = createSecretBox(payersKeyRing, 'PAYERS_KEY');
 
 const payer: Payer = { mobile: '09121234567', email: 'ada@shop.example', name: 'Ada Lovelace' };
-const secrets = /9121234567|ada@|lovelace/i;
+const secrets = /912|ada|lovelace/i;
+/** Lines of the log as text, without the process, the time and the id, which hold any digits. */
+const textOf = (lines: readonly object[]) =>
+  JSON.stringify(lines.map((line) => ({ ...line, pid: 0, time: 0, payment_id: '' })));
 
 const created = async (of: Payer = payer) => {
   const payment = aPayment();
@@ -121,7 +124,7 @@ describe('the data of a payer', () => {
     expect(asked.map(({ payment }) => payment.payer)).toEqual([payer, undefined]);
     expect(alerts()).toEqual([]);
     expect(warnings()).toMatchObject([{ payment_id: id, code: '-9' }]);
-    expect(JSON.stringify(warnings())).not.toMatch(secrets);
+    expect(textOf(warnings())).not.toMatch(secrets);
     expect(await isKept(id)).toBe(false);
     const exchanges = await records.sql`
       select operation, result from gateway_exchanges where payment_id = ${id} order by id`;

@@ -45,7 +45,7 @@ const root = join(import.meta.dirname, '../../..');
 const demoShop = async () => {
   const port = await freePort();
   const connection = {
-    // Nothing listens there: the shop goes on without the events that it missed.
+    // The port is closed: the shop goes on without the events that it missed.
     api_base_url: 'http://127.0.0.1:9',
     token: `svc_test_${'x'.repeat(43)}`,
     webhook_secret: secret,
@@ -262,7 +262,7 @@ describe.each(published)('$receiver', ({ find, readsItself, source }) => {
     const { event_id } = JSON.parse(event.body.toString()) as { event_id: string };
     const status = await send({ ...event, body: Buffer.from(JSON.stringify({ event_id })) });
     expect(await send(event)).toBe(204);
-    // What it has refused comes again, and is handled then.
+    // The service sends a refused event again, and the receiver handles it then.
     await until('it is handled', () => status !== 500 || linesWith(paymentOf(event)).length > 0);
   });
 });

@@ -136,7 +136,7 @@ describe('the notices of a receiver', () => {
   it('are at most three in hours in which it refuses and accepts in each other minute', async () => {
     const event = await failing();
     for (let minute = 0; minute < 4 * 60; minute += 1) {
-      // What the third refusal and an accepted attempt leave behind.
+      // The rows are as the third refusal and an accepted attempt leave them.
       const at = receiver.now();
       await (minute % 2 === 0
         ? records.sql`

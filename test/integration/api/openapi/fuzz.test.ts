@@ -51,7 +51,7 @@ interface Caller {
   paidId: string;
   refundId: string;
   disputeId: string;
-  /** Of the link in a mail about its webhooks. */
+  /** The token of the link in a mail about its webhooks. */
   noticeToken: string;
 }
 

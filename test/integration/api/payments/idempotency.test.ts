@@ -49,6 +49,10 @@ const isAboutClock = (line: string) => line.includes('more than a minute apart')
 
 /** The refusal of another request with the same key. */
 const reused = [422, 'IDEMPOTENCY_KEY_REUSED'];
+/** Without the ids, addresses and times that the service makes, which hold any digits. */
+const ownTextOf = ({ text }: Answer) =>
+  text.replaceAll(/\b(?:PAY_|req_)\w+|\d{4}-\d\d-\d\dT[\d:.+]+/g, '');
+
 const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed');
 
 describe('Idempotency-Key', () => {
@@ -58,7 +62,7 @@ describe('Idempotency-Key', () => {
     const body = { ...order, payer };
     const first = await create('payer', body);
     expect(first.status, first.text).toBe(201);
-    expect(first.text).not.toMatch(/payer|Ada|shop.example|9121234567/);
+    expect(ownTextOf(first)).not.toMatch(/payer|Ada|shop.example|0912/);
     const again = await create('payer', { payer: { ...payer }, ...order });
     expect([again.text, isReplay(again)]).toEqual([first.text, 'true']);
     for (const other of [
@@ -92,7 +96,7 @@ describe('Idempotency-Key', () => {
       },
     });
     expect(answer.status).toBe(422);
-    expect(answer.text).not.toMatch(/6037991|9121234567|b\.example|Ada/);
+    expect(ownTextOf(answer)).not.toMatch(/6037|9121|b\.example|Ada/);
     expect(problemsOf(answer)).toMatchObject([
       { path: 'payer.mobile', rule: 'invalid_type' },
       { path: 'payer.email', rule: 'invalid_type' },
@@ -106,7 +110,7 @@ describe('Idempotency-Key', () => {
     const payer = { mobile: '9121234567', email: ' Ada@shop.example. ', name: '', locale: 'C' };
     const first = await create('ignored', { ...order, payer });
     expect([first.status, first.json['payer_ignored']]).toEqual([201, ['mobile', 'locale']]);
-    expect(first.text).not.toMatch(/9121234567|shop\.example/);
+    expect(ownTextOf(first)).not.toMatch(/912|shop\.example/);
     const again = await create('ignored', { ...order, payer });
     expect([again.text, isReplay(again)]).toEqual([first.text, 'true']);
     // The opening moves it from the service to the sandbox.
