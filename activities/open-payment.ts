@@ -138,7 +138,7 @@ export const createOpenPayment = (deps: Deps) => {
   const alertAboutRefusal = (payment: Alerted, { code, failureCode }: Refusal) => {
     if (failureCode !== 'merchant_configuration') return;
     const message = 'The gateway refused to open a payment';
-    alertAbout(logger, payment, { alert: failureCode, message, facts: { code } });
+    alertAbout(logger, payment, { alert: 'merchant_configuration', message, facts: { code } });
   };
 
   /** Asks the gateways in turn, until one opens the payment. It ends only if all of them refuse it in this try. */

@@ -253,7 +253,7 @@ const recordDifferences = async (
   return row ?? { last: null, newUnknown: 0 };
 };
 
-/** Each kind of contract/account-difference.ts, by what the two sides show of the day. */
+/** What differs, by what the two sides show of the day. Balances and payouts have statements of their own. */
 const differencesOf = (sql: Queries) => sql`
   with entry as (
     select e.*, p.status, r.status as refund_status, case e.kind

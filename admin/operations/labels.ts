@@ -379,8 +379,8 @@ const apiError = Object.fromEntries(
 ) as Record<ErrorCode, string>; // Object.fromEntries widens to string.
 
 /**
- * The words for every code that a person sees: lists, filters, questions and files' documentation have no others. A new
- * code of a type does not compile without its word.
+ * The words for every code that the console and files' documentation have. Lists of the command line print some codes, and mails
+ * have sentences of their own. A new code of a type does not compile without its word.
  */
 export const labels = {
   status,

@@ -1,6 +1,4 @@
 import { expect, it } from 'vitest';
-import { accountDifferences } from '../../../contract/account-difference.ts';
-import { failureReasons } from '../../../contract/failure-codes.ts';
 import { projectFiles, readProjectFile } from '../../support/checks/project-files.ts';
 
 const files = projectFiles();
@@ -31,13 +29,6 @@ it.each(pages)('%s names code that exists', (page) => {
   expect(missing).toEqual([]);
 });
 
-it('docs/contract.md lists the failure codes', () => {
-  const [, list = ''] =
-    /\*\*Failure codes\*\*[^:]*:([^.]*)\./.exec(readProjectFile('docs/contract.md')) ?? [];
-  const listed = [...list.matchAll(/`(\w+)`/g)].map(([, code = '']) => code);
-  expect(listed.toSorted()).toEqual(Object.keys(failureReasons).toSorted());
-});
-
 const folders = new Set(files.map((file) => file.split('/', 1)[0]));
 const ignored = new Set(readProjectFile('.gitignore').split('\n'));
 
@@ -57,16 +48,6 @@ it.each(files.filter((path) => path.endsWith('.md')))(
 
 it('finds the paths of the pages', () => {
   expect(pathsIn('docs/security.md')).toContain('tools/check-dependencies.ts');
-});
-
-it('the runbook has a section for each kind of difference, in the order of the code', () => {
-  const [, part = ''] = readProjectFile('docs/operating/runbook.md').split(
-    "\n## Differences from a gateway's book\n",
-  );
-  const sections = [...part.matchAll(/^### (\w)(.+)\n\n`(\w+)`:/gm)].map(
-    ([, first = '', rest = '', kind]) => [kind, first.toLowerCase() + rest],
-  );
-  expect(sections).toEqual(Object.entries(accountDifferences));
 });
 
 it.each(['temporal', 'restoring', 'retention'])(

@@ -6,7 +6,6 @@ import {
   createSweeperTasks,
   type Deps as SweeperDeps,
 } from '../../../activities/sweeper-tasks/index.ts';
-import type { GatewayAdapter } from '../../../gateways/gateway.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import { createDisputes } from '../../../postgres/disputes.ts';
 import type { Queries, Sql } from '../../../postgres/driver/sql.ts';
@@ -22,6 +21,7 @@ import { type AnyState, parts, plantedFaults } from '../../../protocol/parts.ts'
 import { createWorkflowCalls } from '../../../temporal/workflow-calls.ts';
 import { withModel } from '../../../tools/protocol-page.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
+import { adapterCalls } from '../../support/gateways/adapter-calls.ts';
 
 /** A part, and all parts together, stay so small that checking them takes seconds. */
 const mostTransitions = { ofPart: 530_000, ofAll: 2_500_000 };
@@ -79,22 +79,6 @@ describe('the explorer finds every planted fault', () => {
 // Nothing is called here: the names of the functions are all that the test needs.
 const sql = {} as Queries & Sql;
 const client = { workflow: {} } as Client;
-const adapterCalls: Record<keyof GatewayAdapter, true> = {
-  open: true,
-  verify: true,
-  inquire: true,
-  expire: true,
-  reverse: true,
-  refund: true,
-  refunds: true,
-  disputes: true,
-  listUnverified: true,
-  book: true,
-  balance: true,
-  payout: true,
-  payoutLines: true,
-  payouts: true,
-};
 
 const transactions = {
   paymentOutcomes: createPaymentOutcomes(sql),
