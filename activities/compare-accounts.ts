@@ -98,19 +98,20 @@ export const createCompareAccountsActivities = (deps: Deps) => {
     return 'state' in answer ? 'silent' : { id, ...answer };
   };
 
-  /** A gateway that is silent now tells its balance at the end of a later day. */
+  /** A gateway that is silent now reports its balance at the end of a later day. */
   const askBalance = async (day: AccountDay, { to, ...account }: DayOfAccount): Promise<void> => {
     if (!gatewayOf(account).balance) return;
     const calls: BalanceCalls = {
       book: async (...page) => (await gatewayOf(account).book?.(...page)) ?? noPage,
       balance: async () => (await gatewayOf(account).balance?.()) ?? [],
     };
-    const told = await unknownIfSilent(async () => ({ amounts: await readBalanceAt(calls, to) }));
-    if ('amounts' in told && told.amounts) await accountStatement.recordTold(day, told.amounts);
-    else logger.warn(day, 'The gateway did not tell its balance; the next day has it');
+    const asked = await unknownIfSilent(async () => ({ amounts: await readBalanceAt(calls, to) }));
+    if ('amounts' in asked && asked.amounts)
+      await accountStatement.recordReported(day, asked.amounts);
+    else logger.warn(day, 'The gateway did not report its balance; the next day has it');
   };
 
-  /** A gateway that is silent now tells its payouts after the next day. */
+  /** A gateway that is silent now reports its payouts after the next day. */
   const askPayouts = async (
     { gateway, day }: AccountDay,
     { payoutsSince, ...account }: DayOfAccount,
@@ -124,7 +125,7 @@ export const createCompareAccountsActivities = (deps: Deps) => {
       ),
     );
     if (asked !== undefined)
-      logger.warn({ gateway, reason: asked.reason }, 'The gateway did not tell its payouts');
+      logger.warn({ gateway, reason: asked.reason }, 'The gateway did not report its payouts');
   };
 
   const askTemporal = async (day: AccountDay): Promise<void> => {

@@ -144,7 +144,7 @@ export const createFinalizer = (deps: Deps) => {
   /** Ends the payment unless it has ended already, and returns its state then. */
   const finalize = async (
     payment: PaymentWithAccount,
-    { providerMessage, toldFee, ...outcome }: Outcome,
+    { providerMessage, reportedFee, ...outcome }: Outcome,
     { exchanges = [], onlyIfUnsent = false }: FinalizeOptions = {},
   ): Promise<VerificationResult> => {
     const endedAt = now();
@@ -156,7 +156,7 @@ export const createFinalizer = (deps: Deps) => {
       updatedAt: endedAt,
     };
     const event = createEvent(ended, endedAt);
-    const options = { providerMessage, toldFee, onlyIfUnsent, exchanges };
+    const options = { providerMessage, reportedFee, onlyIfUnsent, exchanges };
     if (await paymentOutcomes.finalize(ended, event, options)) return afterFinalized(ended);
 
     const current = await findPayment(paymentOutcomes, payment.id);

@@ -3,7 +3,7 @@ import type { FailureCode } from '../contract/failure-codes.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { CancelledBy, TerminalStatus } from '../contract/status.ts';
 import type { GatewayStatus } from '../gateways/gateway.ts';
-import type { ToldFee } from '../contract/told-fee.ts';
+import type { ReportedFee } from '../contract/reported-fee.ts';
 import type { ProviderMessage } from '../postgres/payment-outcomes.ts';
 import type { Unanswered } from './gateway-calls.ts';
 
@@ -15,8 +15,8 @@ export interface Outcome {
   cardPanMasked: string | null;
   failureCode: FailureCode | null;
   cancelledBy: CancelledBy | null;
-  /** The fee that the gateway told for a paid payment. */
-  toldFee: ToldFee | null;
+  /** The fee that the gateway reported for a paid payment. */
+  reportedFee: ReportedFee | null;
   /** For admins only. */
   providerMessage: ProviderMessage;
 }
@@ -26,7 +26,7 @@ const noDetails = {
   cardPanMasked: null,
   failureCode: null,
   cancelledBy: null,
-  toldFee: null,
+  reportedFee: null,
   providerMessage: { code: null, message: null },
 };
 
@@ -61,7 +61,7 @@ export const outcomeOf = (
           }),
           trackingCode,
         };
-      return { ...noDetails, status: 'paid', trackingCode, cardPanMasked, toldFee: fee ?? null };
+      return { ...noDetails, status: 'paid', trackingCode, cardPanMasked, reportedFee: fee ?? null };
     }
     case 'failed':
       return {

@@ -17,7 +17,7 @@ export const accountDifferences = {
   reversal_missing: 'reversed here, not at the gateway',
   fee_differs: 'not the agreed fee',
   balance_differs: 'the lines of the day do not give the balance at the gateway',
-  payout_differs: 'a payout that the gateway told otherwise before',
+  payout_differs: 'a payout that the gateway reported otherwise before',
   kind_unknown: 'moved at the gateway, of a kind that is unknown here',
   not_answered: 'the gateway gave no answer',
 } as const;

@@ -5,7 +5,7 @@ export type PayoutStatus = (typeof payoutStatuses)[number];
 
 /**
  * Whether the gateway lists what a payout has paid out. `listed`: it does. `later`: not yet. `never`: it does not, because the
- * owner has chosen the amount, or because the gateway tells the sum alone.
+ * owner has chosen the amount, or because the gateway reports the sum alone.
  */
 export const payoutLinesStates = ['listed', 'later', 'never'] as const;
 export type PayoutLinesState = (typeof payoutLinesStates)[number];
@@ -26,10 +26,10 @@ export interface KnownPayout {
   lines: PayoutLinesState;
 }
 
-/** A payout as a gateway without a list of all money tells it. */
+/** A payout as a gateway without a list of all money reports it. */
 export interface ListedPayout extends KnownPayout {
   /** The gateway's own. */
   id: string;
-  /** Its parts. Empty where the gateway tells the sum alone. */
+  /** Its parts. Empty where the gateway reports the sum alone. */
   paidOut: Omit<StatementLine, 'category' | 'fee' | 'currency' | 'availableOn' | 'payout'>[];
 }

@@ -78,8 +78,8 @@ grant select on applications, gateways, payments, refunds, workflow_outbox, idem
   deliveries, attempts, late_payments, sandbox_payments, sandbox_refunds, gateway_exchanges, replays, movements,
   gateway_entries, statement_lines, account_balances, account_differences, payouts, payout_lines, upkeep to payments_worker;
 grant update (status, gateway, gateway_reference, gateway_redirect, checkout_at, payer_returns_at, inquired_at, uncertain, tracking_code,
-  card_pan_masked, paid_at, failure_code, cancelled_by, cancellation_reason, gateway_code, gateway_message, told_fee,
-  told_fee_paid_by, amount_refunded, amount_refund_pending, amount_disputed, amount_lost, order_claimed_at, healed_at, updated_at) on payments to payments_worker;
+  card_pan_masked, paid_at, failure_code, cancelled_by, cancellation_reason, gateway_code, gateway_message, reported_fee,
+  reported_fee_paid_by, amount_refunded, amount_refund_pending, amount_disputed, amount_lost, order_claimed_at, healed_at, updated_at) on payments to payments_worker;
 grant insert (id, payment_id, application, test, order_id, status, amount, currency, method, requested_by, metadata,
   gateway_reference, bank_reference, succeeded_at, created_at, updated_at),
   update (status, stage, times_told, told_at, gateway_reference, bank_reference, failure_code, gateway_code,
@@ -106,7 +106,7 @@ grant insert on movements, gateway_entries, statement_lines, account_balances, a
 grant update, delete on statement_lines to payments_worker;
 grant insert, update on payouts to payments_worker;
 grant insert, update (payout) on payout_lines to payments_worker;
-grant update (opening, net, told) on account_balances to payments_worker;
+grant update (opening, net, reported) on account_balances to payments_worker;
 grant select, insert (gateway, day, method, compared_at) on account_days to payments_worker;
 grant update (method, compared_at, closed_at, hash, sums, movements) on account_days to payments_worker;
 grant update (kind, name, takes_back, day, at, amount, currency, fee, payment_id, refund_id, claimed_payment_id, tracking_code, read_at), delete on gateway_entries
@@ -155,7 +155,7 @@ grant insert (id, payment_id, application, test, order_id, status, stage, amount
   update (settled_as, due_at, cancel_requested, released) on refunds to payments_admin, payments_console;
 grant insert (refund_id, token, actor, via) on confirmations to payments_admin, payments_console;
 grant select, insert, update, delete on refund_limits, refund_approvals to payments_admin;
-grant update (enabled, credentials, notification_secrets, refund_credentials, time_zone, fee_basis_points, fee_fixed, fees_told) on gateways
+grant update (enabled, credentials, notification_secrets, refund_credentials, time_zone, fee_basis_points, fee_fixed, fees_reported) on gateways
   to payments_admin;
 grant select on movements, disputes, gateway_entries, statement_lines, payouts, payout_lines, account_days, account_balances, account_differences, receivers, notices, notice_addresses to payments_admin, payments_console;
 grant insert (application, address), delete on notice_addresses to payments_admin, payments_console;
@@ -182,7 +182,7 @@ grant select on applications, tokens, payments, refunds, workflow_outbox, events
   refused_requests, gateway_exchanges, audit_log, console_people, console_links, console_sessions, console_passkeys, console_ended_logins
   to payments_console;
 grant select (slug, driver, kind, enabled, has_refund_credentials, has_credentials, created_at, time_zone, silent_until,
-  fee_basis_points, fee_fixed, fees_told) on gateways to payments_console;
+  fee_basis_points, fee_fixed, fees_reported) on gateways to payments_console;
 grant select (id, application, key_id, created_at, retires_at) on webhook_secrets to payments_console;
 grant insert (hash, prefix, application, mode, name, scopes, expires_at, issued_by, issued_via), update (revoked_at) on tokens
   to payments_console;
@@ -198,7 +198,7 @@ grant select on refund_approvals, refund_limits to payments_console;
 grant select, delete on refund_rule_requests to payments_console;
 grant insert (rule_currency, rule_application, rule_amount) on confirmations to payments_console;
 -- It can replace credentials, and read none.
-grant update (enabled, credentials, notification_secrets, refund_credentials, time_zone, fee_basis_points, fee_fixed, fees_told) on gateways
+grant update (enabled, credentials, notification_secrets, refund_credentials, time_zone, fee_basis_points, fee_fixed, fees_reported) on gateways
   to payments_console;
 grant insert (slug, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, refund_events, dispute_events,
   orders_paid_once, display_name, locale) on applications to payments_console;

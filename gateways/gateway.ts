@@ -7,7 +7,7 @@ import type { Payer } from '../contract/payer.ts';
 import type { Redirect } from '../contract/payment.ts';
 import type { KnownPayout, ListedPayout } from '../contract/payout.ts';
 import type { RefundFailureCode } from '../contract/refund-failure-codes.ts';
-import type { ToldFee } from '../contract/told-fee.ts';
+import type { ReportedFee } from '../contract/reported-fee.ts';
 import type { PaymentBounds } from './amount.ts';
 import type { CallGateway, Target } from './call.ts';
 import { AccountProblem } from './errors.ts';
@@ -47,7 +47,7 @@ export type OpenResult =
       reference: string;
       redirect: Redirect;
       /** The answer about the paid payment counts more. */
-      fee?: ToldFee | undefined;
+      fee?: ReportedFee | undefined;
       /** In the sandbox, the payer acts by a test's plan, and comes back then, or never. */
       payer?: { returnsAt: Date | null } | null;
     }
@@ -70,8 +70,8 @@ export type GatewayStatus =
       trackingCode: string | null;
       /** First six digits, asterisks, last four; null where the gateway does not send them. */
       cardPanMasked: string | null;
-      /** Undefined where the gateway tells none, as one whose book has it. */
-      fee?: ToldFee | undefined;
+      /** Undefined where the gateway reports none, as one whose book has it. */
+      fee?: ReportedFee | undefined;
     }
   | {
       state: 'failed';
@@ -217,8 +217,8 @@ export type ReturnHint = 'paid' | 'unpaid' | 'cancelled' | 'nothing';
 export interface Capabilities extends PaymentBounds {
   /** Captured money that is not verified goes back to the payer by itself. */
   twoStepVerify: boolean;
-  /** Its answers about a payment tell the fee. False where its book has it. */
-  tellsFees: boolean;
+  /** Its answers about a payment report the fee. False where its book has it. */
+  reportsFees: boolean;
   /** An inquiry shows that the money was returned. Otherwise a reversal without an answer is not repeated. */
   reportsReversals: boolean;
   /** Within this time after the payment, a refund of the whole amount is tried as a reversal; null: never. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { FailureCode } from '../contract/failure-codes.ts';
-import type { ToldFee } from '../contract/told-fee.ts';
+import type { ReportedFee } from '../contract/reported-fee.ts';
 import type { CurrencyTerms } from './amount.ts';
 import { fromWire, type Money } from './amount.ts';
 import type { HttpResponse } from './call.ts';
@@ -8,7 +8,7 @@ import { parseResponse } from './call.ts';
 import { GatewayUnavailable } from './errors.ts';
 import type { GatewayStatus, OpenedPayment, OpenResult, Reversal } from './gateway.ts';
 import { failed, maskedPan, providerMessage } from './redact.ts';
-import { FeeField, toldFee } from './told-fee.ts';
+import { FeeField, reportedFee } from './reported-fee.ts';
 
 /**
  * Whole tomans of ten rials each. The bounds are those of PayPing's own sample, 1,000 and 50,000,000 tomans. Two independent
@@ -230,16 +230,16 @@ const toPaid = ({
 const feeOf = (
   amount: number,
   wage: number | null | undefined,
-  paidBy: ToldFee['paidBy'] = 'merchant',
-): ToldFee | undefined =>
-  typeof wage === 'number' ? toldFee(moneyOf(wage).amount, paidBy, moneyOf(amount)) : undefined;
+  paidBy: ReportedFee['paidBy'] = 'merchant',
+): ReportedFee | undefined =>
+  typeof wage === 'number' ? reportedFee(moneyOf(wage).amount, paidBy, moneyOf(amount)) : undefined;
 
 interface PaidFacts {
   /** In tomans. */
   amount: number;
   trackingCode: string | null;
   cardPanMasked: string | null;
-  fee: ToldFee | undefined;
+  fee: ReportedFee | undefined;
 }
 
 /** Their amounts are in tomans. */

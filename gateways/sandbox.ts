@@ -26,7 +26,7 @@ export const sandbox = defineDriver({
     ),
     expirySeconds: { min: 60, max: 86_400 },
     twoStepVerify: true,
-    tellsFees: false,
+    reportsFees: false,
     reportsReversals: false,
     reversal: null,
     refund: {

@@ -54,7 +54,7 @@ const capabilities: Capabilities = {
   // Stripe's page lives 30 minutes to 24 hours. Our call of `expire` ends it at an earlier deadline.
   expirySeconds: { min: 60, max: 86_400 },
   twoStepVerify: false,
-  tellsFees: false,
+  reportsFees: false,
   reportsReversals: true,
   reversal: null,
   refund: {

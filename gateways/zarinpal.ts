@@ -17,7 +17,7 @@ import { defineDriver } from './gateway.ts';
 import { reversedPayment } from './known-refund.ts';
 import { iranianMobile, sentFields } from './payer.ts';
 import { failed, maskedPan, providerMessage } from './redact.ts';
-import { FeeField, merchantOrPayer, toldFee } from './told-fee.ts';
+import { FeeField, merchantOrPayer, reportedFee } from './reported-fee.ts';
 import { createPayouts } from './zarinpal-payouts.ts';
 import { createRefunds, RefundCredentials } from './zarinpal-refunds.ts';
 
@@ -28,7 +28,7 @@ const capabilities: Capabilities = {
   currencies: new Map([['IRR', { wireExponent: 0, min: 1_000, max: 1_000_000_000, step: 1 }]]),
   expirySeconds: { min: 60, max: 86_400 },
   twoStepVerify: true,
-  tellsFees: true,
+  reportsFees: true,
   reportsReversals: true,
   reversal: { windowMs: 30 * 60_000 },
   refund: {
@@ -187,7 +187,7 @@ export const zarinpal = defineDriver({
           result: 'opened',
           reference: authority,
           redirect: { method: 'GET', url },
-          fee: toldFee(fee, paidBy, payment),
+          fee: reportedFee(fee, paidBy, payment),
         };
       },
 
@@ -214,7 +214,7 @@ export const zarinpal = defineDriver({
         const facts = {
           trackingCode: ref ? String(ref) : null,
           cardPanMasked: maskedPan(card),
-          fee: toldFee(fee, paidBy, payment),
+          fee: reportedFee(fee, paidBy, payment),
         };
         if (ref) return { ...paid(payment), ...facts };
         // Verified before, but without its number: the inquiry must confirm it.

@@ -16,7 +16,7 @@ import type {
 import { defineDriver } from './gateway.ts';
 import { iranianMobile, sentFields } from './payer.ts';
 import { failed, maskedPan, providerMessage } from './redact.ts';
-import { FeeField, toldFee } from './told-fee.ts';
+import { FeeField, reportedFee } from './reported-fee.ts';
 import { createPayouts } from './zibal-payouts.ts';
 import { createRefunds, RefundCredentials } from './zibal-refunds.ts';
 
@@ -32,7 +32,7 @@ const capabilities: Capabilities = {
   currencies: new Map([['IRR', { wireExponent: 0, min: 1_001, max: amountBounds.max, step: 1 }]]),
   expirySeconds: { min: 60, max: 86_400 },
   twoStepVerify: true,
-  tellsFees: true,
+  reportsFees: true,
   reportsReversals: true,
   reversal: null,
   refund: {
@@ -243,7 +243,7 @@ const paid = ({
   currency: 'IRR',
   trackingCode: refNumber ? String(refNumber) : null,
   cardPanMasked: maskedPan(cardNumber),
-  fee: toldFee(wage, 'merchant', { amount }),
+  fee: reportedFee(wage, 'merchant', { amount }),
 });
 
 const unexpected = (operation: string, result: number) =>

@@ -37,29 +37,29 @@ export const createAccountStatement = (sql: Queries) => ({
       where gateway = ${gateway} and day = ${day} and read_at < ${since}::text::timestamptz`;
   },
 
-  /** Records the balance at the end of a day, as the gateway tells it. A currency that it does not name has nothing. */
-  async recordTold({ gateway, day }: AccountDay, told: readonly Balance[]): Promise<void> {
-    const balances = told.map(({ currency, amount }) => ({ currency, amount }));
+  /** Records the balance at the end of a day, as the gateway reports it. A currency that it does not name has nothing. */
+  async recordReported({ gateway, day }: AccountDay, reported: readonly Balance[]): Promise<void> {
+    const balances = reported.map(({ currency, amount }) => ({ currency, amount }));
     await sql`
-      with told as (
+      with reported as (
         select * from jsonb_to_recordset(${sql.json(balances)}) as t (currency text, amount bigint)
       ), named as (
-        select currency, amount from told
+        select currency, amount from reported
         union all
         select distinct currency, 0::bigint from (
           select currency from account_balances where gateway = ${gateway}
           union all select currency from statement_lines where gateway = ${gateway} and day = ${day}) known
-        where currency not in (select currency from told)
+        where currency not in (select currency from reported)
       )
-      insert into account_balances (gateway, day, currency, told)
+      insert into account_balances (gateway, day, currency, reported)
       select ${gateway}, ${day}, currency, amount from named
-      on conflict (gateway, day, currency) do update set told = excluded.told`;
+      on conflict (gateway, day, currency) do update set reported = excluded.reported`;
   },
 });
 export type AccountStatement = ReturnType<typeof createAccountStatement>;
 
 /**
- * Adds up the lines of a day, and names each balance that the gateway tells otherwise. A balance that was told is the next
+ * Adds up the lines of a day, and names each balance that the gateway reports otherwise. A balance that was reported is the next
  * opening one, so a gap is named on its own day alone. That of the first day that has one opens the account.
  */
 export const recordBalances = async (sql: Queries, { gateway, day }: AccountDay): Promise<void> => {
@@ -68,24 +68,24 @@ export const recordBalances = async (sql: Queries, { gateway, day }: AccountDay)
       select currency, sum(net)::bigint as net from statement_lines
       where gateway = ${gateway} and day = ${day} group by currency
     ), before as (
-      select distinct on (currency) currency, coalesce(told, opening + net) as closing from account_balances
-      where gateway = ${gateway} and day < ${day} and (told is not null or opening is not null)
+      select distinct on (currency) currency, coalesce(reported, opening + net) as closing from account_balances
+      where gateway = ${gateway} and day < ${day} and (reported is not null or opening is not null)
       order by currency, day desc
     ), today as (
-      select currency, told from account_balances where gateway = ${gateway} and day = ${day}
+      select currency, reported from account_balances where gateway = ${gateway} and day = ${day}
     )
     insert into account_balances (gateway, day, currency, opening, net)
     select ${gateway}, ${day}, currency,
-      coalesce(before.closing, case when exists (select from before) then 0 else today.told - coalesce(moved.net, 0) end),
+      coalesce(before.closing, case when exists (select from before) then 0 else today.reported - coalesce(moved.net, 0) end),
       coalesce(moved.net, 0)
     from moved full join before using (currency) full join today using (currency)
     on conflict (gateway, day, currency) do update set opening = excluded.opening, net = excluded.net`;
   await sql`
     insert into account_differences as d (gateway, day, kind, subject, our_amount, our_currency, their_amount,
       their_currency)
-    select gateway, day, 'balance_differs', 'balance:' || day || ':' || currency, opening + net, currency, told, currency
+    select gateway, day, 'balance_differs', 'balance:' || day || ':' || currency, opening + net, currency, reported, currency
     from account_balances
-    where gateway = ${gateway} and day = ${day} and opening + net <> told
+    where gateway = ${gateway} and day = ${day} and opening + net <> reported
     on conflict (gateway, kind, subject) do update set our_amount = excluded.our_amount,
       their_amount = excluded.their_amount, seen_at = excluded.seen_at,
       state = case when d.state = 'mended' then 'open' else d.state end`;

@@ -5,7 +5,7 @@ import type { Filters, ListPage } from '../contract/list.ts';
 import type { ListPayments } from '../contract/list-payments.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { DeliveryStatus } from '../contract/status.ts';
-import type { ToldFee } from '../contract/told-fee.ts';
+import type { ReportedFee } from '../contract/reported-fee.ts';
 import { type AttemptRecord, listAttempts } from './admin-events.ts';
 import type { Queries } from './driver/sql.ts';
 import { createGatewayExchanges } from './gateway-exchanges.ts';
@@ -57,8 +57,8 @@ export interface PaymentRecord extends PaymentRow {
   /** When the payer was last sent to the gateway. */
   checkoutAt: Date | null;
   gatewayCode: string | null;
-  toldFee: number | null;
-  toldFeePaidBy: ToldFee['paidBy'] | null;
+  reportedFee: number | null;
+  reportedFeePaidBy: ReportedFee['paidBy'] | null;
   gatewayMessage: string | null;
   /** The payment's own event, and its delivery. */
   eventId: string | null;
@@ -183,7 +183,7 @@ export const createAdminPayments = (sql: Queries) => {
       const [row] = await sql<Omit<PaymentRecord, 'attempts' | 'exchanges'>[]>`
         select ${columns},
           p.candidates, p.gateway_reference as "gatewayReference", p.checkout_at as "checkoutAt",
-          p.gateway_code as "gatewayCode", p.told_fee as "toldFee", p.told_fee_paid_by as "toldFeePaidBy",
+          p.gateway_code as "gatewayCode", p.reported_fee as "reportedFee", p.reported_fee_paid_by as "reportedFeePaidBy",
           p.gateway_message as "gatewayMessage", e.id as "eventId", e.kind as "eventKind",
           e.created_at as "eventAt", d.round, d.next_attempt_at as "nextAttemptAt",
           l.found_at as "latePaymentFoundAt", l.result as "latePaymentResult",

@@ -55,7 +55,7 @@ export const createDisputes = (sql: Sql) => ({
    */
   async recordLook(
     look: DisputeLook,
-    told: readonly KnownDispute[],
+    reported: readonly KnownDispute[],
     now: Date,
   ): Promise<string[] | undefined> {
     return sql.begin(async (tx) => {
@@ -63,13 +63,13 @@ export const createDisputes = (sql: Sql) => ({
       const [payment] = await tx<DisputedPayment[]>`
         select id, application, test, order_id as "orderId", gateway from payments where id = ${look.id} for update`;
       if (!payment) return undefined;
-      const dueAt = nextLook(told, now);
+      const dueAt = nextLook(reported, now);
       const isLast = await changesOne(tx`
         update dispute_looks set number = number + 1, due_at = ${dueAt}
         where payment_id = ${look.id} and number = ${look.number}`);
       if (!isLast) return undefined;
       const changes: Change[] = [];
-      for (const dispute of told) changes.push(...(await write(tx, payment, dispute, now)));
+      for (const dispute of reported) changes.push(...(await write(tx, payment, dispute, now)));
       await tx`
         update payments p set amount_disputed = held.amount, amount_lost = held.lost,
           -- A chargeback that is won after all claims nothing.
@@ -111,8 +111,8 @@ export const createDisputes = (sql: Sql) => ({
 export type Disputes = ReturnType<typeof createDisputes>;
 
 /** A day later while one is open, and sooner if the gateway knows when it changes. Null: never by itself. */
-const nextLook = (told: readonly KnownDispute[], now: Date): Date | null => {
-  const times = told
+const nextLook = (reported: readonly KnownDispute[], now: Date): Date | null => {
+  const times = reported
     .filter(isDisputeOpen)
     .map(({ changesAt }) => changesAt ?? new Date(now.getTime() + dayMs));
   return times.toSorted((one, other) => one.getTime() - other.getTime())[0] ?? null;

@@ -142,7 +142,7 @@ export const createGatewayEntries = (sql: Queries) => ({
           when m.kind = 'refund_returned' then m.kind
           else 'payment' end,
         m.day, m.occurred_at, sign(m.amount) * coalesce(a.amount, abs(m.amount)), coalesce(a.currency, m.currency),
-        case when m.kind = 'payment' and g.fees_told and p.told_fee_paid_by = 'merchant' then p.told_fee end,
+        case when m.kind = 'payment' and g.fees_reported and p.reported_fee_paid_by = 'merchant' then p.reported_fee end,
         m.payment_id, m.refund_id
       from jsonb_to_recordset(${sql.json(answers.map((answer) => ({ ...answer })))})
         as a (id text, result text, amount bigint, currency text)

@@ -22,8 +22,8 @@ export interface AccountTerms {
   feeBasisPoints: number | null;
   /** Minor units. */
   feeFixed: number | null;
-  /** The fees that the gateway tells with its payments are booked. */
-  feesTold: boolean;
+  /** The fees that the gateway reports with its payments are booked. */
+  feesReported: boolean;
 }
 
 /** For those who may not read its credentials. */
@@ -77,7 +77,7 @@ export const accountColumns = (sql: Queries) => sql`
   g.slug as gateway, g.driver, g.kind as "gatewayKind", g.credentials, g.refund_credentials as "refundCredentials"`;
 
 const termsColumns = (sql: Queries) => sql`
-  time_zone as "timeZone", fee_basis_points as "feeBasisPoints", fee_fixed as "feeFixed", fees_told as "feesTold"`;
+  time_zone as "timeZone", fee_basis_points as "feeBasisPoints", fee_fixed as "feeFixed", fees_reported as "feesReported"`;
 
 export const createGateways = (sql: Queries) => ({
   /** False if the slug exists; then nothing is written. */
@@ -170,7 +170,7 @@ export const createGateways = (sql: Queries) => ({
   setTerms: (slug: string, terms: AccountTerms) =>
     changesOne(sql`
       update gateways set time_zone = ${terms.timeZone}, fee_basis_points = ${terms.feeBasisPoints},
-        fee_fixed = ${terms.feeFixed}, fees_told = ${terms.feesTold}
+        fee_fixed = ${terms.feeFixed}, fees_reported = ${terms.feesReported}
       where slug = ${slug} and exists (select from pg_timezone_names where name = ${terms.timeZone})`),
 
   /** Replaces the parts of the credentials that are given. */

@@ -15,7 +15,7 @@ export interface DueNotice extends NoticeKey {
   since: Date;
 }
 
-/** After this time nobody is told any more: the state may be another one. */
+/** After this time nobody gets it any more: the state may be another one. */
 const oldest = '1 hour';
 /** No try takes so long. */
 const longestTry = '1 minute';

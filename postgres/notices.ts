@@ -5,17 +5,17 @@ const noticesPerDay = 3;
 /** Longer than the time between two digests: the last one says whether the address knows of the trouble. */
 const keptDays = 7;
 
-/** What the people of applications are told of their live receivers. notice-queue.ts sends it. */
+/** The notices to the people of applications about their live receivers. notice-queue.ts sends them. */
 export const createNotices = (sql: Queries) => ({
   /**
-   * Writes the notices that are due to the confirmed addresses of applications. A state is told once, each kind at most
-   * once in 24 hours, and while the receiver is unwell a digest follows 24 hours after the last notice. Recovery is told
-   * to those who know of the trouble. What is not due now is due in a later sweep, if it is still true then.
+   * Writes the notices that are due to the confirmed addresses of applications. Each state gets one, each kind at most
+   * once in 24 hours, and while the receiver is unwell a digest follows 24 hours after the last notice. Those who know
+   * of the trouble get one of its end. What is not due now is due in a later sweep, if it is still true then.
    * @returns how many
    */
   async write(now: Date): Promise<number> {
     const { count } = await sql`
-      with told as (
+      with addressed as (
         select r.application, r.state, r.since, a.address, n.* from receivers r
         join notice_addresses a on a.application = r.application
         cross join lateral (
@@ -37,7 +37,7 @@ export const createNotices = (sql: Queries) => ({
           when not t.knows_state and not (t.state = 'failing' and t.knows_trouble) then t.state
           when t.is_quiet then 'digest'
         end as kind
-        from told t
+        from addressed t
       )
       insert into notices (application, kind, state_since, address, created_at, next_try_at)
       select d.application, d.kind, case d.kind when 'digest' then date_trunc('day', ${now}::timestamptz, 'UTC') else d.since end,

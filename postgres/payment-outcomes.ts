@@ -4,7 +4,7 @@ import type { RecordedAccount } from '../contract/gateway-account.ts';
 import { eventId } from '../contract/ids.ts';
 import type { Payment, Redirect, WorkflowStart } from '../contract/payment.ts';
 import type { DeliveryStatus, WaitingAnswer } from '../contract/status.ts';
-import type { ToldFee } from '../contract/told-fee.ts';
+import type { ReportedFee } from '../contract/reported-fee.ts';
 import { createAuditLog } from './audit-log.ts';
 import { changesOne, first, type Queries } from './driver/sql.ts';
 import { eventInserts } from './event-inserts.ts';
@@ -81,13 +81,13 @@ interface Opening extends WithExchanges {
   reference: string;
   redirect: Redirect;
   payer?: { returnsAt: Date | null } | null;
-  fee?: ToldFee | undefined;
+  fee?: ReportedFee | undefined;
 }
 
 interface End extends WithExchanges {
   providerMessage: ProviderMessage;
   /** Replaces that of the opening, unless it is null. */
-  toldFee?: ToldFee | null;
+  reportedFee?: ReportedFee | null;
   /** Ends the payment only if no payer was sent to the gateway. */
   onlyIfUnsent: boolean;
 }
@@ -95,8 +95,8 @@ interface End extends WithExchanges {
 /** With the kind of its gateway, for the metrics. */
 export type EndedPayment = Payment & Partial<Pick<RecordedAccount, 'gatewayKind'>>;
 
-const feeColumns = (sql: Queries, fee: ToldFee | null) =>
-  fee === null ? sql`` : sql`told_fee = ${fee.amount}, told_fee_paid_by = ${fee.paidBy},`;
+const feeColumns = (sql: Queries, fee: ReportedFee | null) =>
+  fee === null ? sql`` : sql`reported_fee = ${fee.amount}, reported_fee_paid_by = ${fee.paidBy},`;
 
 /** The changes of a payment's state. Only the workflow's activities write them. */
 export const createPaymentOutcomes = (sql: Queries) => ({
@@ -211,7 +211,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
   async finalize(
     ended: EndedPayment,
     event: Event,
-    { providerMessage, toldFee = null, onlyIfUnsent, exchanges }: End,
+    { providerMessage, reportedFee = null, onlyIfUnsent, exchanges }: End,
   ): Promise<boolean> {
     const isPaid = ended.status === 'paid';
     const isLost = ended.failureCode === 'order_already_paid';
@@ -221,7 +221,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
           card_pan_masked = ${ended.cardPanMasked}, paid_at = ${ended.paidAt},
           failure_code = ${ended.failureCode}, cancelled_by = ${ended.cancelledBy},
           cancellation_reason = case when ${ended.cancelledBy}::text = 'application' then p.cancel_request_reason end,
-          updated_at = ${event.createdAt}, ${feeColumns(sql, toldFee)}
+          updated_at = ${event.createdAt}, ${feeColumns(sql, reportedFee)}
           gateway_code = ${providerMessage.code}, gateway_message = ${providerMessage.message},
           order_claimed_at = ${isPaid ? claimedAt(sql) : null}
         from applications a, gateways g

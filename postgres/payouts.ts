@@ -107,7 +107,7 @@ const recordRound = async (
       (line) => ({ ...line, currency, payout: id }),
     ),
   );
-  // What was booked stays, so what the gateway tells otherwise since is a difference.
+  // What was booked stays, so what the gateway reports otherwise since is a difference.
   await sql`
     with listed as (
       select * from jsonb_to_recordset(${sql.json(listed)}) as p (id text, amount bigint, currency text, status text,
@@ -116,7 +116,7 @@ const recordRound = async (
       select l.payout, jsonb_agg(${partOf(sql)} order by ${partOf(sql)}) as parts
       from jsonb_to_recordset(${sql.json(lines)}) as l (kind text, type text, amount bigint, entry text, payout text)
       where l.kind <> 'payout' group by l.payout
-    ), told as (
+    ), changed as (
       select p.id, array_remove(array[
         case when (p.amount, p.currency) <> (-m.amount, m.currency) then 'sum ' || p.amount || ' ' || p.currency end,
         case when p.bank_reference <> was.bank_reference then 'number ' || p.bank_reference end,
@@ -134,7 +134,7 @@ const recordRound = async (
     )
     update payouts o set differs_on = ${day}, differs = array(
       select distinct word from unnest(o.differs || t.differs) as word order by word)
-    from told t
+    from changed t
     where o.gateway = ${gateway} and o.id = t.id and not t.differs <@ coalesce(o.differs, '{}')`;
   await sql`
     with gone as (
@@ -175,7 +175,7 @@ const recordRound = async (
     on conflict (id) do nothing`;
 };
 
-/** Names payouts that a gateway told otherwise after they were booked, on the day that found it. */
+/** Names payouts that a gateway reported otherwise after they were booked, on the day that found it. */
 export const recordPayoutDifferences = async (
   sql: Queries,
   { gateway, day }: AccountDay,

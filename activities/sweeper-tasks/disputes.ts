@@ -42,11 +42,11 @@ export const createDisputeTask = (deps: Deps) => {
   /** A bank gives back what a chargeback had lost, although another payment has paid the order since. */
   const alertIfPaidTwice = async (
     payment: PaymentWithAccount,
-    told: readonly KnownDispute[],
+    reported: readonly KnownDispute[],
   ): Promise<void> => {
     const { status: ended, gatewayKind, amountLost } = payment;
     if (ended !== 'paid' || gatewayKind === 'sandbox' || amountLost === 0) return;
-    if (told.some(({ status }) => status === 'lost')) return;
+    if (reported.some(({ status }) => status === 'lost')) return;
     const { duplicateOf } = await paymentOutcomes.flagDuplicates(payment);
     if (duplicateOf === null) return;
     alertAbout(logger, payment, {
@@ -75,7 +75,7 @@ export const createDisputeTask = (deps: Deps) => {
     if ('fault' in called) throw called.fault;
     if ('state' in called.result) {
       const facts = { payment_id: look.id, reason: called.result.reason };
-      logger.warn(facts, 'The gateway did not tell its disputes; a later sweep will retry');
+      logger.warn(facts, 'The gateway did not report its disputes; a later sweep will retry');
       return;
     }
     // Before the record: a look that breaks off alerts again.

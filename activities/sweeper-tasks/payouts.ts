@@ -40,7 +40,7 @@ export const createPayoutTask = ({ payouts, gatewayOf, logger }: Deps) => {
     if (!known) return;
     if ('state' in known) {
       const facts = { gateway: look.gateway, payout: look.id, reason: known.reason };
-      logger.warn(facts, 'The gateway did not tell of its payout; a later sweep will retry');
+      logger.warn(facts, 'The gateway did not report its payout; a later sweep will retry');
     } else await payouts.recordLook(look, known);
   };
 

@@ -12,8 +12,8 @@ import {
   textOf,
 } from './commands.ts';
 import type { Io } from './io.ts';
-import { feeText, opensNothingText, toldFeesText } from '../operations/facts.ts';
-import { tellsFees } from '../operations/gateways.ts';
+import { feeText, opensNothingText, reportedFeesText } from '../operations/facts.ts';
+import { reportsFees } from '../operations/gateways.ts';
 import { table } from './output.ts';
 
 /** The built-in driver, which needs no credentials. */
@@ -90,7 +90,7 @@ const updateCommand: CommandSpec = {
 const accountCommand: CommandSpec = {
   usage: 'account <gateway>',
   summary:
-    'set the time zone of its days, the fee that was agreed, and whether told fees are booked',
+    'set the time zone of its days, the fee that was agreed, and whether reported fees are booked',
   examples: [
     'gateways account zarinpal --time-zone Asia/Tehran --reason "days as in their reports"',
     'gateways account stripe --fee-percent 1.4 --fee-fixed-minor-units 25',
@@ -110,7 +110,7 @@ const accountCommand: CommandSpec = {
     ).argParser(count(1_000_000)),
     option(
       '--fees <choice>',
-      'told: book the fees that it tells with its payments; off: book none',
+      'told: book the fees that it reports with its payments; off: book none',
       'as it is',
     ).choices(['told', 'off']),
     reasonOption(),
@@ -126,7 +126,7 @@ const accountCommand: CommandSpec = {
       ...(timeZone !== null && { timeZone }),
       ...(feePercent !== undefined && { feeBasisPoints: Number(feePercent) }),
       ...(feeFixed !== undefined && { feeFixed: Number(feeFixed) }),
-      ...(fees !== undefined && { feesTold: fees === 'told' }),
+      ...(fees !== undefined && { feesReported: fees === 'told' }),
     };
     await operations.gateways.setAccount(slug, terms, reason);
     const advice =
@@ -158,7 +158,7 @@ const listCommand: CommandSpec = {
       credentials: gateway.hasCredentials,
       'time zone': gateway.timeZone,
       fee: feeText(gateway),
-      'told fees': toldFeesText(gateway, tellsFees(gateway)),
+      'reported fees': reportedFeesText(gateway, reportsFees(gateway)),
       openings: gateway.opensNothing && opensNothingText(gateway.opensNothing, isoTime),
     }));
     return { text: table(rows, 'There are no gateways.'), json: gateways };

@@ -27,7 +27,7 @@ export const payoutStatus: Record<PayoutStatus, string> = {
 export const payoutLines: Record<PayoutLinesState, string> = {
   listed: 'listed by the gateway',
   later: 'not listed yet',
-  never: 'not told by the gateway',
+  never: 'not reported by the gateway',
 };
 
 export const statementLine: Record<BookEntry['kind'], string> = {

@@ -46,7 +46,7 @@ export const paymentFacts = (payment: PaymentRecord) => {
     'Gateway reference': payment.gatewayReference,
     'Tracking code': payment.trackingCode,
     Card: payment.cardPanMasked,
-    'Fee that the gateway tells': toldFeeText(payment),
+    'Fee that the gateway reports': reportedFeeText(payment),
     'Cancelled by': payment.cancelledBy,
     'Cancellation reason': payment.cancellationReason,
     Refunded: part(payment.amountRefunded),
@@ -62,10 +62,14 @@ export const paymentFacts = (payment: PaymentRecord) => {
   };
 };
 
-const toldFeeText = ({ toldFee, toldFeePaidBy, currency }: PaymentRecord): string | null =>
-  toldFee === null
+const reportedFeeText = ({
+  reportedFee,
+  reportedFeePaidBy,
+  currency,
+}: PaymentRecord): string | null =>
+  reportedFee === null
     ? null
-    : `${formatMoney({ amount: toldFee, currency })}, paid by the ${toldFeePaidBy}`;
+    : `${formatMoney({ amount: reportedFee, currency })}, paid by the ${reportedFeePaidBy}`;
 
 /** The things that a refund waits for; empty: nothing. */
 export const waitsOf = ({ status, stage, isHeld, toConfirm, cancelRequested }: RefundRecord) =>
@@ -362,12 +366,12 @@ export const receiverText = ({
   ].join(', ');
 };
 
-export const toldFeesText = (
-  { feesTold }: Pick<AccountTerms, 'feesTold'>,
-  tellsFees: boolean,
+export const reportedFeesText = (
+  { feesReported }: Pick<AccountTerms, 'feesReported'>,
+  reportsFees: boolean,
 ): string => {
-  if (!tellsFees) return 'tells none';
-  return feesTold ? 'booked' : 'not booked';
+  if (!reportsFees) return 'reports none';
+  return feesReported ? 'booked' : 'not booked';
 };
 
 /** Since when a gateway opens nothing, and what has become of its payments. */

@@ -23,8 +23,8 @@ export interface GatewayDetails {
   gateway: ListedGateway;
   /** The payments that its driver takes; null for a driver that this version does not have. */
   bounds: PaymentBounds | null;
-  /** Its answers tell the fees of payments. */
-  tellsFees: boolean;
+  /** Its answers report the fees of payments. */
+  reportsFees: boolean;
 }
 
 const noCredentials: SealedCredentials = {
@@ -118,14 +118,14 @@ export const createGatewayOperations = ({
     const gateway = (await createGateways(sql).list()).find((each) => each.slug === slug);
     if (!gateway) throw new NotFound(`There is no gateway "${slug}".`);
     const bounds = findDriver(gateway.driver)?.capabilities ?? null;
-    return { gateway, bounds, tellsFees: tellsFees(gateway) };
+    return { gateway, bounds, reportsFees: reportsFees(gateway) };
   },
 
   /** @throws NotFound */
   check: (slug: string): Promise<void> => checkGateway(sql, slug),
 
   /**
-   * Sets where the days of the account begin, the agreed fee of a payment, and whether told fees are booked. Closed days stay
+   * Sets where the days of the account begin, the agreed fee of a payment, and whether reported fees are booked. Closed days stay
    * as they are.
    * @param terms undefined: as before
    */
@@ -140,9 +140,9 @@ export const createGatewayOperations = ({
       if (!before) throw new NotFound(`There is no gateway "${slug}".`);
       const after = { ...before, ...terms };
       const gateway = await gateways.get(slug);
-      if (after.feesTold && gateway && !tellsFees(gateway))
+      if (after.feesReported && gateway && !reportsFees(gateway))
         throw new Refusal(
-          `The gateway "${slug}" tells no fees: its list has them, if there is one.`,
+          `The gateway "${slug}" reports no fees: its list has them, if there is one.`,
         );
       if (!(await gateways.setTerms(slug, after)))
         throw new Refusal(`There is no time zone "${after.timeZone}".`);
@@ -167,9 +167,9 @@ export const createGatewayOperations = ({
   },
 });
 
-/** Whether the answers of a gateway tell the fees of payments. */
-export const tellsFees = ({ driver }: Pick<ListedGateway, 'driver'>): boolean =>
-  findDriver(driver)?.capabilities.tellsFees === true;
+/** Whether the answers of a gateway report the fees of payments. */
+export const reportsFees = ({ driver }: Pick<ListedGateway, 'driver'>): boolean =>
+  findDriver(driver)?.capabilities.reportsFees === true;
 
 /** @throws Refusal without the text, which is secret */
 const parseCredentials = (text: string): object => {

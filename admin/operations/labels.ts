@@ -264,7 +264,7 @@ const audit: Record<AuditAction, string> = {
   'delivery.replay': 'sent an event again',
   'delivery.replay_many': 'replayed many events',
   'delivery.replay_stop': 'stopped a replay',
-  'gateway.account': 'changed time zone, fee or told fees',
+  'gateway.account': 'changed time zone, fee or reported fees',
   'gateway.add': 'added a gateway',
   'gateway.credentials': 'replaced credentials',
   'gateway.disable': 'disabled a gateway',

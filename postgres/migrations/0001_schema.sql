@@ -16,8 +16,8 @@ create table gateways (
   -- The agreed fee of a payment: hundredths of a percent, and minor units; null: not known.
   fee_basis_points int constraint gateways__fee check (fee_basis_points between 0 and 10000 and fee_fixed >= 0),
   fee_fixed bigint,
-  -- The fees that it tells with its payments become movements. An admin has compared them with what it paid out.
-  fees_told boolean not null default false,
+  -- The fees that it reports with its payments become movements. An admin has compared them with what it paid out.
+  fees_reported boolean not null default false,
   -- For those who may not read them.
   has_credentials boolean not null generated always as (credentials is not null) stored,
   has_refund_credentials boolean not null generated always as (refund_credentials is not null) stored,
@@ -147,9 +147,9 @@ create table payments (
   -- The gateway's own code and message, for admins only.
   gateway_code text,
   gateway_message text,
-  -- The fee that the gateway told for the payment, and who bears it.
-  told_fee bigint constraint payments__told_fee_amount check (told_fee >= 0),
-  told_fee_paid_by text constraint payments__told_fee_paid_by check (told_fee_paid_by in ('merchant', 'payer')),
+  -- The fee that the gateway reported for the payment, and who bears it.
+  reported_fee bigint constraint payments__reported_fee_amount check (reported_fee >= 0),
+  reported_fee_paid_by text constraint payments__reported_fee_paid_by check (reported_fee_paid_by in ('merchant', 'payer')),
   -- The amount that was given back, and that which refunds hold that have not ended. Only these change after the payment's end. More
   -- than the amount may go back where somebody gives money back at the gateway.
   amount_refunded bigint not null default 0,
@@ -175,7 +175,7 @@ create table payments (
   constraint payments__paid check ((status = 'paid') = (paid_at is not null)),
   constraint payments__failed check ((status = 'failed') = (failure_code is not null)),
   constraint payments__cancelled check ((status = 'cancelled') = (cancelled_by is not null)),
-  constraint payments__told_fee check ((told_fee is null) = (told_fee_paid_by is null)),
+  constraint payments__reported_fee check ((reported_fee is null) = (reported_fee_paid_by is null)),
   constraint payments__refunded check (amount_refunded >= 0 and amount_refund_pending >= 0 and amount_disputed >= 0 and amount_lost >= 0)
 );
 
@@ -335,7 +335,7 @@ create table refunds (
   constraint refunds__asked check ((requested_by = 'admin') = (asked_by is not null))
 );
 
--- The disputes of payments, as their gateways have told. contract/dispute.ts lists the columns that the API returns.
+-- The disputes of payments, as their gateways have reported. contract/dispute.ts lists the columns that the API returns.
 create table disputes (
   id text primary key,
   payment_id text not null references payments,
@@ -849,7 +849,7 @@ create table receivers (
   primary key (application, test)
 );
 
--- The addresses of an application's people, at most five. Each agrees by a link before it is told anything.
+-- The addresses of an application's people, at most five. Each agrees by a link before it gets another mail.
 create table notice_addresses (
   application text not null references applications,
   address text not null constraint notice_addresses__address
@@ -870,7 +870,7 @@ create table notice_links (
 );
 create index notice_links__address on notice_links (application, address);
 
--- What the people of an application are told of its live receiver: one mail to one address about one change, or about
+-- The notices to the people of an application about its live receiver: one mail to one address about one change, or about
 -- one day. The sweeper writes rows and deletes them after a week; an activity claims them and sends them.
 create table notices (
   application text not null references applications,
@@ -1221,7 +1221,7 @@ create table payout_lines (
 );
 create index payout_lines__payout on payout_lines (gateway, payout, id);
 
--- Money that went from the balance to the bank account of the owner, as the gateway tells it.
+-- Money that went from the balance to the bank account of the owner, as the gateway reports it.
 create table payouts (
   gateway text not null references gateways,
   -- The gateway's own id.
@@ -1242,7 +1242,7 @@ create table payouts (
   -- Where its list goes on, and when all of it was read.
   position text,
   read_at timestamptz,
-  -- What the gateway told otherwise after it was booked, and the day whose comparison found the last of it.
+  -- What the gateway reported otherwise after it was booked, and the day whose comparison found the last of it.
   differs text[],
   differs_on date,
   -- When the sweeper looks at it again; null: nothing changes any more.
@@ -1260,12 +1260,12 @@ create table account_balances (
   gateway text not null references gateways,
   day date not null,
   currency text not null,
-  -- Null until the gateway has told a first balance.
+  -- Null until the gateway has reported a first balance.
   opening bigint,
   -- The sum of the day's lines.
   net bigint,
-  -- What the gateway tells; null: nothing.
-  told bigint,
+  -- What the gateway reports; null: nothing.
+  reported bigint,
   primary key (gateway, day, currency)
 );
 
@@ -1327,7 +1327,7 @@ begin
   from payments p
   where p.id = coalesce(changed->>'payment_id', changed->>'id')
     and (kind <> 'late_reversal' or exists (select from movements m where m.id = 'late_payment:' || p.id))
-    and (kind <> 'fee' or exists (select from gateways g where g.slug = p.gateway and g.fees_told))
+    and (kind <> 'fee' or exists (select from gateways g where g.slug = p.gateway and g.fees_reported))
   on conflict (id) do nothing;
   return null;
 end
@@ -1342,9 +1342,9 @@ return (
   from gateways g where g.slug = account);
 create trigger payments__movement after insert or update of status on payments
   for each row when (new.status = 'paid') execute function record_movement('payment', 'paid_at', '1');
-create trigger payments__told_fee after insert or update of status on payments
-  for each row when (new.status = 'paid' and new.told_fee > 0 and new.told_fee_paid_by = 'merchant')
-  execute function record_movement('fee', 'paid_at', '-1', 'told_fee');
+create trigger payments__reported_fee after insert or update of status on payments
+  for each row when (new.status = 'paid' and new.reported_fee > 0 and new.reported_fee_paid_by = 'merchant')
+  execute function record_movement('fee', 'paid_at', '-1', 'reported_fee');
 create trigger refunds__movement after insert or update of status on refunds
   for each row when (new.status = 'succeeded' and new.method = 'refund')
   execute function record_movement('refund', 'succeeded_at', '-1');

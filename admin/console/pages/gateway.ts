@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { formatMoney } from '../../../contract/money.ts';
 import { dayMs } from '../../../contract/time.ts';
-import { feeText, toldFeesText } from '../../operations/facts.ts';
+import { feeText, reportedFeesText } from '../../operations/facts.ts';
 import type { GatewayDetails } from '../../operations/gateways.ts';
 import type { ComparedDay } from '../../../postgres/account-days.ts';
 import { type CallCount, callsMax } from '../../../postgres/gateway-figures.ts';
@@ -141,7 +141,7 @@ export const gatewayPageRoutes = ({
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { operations, params, session } = request;
     const { slug } = params;
-    const { gateway, bounds, tellsFees } = await operations.gateways.get(slug);
+    const { gateway, bounds, reportsFees } = await operations.gateways.get(slug);
     const at = now();
     const hours = hoursUntil(at);
     const since = hours[0] ?? new Date(at.getTime() - dayMs);
@@ -156,7 +156,7 @@ export const gatewayPageRoutes = ({
     const isAdmin = session.role === 'admin';
     const setting = (value: string, name: string) =>
       isAdmin ? changeable(value, `/gateways/${slug}/account`, name) : value;
-    const told = toldFeesText(gateway, tellsFees);
+    const reported = reportedFeesText(gateway, reportsFees);
     const { Gateway: _, ...cells } = gatewayCells(
       gateway,
       opensNothingCell(opensNothing.get(slug), request),
@@ -168,7 +168,7 @@ export const gatewayPageRoutes = ({
         ...health,
         'Its days begin at midnight of': setting(gateway.timeZone, 'time zone'),
         'Fee of a payment': setting(feeText(gateway), 'fee'),
-        'Fees that it tells': tellsFees ? setting(told, 'told fees') : told,
+        'Fees that it reports': reportsFees ? setting(reported, 'reported fees') : reported,
       })}
         <p class="links">
           ${link(`/payments?gateway=${slug}`, 'Payments')} ${link(`/attention/silent?gateway=${slug}`, 'Payments without an answer')}

@@ -108,15 +108,15 @@ const numberIn = (
   return value;
 };
 
-const toldChoices = ['off', 'booked'];
+const feesChoices = ['off', 'booked'];
 
 const changeTerms: Action = {
   path: '/gateways/:slug/account',
   role: 'admin',
   confirm: async (request) => {
     const { slug } = request.params;
-    const { gateway, tellsFees } = await request.operations.gateways.get(slug);
-    const { timeZone, feeBasisPoints, feeFixed, feesTold } = gateway;
+    const { gateway, reportsFees } = await request.operations.gateways.get(slug);
+    const { timeZone, feeBasisPoints, feeFixed, feesReported } = gateway;
     const percent = feeBasisPoints === null ? '' : formatPercent(feeBasisPoints);
     return {
       title: `Time zone and fee of ${slug}`,
@@ -139,10 +139,10 @@ const changeTerms: Action = {
           <input name="fixed" inputmode="numeric" maxlength="7" value="${typedOr(request, 'fixed', String(feeFixed ?? ''))}" autocomplete="off" />
         </label>
         ${
-          tellsFees
-            ? select('The fees that it tells with its payments', 'told', {
-                choices: toldChoices,
-                chosen: typedOr(request, 'told', feesTold ? 'booked' : 'off'),
+          reportsFees
+            ? select('The fees that it reports with its payments', 'fees', {
+                choices: feesChoices,
+                chosen: typedOr(request, 'fees', feesReported ? 'booked' : 'off'),
               })
             : ''
         }`,
@@ -162,7 +162,7 @@ const changeTerms: Action = {
         (text) => parseWholeNumber(text, { min: 0, max: feeFixedMax }),
         `The fixed part is a whole number of minor units, up to ${feeFixedMax}.`,
       ),
-      feesTold: typed('told') === 'booked',
+      feesReported: typed('fees') === 'booked',
     };
     await request.operations.gateways.setAccount(request.params.slug, terms, reason);
   },

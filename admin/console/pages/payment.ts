@@ -41,7 +41,7 @@ const linesOf = (
   now: Date,
   request: PersonRequest,
 ): Line[] => {
-  const told = timeline
+  const happened = timeline
     .filter(({ what }) => !/^attempt \d+ \(/.test(what))
     .map(({ at, what, details }): Line => {
       const event =
@@ -56,7 +56,7 @@ const linesOf = (
       };
     });
   const attempts = payment.attempts.map((attempt) => attemptLine(attempt, request));
-  return [...told, ...attempts].toSorted((one, other) => one.at.getTime() - other.at.getTime());
+  return [...happened, ...attempts].toSorted((one, other) => one.at.getTime() - other.at.getTime());
 };
 
 const factsPart = (payment: PaymentRecord, { cells }: PersonRequest): Html => {

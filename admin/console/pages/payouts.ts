@@ -86,7 +86,7 @@ const restNotice = ({ rest }: PayoutSums, { currency, lines }: PayoutRecord): Ht
   if (lines === 'never')
     return notice(
       'info',
-      'The gateway does not say which payments this amount is of: somebody has chosen it, or the gateway tells the sum alone.',
+      'The gateway does not say which payments this amount is of: somebody has chosen it, or the gateway reports the sum alone.',
     );
   if (rest === null)
     return notice('info', 'The gateway has not listed its lines yet. The service asks it again.');

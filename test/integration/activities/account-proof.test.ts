@@ -170,7 +170,7 @@ it('1,500 lines of every kind over ten days add up to the cent, and each planted
   expect(await differences()).toEqual(gaps);
   const [off] = await sql`
     select from account_balances b
-    where gateway = ${gateway} and opening + net <> told
+    where gateway = ${gateway} and opening + net <> reported
       and not exists (select from account_differences d where d.kind = 'balance_differs' and d.day = b.day)`;
   expect(off).toBeUndefined();
   const [closed] = await sql`

@@ -26,9 +26,9 @@ const anAccount = async () => {
     gateway,
     compare: (n: number, later?: number) => compare(dayOf(n), later),
     balances: () => sql<
-      { day: string; currency: string; opening: number; net: number; told: number }[]
+      { day: string; currency: string; opening: number; net: number; reported: number }[]
     >`
-      select day::text, currency, opening, net, told from account_balances
+      select day::text, currency, opening, net, reported from account_balances
       where gateway = ${gateway} order by day, currency`,
     /** Each with its amount, its fee and both together. */
     lines: async () => {
@@ -114,16 +114,16 @@ describe('the balance of an account', () => {
     stripe.moveBalance(charged, { amount: 900, currency: 'usd', at: at(4, '23:59:59') });
     await compare(4);
     await compare(5);
-    const none = { opening: 0, net: 0, told: 0 };
+    const none = { opening: 0, net: 0, reported: 0 };
     expect(await balances()).toEqual([
-      { day: dayOf(3), currency: 'EUR', opening: 10_000, net: 1_947, told: 11_947 },
-      { day: dayOf(3), currency: 'JPY', opening: -7, net: 0, told: -7 },
-      { day: dayOf(4), currency: 'EUR', opening: 11_947, net: 500, told: 12_447 },
-      { day: dayOf(4), currency: 'JPY', opening: -7, net: 0, told: -7 },
-      { day: dayOf(4), currency: 'USD', ...none, net: 900, told: 900 },
-      { day: dayOf(5), currency: 'EUR', opening: 12_447, net: 0, told: 12_447 },
-      { day: dayOf(5), currency: 'JPY', opening: -7, net: 0, told: -7 },
-      { day: dayOf(5), currency: 'USD', opening: 900, net: 0, told: 900 },
+      { day: dayOf(3), currency: 'EUR', opening: 10_000, net: 1_947, reported: 11_947 },
+      { day: dayOf(3), currency: 'JPY', opening: -7, net: 0, reported: -7 },
+      { day: dayOf(4), currency: 'EUR', opening: 11_947, net: 500, reported: 12_447 },
+      { day: dayOf(4), currency: 'JPY', opening: -7, net: 0, reported: -7 },
+      { day: dayOf(4), currency: 'USD', ...none, net: 900, reported: 900 },
+      { day: dayOf(5), currency: 'EUR', opening: 12_447, net: 0, reported: 12_447 },
+      { day: dayOf(5), currency: 'JPY', opening: -7, net: 0, reported: -7 },
+      { day: dayOf(5), currency: 'USD', opening: 900, net: 0, reported: 900 },
     ]);
     expect(await differences()).toEqual([]);
   });
@@ -152,7 +152,7 @@ describe('the balance of an account', () => {
     stripe.refuse('/v1/balance', { status: 500, type: 'api_error' });
     await compare(4);
     expect((await balances()).at(-1)).toEqual({
-      ...{ day: dayOf(4), currency: 'EUR', opening: 100, net: 20, told: null },
+      ...{ day: dayOf(4), currency: 'EUR', opening: 100, net: 20, reported: null },
     });
     expect(await differences()).toEqual([]);
     await compare(5);
@@ -164,7 +164,7 @@ describe('the balance of an account', () => {
     stripe.moveBalance(charged, { amount: 20, at: at(4) });
     await compare(4, 3 * dayMs);
     expect(await balances()).toEqual([
-      { day: dayOf(4), currency: 'EUR', opening: null, net: 20, told: null },
+      { day: dayOf(4), currency: 'EUR', opening: null, net: 20, reported: null },
     ]);
   });
 });

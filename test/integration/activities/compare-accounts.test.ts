@@ -234,10 +234,10 @@ const plantAll = async () => {
   await records.sql`
     insert into payouts (gateway, id, amount, currency, status, created_at, differs, differs_on)
     values (${gateway}, 'po_1', 400, 'EUR', 'paid', ${at('12:00:00')}, '{sum}', ${day})`;
-  // The evening of the 19th is told, and the gateway has a cent that no line shows.
-  const told = 1250 - feeOf(1250);
+  // The evening of the 19th is reported, and the gateway has a cent that no line shows.
+  const reported = 1250 - feeOf(1250);
   await records.sql`
-    insert into account_balances (gateway, day, currency, told) values (${gateway}, '2026-11-19', 'EUR', ${told})`;
+    insert into account_balances (gateway, day, currency, reported) values (${gateway}, '2026-11-19', 'EUR', ${reported})`;
   stripe.before.set('eur', 1);
 };
 

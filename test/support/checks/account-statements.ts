@@ -59,7 +59,7 @@ export const accountStatements = (
     'account-statement.ts': statementsOf(createAccountStatement(db), {
       recordLines: ['sandbox', [line]],
       forgetUnlisted: [accountDay, '2026-11-20T00:00:00Z'],
-      recordTold: [accountDay, [{ currency: 'EUR', amount: 1 }]],
+      recordReported: [accountDay, [{ currency: 'EUR', amount: 1 }]],
     }),
     'payouts.ts': statementsOf(createPayouts(db), {
       claimLooks: [10],

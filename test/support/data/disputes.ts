@@ -4,7 +4,7 @@ import type { Sql } from '../../../postgres/driver/sql.ts';
 
 let count = 0;
 
-/** A chargeback of 10 EUR, as a gateway tells it. */
+/** A chargeback of 10 EUR, as a gateway reports it. */
 export const aDispute = (changes: Partial<KnownDispute> = {}): KnownDispute => ({
   gatewayReference: `dp_${process.pid}_${(count += 1)}`,
   stage: 'chargeback',
@@ -25,14 +25,14 @@ export const aDispute = (changes: Partial<KnownDispute> = {}): KnownDispute => (
 export const recordDisputes = async (
   sql: Sql,
   paymentId: string,
-  told: readonly KnownDispute[],
+  reported: readonly KnownDispute[],
   now = new Date(),
 ): Promise<string[]> => {
   const [look] = await sql<{ number: number }[]>`
     insert into dispute_looks (payment_id) values (${paymentId})
     on conflict (payment_id) do update set due_at = null returning number`;
   const events =
-    look && (await createDisputes(sql).recordLook({ id: paymentId, ...look }, told, now));
+    look && (await createDisputes(sql).recordLook({ id: paymentId, ...look }, reported, now));
   if (!events) throw new Error(`the disputes of ${paymentId} are not recorded`);
   return events;
 };

@@ -40,26 +40,26 @@ describe('gateways', () => {
       timeZone: 'UTC',
       feeBasisPoints: null,
       feeFixed: null,
-      feesTold: false,
+      feesReported: false,
       createdAt: expect.any(Date),
     });
     expect(JSON.stringify(await logOf('gateway:acme'))).not.toContain(merchantId);
   });
 
-  it('book told fees only where the gateway tells some', async () => {
+  it('book reported fees only where the gateway reports some', async () => {
     const { gateways } = operationsOn(records.sql);
-    const feesOf = async (slug: string) => (await gateways.get(slug)).gateway.feesTold;
-    await gateways.setAccount('acme', { feesTold: true }, 'compared with a settlement');
+    const feesOf = async (slug: string) => (await gateways.get(slug)).gateway.feesReported;
+    await gateways.setAccount('acme', { feesReported: true }, 'compared with a settlement');
     expect(await feesOf('acme')).toBe(true);
     await gateways.setAccount('acme', { feeFixed: 25 }, null);
     expect(await feesOf('acme')).toBe(true);
-    await expect(gateways.setAccount('sandbox', { feesTold: true }, null)).rejects.toThrow(
-      'The gateway "sandbox" tells no fees',
+    await expect(gateways.setAccount('sandbox', { feesReported: true }, null)).rejects.toThrow(
+      'The gateway "sandbox" reports no fees',
     );
-    await expect(gateways.setAccount('none', { feesTold: true }, null)).rejects.toThrow(
+    await expect(gateways.setAccount('none', { feesReported: true }, null)).rejects.toThrow(
       'There is no gateway "none"',
     );
-    await gateways.setAccount('acme', { feesTold: false }, null);
+    await gateways.setAccount('acme', { feesReported: false }, null);
     expect(await feesOf('acme')).toBe(false);
   });
 

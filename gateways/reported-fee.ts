@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ToldFee } from '../contract/told-fee.ts';
+import type { ReportedFee } from '../contract/reported-fee.ts';
 
 /** A fee in an answer. A fraction, a text or a number below zero tells nothing, and spoils no answer. */
 export const FeeField = z.int().nonnegative().nullish().catch(null);
@@ -12,10 +12,10 @@ export const merchantOrPayer = z
   .nullish()
   .catch(null);
 
-/** The fee that a provider told, if it can be that of the payment. Both amounts are in minor units. */
-export const toldFee = (
+/** The fee that a provider reported, if it can be that of the payment. Both amounts are in minor units. */
+export const reportedFee = (
   amount: number | null | undefined,
-  paidBy: ToldFee['paidBy'] | null | undefined,
+  paidBy: ReportedFee['paidBy'] | null | undefined,
   payment: { amount: number },
-): ToldFee | undefined =>
+): ReportedFee | undefined =>
   typeof amount === 'number' && paidBy && amount <= payment.amount ? { amount, paidBy } : undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ToldFee } from '../../../contract/told-fee.ts';
+import type { ReportedFee } from '../../../contract/reported-fee.ts';
 import type { GatewayAdapter, OpenedPayment } from '../../../gateways/gateway.ts';
 import { aGatewayPayment } from '../../support/gateways/fixture.ts';
 import { payping } from '../../support/gateways/payping.ts';
@@ -13,8 +13,8 @@ const feeIn = async (verified: ReturnType<GatewayAdapter['verify']>) => {
   expect(status).toMatchObject({ state: 'paid' });
   return status.state === 'paid' ? status.fee : undefined;
 };
-const merchant = (amount: number): ToldFee => ({ amount, paidBy: 'merchant' });
-const payer = (amount: number): ToldFee => ({ amount, paidBy: 'payer' });
+const merchant = (amount: number): ReportedFee => ({ amount, paidBy: 'merchant' });
+const payer = (amount: number): ReportedFee => ({ amount, paidBy: 'payer' });
 const nonsense = [null, undefined, -1, 1.5, '4200', {}, 2 ** 53] as const;
 
 describe('zarinpal', () => {
@@ -26,7 +26,7 @@ describe('zarinpal', () => {
     return feeIn(adapter().verify(payment));
   };
 
-  it('tells its fee and who bears it', async () => {
+  it('reports its fee and who bears it', async () => {
     expect(await verify({ fee: 4_200, fee_type: 'Merchant' })).toEqual(merchant(4_200));
     expect(await verify({ fee: 4_200, fee_type: 'Payer' })).toEqual(payer(4_200));
     expect(await verify({ fee: 0, fee_type: 'Merchant' })).toEqual(merchant(0));
@@ -55,7 +55,7 @@ describe('zarinpal', () => {
 describe('zibal', () => {
   const { provider, adapter, opened } = at.zibal;
 
-  it('tells its wage by the inquiry, whose verification has none', async () => {
+  it('reports its wage by the inquiry, whose verification has none', async () => {
     const payment = await opened();
     provider().pay(payment.reference);
     provider().tellWage(5_000);

@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
-import type { ToldFee } from '../../../contract/told-fee.ts';
+import type { ReportedFee } from '../../../contract/reported-fee.ts';
 import type { OpenResult } from '../../../gateways/gateway.ts';
 import { createAccountComparison } from '../../../postgres/account-comparison.ts';
 import { createAccountDays } from '../../../postgres/account-days.ts';
@@ -13,7 +13,7 @@ import { aGateway, confirmed, withGateway } from '../../support/service/scripted
 
 const gateway = 'sandbox';
 const records = await forFile(startRecords({ gatewayKind: 'live' }));
-const terms = { timeZone: 'UTC', feeBasisPoints: 200, feeFixed: 0, feesTold: true };
+const terms = { timeZone: 'UTC', feeBasisPoints: 200, feeFixed: 0, feesReported: true };
 const set = (changes: Partial<typeof terms>) =>
   createGateways(records.sql).setTerms(gateway, { ...terms, ...changes });
 
@@ -26,7 +26,7 @@ const movementsOf = async (paymentId: string) => {
     .toSorted(([one], [other]) => one.localeCompare(other));
 };
 const payment = ['payment:…', 'payment', 1250];
-const paidWith = async (fee?: ToldFee, atOpening?: ToldFee): Promise<string> => {
+const paidWith = async (fee?: ReportedFee, atOpening?: ReportedFee): Promise<string> => {
   const created = await records.created({ test: false });
   const opened: OpenResult = {
     result: 'opened',
@@ -46,17 +46,17 @@ const paidWith = async (fee?: ToldFee, atOpening?: ToldFee): Promise<string> => 
   return created.id;
 };
 
-describe('the fee that a gateway tells with a payment', () => {
-  const merchant = (amount: number): ToldFee => ({ amount, paidBy: 'merchant' });
-  const payer: ToldFee = { amount: 25, paidBy: 'payer' };
-  it.each<[string, ToldFee | undefined, ToldFee | undefined, number | null]>([
+describe('the fee that a gateway reports with a payment', () => {
+  const merchant = (amount: number): ReportedFee => ({ amount, paidBy: 'merchant' });
+  const payer: ReportedFee = { amount: 25, paidBy: 'payer' };
+  it.each<[string, ReportedFee | undefined, ReportedFee | undefined, number | null]>([
     ['becomes one movement where the merchant bears it', undefined, merchant(25), -25],
     ['becomes none where the payer bears it', undefined, payer, null],
     ['becomes none where it is nothing', undefined, merchant(0), null],
-    ['becomes none where none was told', undefined, undefined, null],
-    ['counts as the opening told it', merchant(30), undefined, -30],
-    ['counts as the verification tells it, where both do', merchant(30), merchant(25), -25],
-    ['counts as the verification tells it, where the payer bears that', merchant(30), payer, null],
+    ['becomes none where none was reported', undefined, undefined, null],
+    ['counts as the opening reported it', merchant(30), undefined, -30],
+    ['counts as the verification reports it, where both do', merchant(30), merchant(25), -25],
+    ['counts as the verification reports it, where the payer bears that', merchant(30), payer, null],
   ])('%s', async (_, opening, verification, booked) => {
     await set({});
     const fees = booked === null ? [] : [['fee:…', 'fee', booked]];
@@ -64,15 +64,15 @@ describe('the fee that a gateway tells with a payment', () => {
   });
 
   it('is kept and not booked while the account has that off, which is so at first', async () => {
-    await set({ feesTold: false });
+    await set({ feesReported: false });
     const id = await paidWith({ amount: 25, paidBy: 'merchant' });
     expect(await movementsOf(id)).toEqual([payment]);
     const [row] = await records.sql`
-      select told_fee as fee, told_fee_paid_by as by from payments where id = ${id}`;
+      select reported_fee as fee, reported_fee_paid_by as by from payments where id = ${id}`;
     expect(row).toEqual({ fee: 25, by: 'merchant' });
     const [fresh] = await records.sql`
-      insert into gateways (slug, driver, kind) values ('fresh', 'zarinpal', 'live') returning fees_told as told`;
-    expect(fresh).toEqual({ told: false });
+      insert into gateways (slug, driver, kind) values ('fresh', 'zarinpal', 'live') returning fees_reported as booked`;
+    expect(fresh).toEqual({ booked: false });
     await set({});
     // It was paid before.
     expect(await movementsOf(id)).toEqual([payment]);
@@ -97,7 +97,7 @@ describe('a comparison with the agreed fee', () => {
       .map(({ paymentId, ourAmount, theirAmount }) => [paymentId, ourAmount, theirAmount]);
   };
 
-  it('names what differs by more than one minor unit, and only what was told', async () => {
+  it('names what differs by more than one minor unit, and only what was reported', async () => {
     await set({});
     const tooMuch = await paidWith({ amount: 27, paidBy: 'merchant' });
     const free = await paidWith({ amount: 0, paidBy: 'merchant' });
@@ -114,10 +114,10 @@ describe('a comparison with the agreed fee', () => {
     expect(await movementsOf(tooMuch)).toEqual([['fee:…', 'fee', -27], payment]);
   });
 
-  it('names none without an agreed fee, or while told fees are off', async () => {
+  it('names none without an agreed fee, or while reported fees are off', async () => {
     await set({ feeBasisPoints: null as never, feeFixed: null as never });
     expect(await compare()).toEqual([]);
-    await set({ feesTold: false });
+    await set({ feesReported: false });
     expect(await compare()).toEqual([]);
     await set({});
     expect(await compare()).not.toEqual([]);
