@@ -141,7 +141,7 @@ export const createRefundActivities = (deps: Deps) => {
     if (sorted.ours) return records.record(current, sorted.ours);
     if (refund.status !== 'pending') return;
     const mayTell = refund.timesTold === 0 || (keyed && refund.timesTold < mostTells);
-    if (mayTell && !refund.isHeld && !refund.isDisputed) return tell(current);
+    if (mayTell && !refund.waitsForApplication && !refund.isDisputed) return tell(current);
     if (refund.toldAt && now().getTime() - refund.toldAt.getTime() > watchMs)
       return records.leaveToAdmin(current, 'Nobody knows whether a gateway gave money back');
     return records.waitUnanswered(current, 'The gateway does not list the refund');
@@ -182,7 +182,7 @@ export const createRefundActivities = (deps: Deps) => {
             followLateMoney(deps, payment, () => callGateway(current, (at) => at.inquire(opened))),
           );
         else if (refund && end) await records.finish({ ...current, refund }, end);
-        else if (refund?.isHeld && refund.timesTold === 0)
+        else if (refund?.waitsForApplication && refund.timesTold === 0)
           await records.wait({ ...current, refund }, 'The application of the refund is disabled');
         else if (!refund || mayChange(refund))
           await withGatewaySlot(gatewayBulkhead, payment, () =>

@@ -75,7 +75,7 @@ const paymentSchemas = {
   amount_refund_pending: z
     .int()
     .min(0)
-    .meta({ description: 'The sum that refunds hold which have not ended, in minor units.' }),
+    .meta({ description: 'The sum of the refunds that have not ended, in minor units.' }),
   amount_disputed: z.int().min(0).meta({
     description:
       'The sum that chargebacks of the payer’s bank hold, in minor units: those that are not won. No refund can take it. The payment stays `paid`.',

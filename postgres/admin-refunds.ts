@@ -2,7 +2,7 @@ import type { ListPage } from '../contract/list.ts';
 import type { Refund } from '../contract/refund.ts';
 import { first, type Queries } from './driver/sql.ts';
 import { matchingRefunds, type RefundFilter } from './refund-filter.ts';
-import { isHeld, type RefundEnd } from './refund-outcomes.ts';
+import { waitsForApplication, type RefundEnd } from './refund-outcomes.ts';
 import { selectRefund } from './refunds.ts';
 
 /** A refund with what only admins see. */
@@ -21,7 +21,7 @@ export interface RefundRecord extends Refund {
   /** Why another admin must confirm it, or had to; null: none had to. */
   overRule: OverRule | null;
   /** Its application is disabled: until an admin enables or releases it, the gateway is not told. */
-  isHeld: boolean;
+  waitsForApplication: boolean;
   cancelRequested: boolean;
 }
 
@@ -45,7 +45,7 @@ const columns = (sql: Queries) => sql`
   r.gateway_code as "gatewayCode", r.gateway_message as "gatewayMessage", r.token, r.asked_by as "askedBy",
   case when r.confirmed_for is not null then jsonb_build_object(
     'counted', r.confirmed_for, 'total', r.confirmed_sum, 'above', r.confirmed_above) end as "overRule",
-  r.to_confirm as "toConfirm", r.cancel_requested as "cancelRequested", ${isHeld(sql)} as "isHeld"`;
+  r.to_confirm as "toConfirm", r.cancel_requested as "cancelRequested", ${waitsForApplication(sql)} as "waitsForApplication"`;
 
 export const createAdminRefunds = (sql: Queries) => ({
   /** The newest first, those of every application. */
@@ -107,7 +107,7 @@ export const createAdminRefunds = (sql: Queries) => ({
   release: (id: string) =>
     first(sql<RefundRecord[]>`
       update refunds r set released = true, due_at = now()
-      where r.id = ${id} and not r.cancel_requested and ${isHeld(sql)}
+      where r.id = ${id} and not r.cancel_requested and ${waitsForApplication(sql)}
       returning ${columns(sql)}`),
 
   /** Why another admin would have to confirm a refund that the admin asks for now; undefined: none has to. */

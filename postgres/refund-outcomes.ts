@@ -28,7 +28,7 @@ export interface RefundProgress extends Refund {
   /** A chargeback holds money that this refund would give back. */
   isDisputed: boolean;
   /** Its application is disabled: until an admin enables or releases it, the gateway is not told. */
-  isHeld: boolean;
+  waitsForApplication: boolean;
 }
 
 /** A refund that is ours, or that was found at the gateway. */
@@ -82,7 +82,7 @@ type PaymentRow = Payment & { refundEvents: boolean };
  * The condition for refunds `r` of an application that an admin has disabled. Its tokens may be in wrong hands. What an
  * admin has asked for goes on.
  */
-export const isHeld = (sql: Queries) => sql`(
+export const waitsForApplication = (sql: Queries) => sql`(
   r.status = 'pending' and r.stage in ('reserved', 'sent', 'waiting_for_balance')
   and r.requested_by = 'application' and not r.released
   and exists (select from applications a where a.slug = r.application and a.status = 'disabled'))`;
@@ -96,7 +96,7 @@ const isDisputed = (sql: Queries) => sql`exists (
 const progressColumns = (sql: Queries) => sql`
   ${selectRefund(sql)}, r.times_told as "timesTold", r.told_at as "toldAt", r.cancel_requested as "cancelRequested",
   r.settled_as as "settledAs", r.gateway_reference as "gatewayReference", r.to_confirm as "toConfirm",
-  ${isHeld(sql)} as "isHeld", r.status = 'pending' and ${isDisputed(sql)} as "isDisputed"`;
+  ${waitsForApplication(sql)} as "waitsForApplication", r.status = 'pending' and ${isDisputed(sql)} as "isDisputed"`;
 
 /** Locks the payment. Everything that changes its sums does so first, so that no two wait for each other. */
 const lockPayment = async (tx: Queries, paymentId: string): Promise<PaymentRow> => {
@@ -166,7 +166,7 @@ export const createRefundOutcomes = (sql: Sql) => ({
       update refunds r set times_told = times_told + 1, told_at = coalesce(told_at, ${now}), stage = 'sent',
         updated_at = ${now}
       where id = ${id} and status = 'pending' and stage <> 'by_hand' and times_told = ${timesTold}
-        and not cancel_requested and not to_confirm and not ${isHeld(sql)} and not ${isDisputed(sql)}`),
+        and not cancel_requested and not to_confirm and not ${waitsForApplication(sql)} and not ${isDisputed(sql)}`),
 
   /** Records where a pending refund is, and when its workflow is due. Null: it waits for an admin. */
   async recordProgress(

@@ -293,7 +293,7 @@ export const applicationCommands: CommandGroup = {
       name: 'disable',
       status: 'disabled',
       summary:
-        'reject API calls, and hold refunds that no gateway was told of; webhooks are still delivered',
+        'reject API calls, and have refunds wait that no gateway was told of; webhooks are still delivered',
     }),
     setStatusCommand({
       name: 'enable',

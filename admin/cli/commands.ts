@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { amountBounds, parseMoney } from '../../contract/money.ts';
 import { hourMs } from '../../contract/time.ts';
 import { parseWholeNumber } from '../../contract/whole-number.ts';
-import { holdsSecret, Refusal } from '../operations/change.ts';
+import { hasSecret, Refusal } from '../operations/change.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Io } from './io.ts';
 import type { Output } from './output.ts';
@@ -160,7 +160,7 @@ export const findForeignAmount = (options: Options, currency: string, owner: str
 
 /** `--as "$USER"` may be empty. The audit log needs a name. */
 const actor = (text: string): string => {
-  if (text.trim() !== '' && text.length <= actorMax && !holdsSecret(text)) return text;
+  if (text.trim() !== '' && text.length <= actorMax && !hasSecret(text)) return text;
   throw new InvalidArgumentError(`It must be a name of 1 to ${actorMax} characters.`);
 };
 const actorMax = 100;

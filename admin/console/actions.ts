@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { html } from 'hono/html';
 import {
-  holdsCardNumber,
-  holdsSecret,
+  hasCardNumber,
+  hasSecret,
   problemOfReason,
   reasonMax,
   Refusal,
@@ -15,7 +15,7 @@ import type { Waiting } from './waiting.ts';
 import type { ConsoleResponse, Owner, PersonRequest, Route } from './request.ts';
 import { page, pathWith, redirect } from './request.ts';
 
-export { holdsSecret };
+export { hasSecret };
 
 export interface Question {
   title: string;
@@ -92,7 +92,7 @@ const form = (
         }
         <label>
           Reason, for the audit log${isHarmless ? '; may be empty' : ''}
-          <textarea name="reason" rows="2" maxlength="${reasonMax}" ${isHarmless ? '' : html`required`}>${holdsSecret(reason) || holdsCardNumber(reason) ? '' : reason}</textarea>
+          <textarea name="reason" rows="2" maxlength="${reasonMax}" ${isHarmless ? '' : html`required`}>${hasSecret(reason) || hasCardNumber(reason) ? '' : reason}</textarea>
         </label>
         <div class="actions">
           <button class="${looks}">${button}</button>
@@ -121,7 +121,7 @@ const choiceIn = (given: URLSearchParams): string => {
 const problemWith = (question: Question, { form: given }: PersonRequest): string | undefined => {
   const reason = given.get('reason')?.trim() ?? '';
   if (reason === '' && !question.isHarmless) return 'Say why: the audit log keeps the reason.';
-  if ([...given].some(([name, value]) => !unrecorded.has(name) && holdsSecret(value)))
+  if ([...given].some(([name, value]) => !unrecorded.has(name) && hasSecret(value)))
     return 'The form holds a token or a secret, which the audit log would keep. Nothing was recorded.';
   const problem = problemOfReason(reason);
   if (problem !== undefined) return problem;

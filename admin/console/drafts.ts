@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { holdsCardNumber, holdsSecret } from '../operations/change.ts';
+import { hasCardNumber, hasSecret } from '../operations/change.ts';
 
 const keptMs = 30 * 60_000;
 const draftsMax = 500;
@@ -34,7 +34,7 @@ export const createDrafts = () => {
       const fields = new URLSearchParams(
         [...form].filter(
           ([field, value]) =>
-            !neverKept.has(field) && !holdsSecret(value) && !holdsCardNumber(value),
+            !neverKept.has(field) && !hasSecret(value) && !hasCardNumber(value),
         ),
       );
       const [path = '', text = ''] = address.split('?');

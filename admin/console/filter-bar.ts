@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { holdsSecret } from '../operations/change.ts';
+import { hasSecret } from '../operations/change.ts';
 import { labelOf, type Vocabulary } from '../operations/labels.ts';
 import { addressWith, select } from './filters.ts';
 import { escapeControls, type Html, notice } from './html.ts';
@@ -190,6 +190,6 @@ export const filterBar = (request: PersonRequest, bar: Bar): Html => {
 export const leadToList =
   (path: string) =>
   async ({ form: fields }: PersonRequest): Promise<ConsoleResponse> => {
-    const asked = [...fields].filter(([name, value]) => name !== 'csrf' && !holdsSecret(value));
+    const asked = [...fields].filter(([name, value]) => name !== 'csrf' && !hasSecret(value));
     return redirect(addressWith(path, new URLSearchParams(asked), {}));
   };

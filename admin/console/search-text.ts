@@ -1,5 +1,5 @@
 import { currencyExponents, parseMoneyOf, spellMoney } from '../../contract/money.ts';
-import { holdsCardNumber } from '../operations/change.ts';
+import { hasCardNumber } from '../operations/change.ts';
 
 /** The meanings of a typed text, beside an order or a reference that is exactly this text. */
 export interface SearchMeaning {
@@ -53,7 +53,7 @@ const readMoney = (text: string): Pick<SearchMeaning, 'money' | 'moneyProblem'> 
 
 /** `4242`, `•••• 4242`, `603799******4242`. */
 const readCard = (text: string): string | null => {
-  if (holdsCardNumber(text)) return text.replaceAll(/\D/g, '').slice(-4);
+  if (hasCardNumber(text)) return text.replaceAll(/\D/g, '').slice(-4);
   return /^(?:[\d ]{4,8})?[*•xX.… -]*(\d{4})$/.exec(text)?.[1] ?? null;
 };
 
@@ -76,7 +76,7 @@ const readIds = (text: string): Pick<SearchMeaning, 'idPrefix' | 'idSuffix' | 'e
 
 export const readSearch = (typed: string): SearchMeaning => {
   const text = typed.trim().replaceAll(around, '');
-  const isCardNumber = holdsCardNumber(text);
+  const isCardNumber = hasCardNumber(text);
   const card = readCard(text);
   if (isCardNumber)
     return {

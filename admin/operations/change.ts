@@ -13,7 +13,7 @@ export class Refusal extends Error {}
 export class NotFound extends Refusal {}
 
 /** Whether a text looks like a token or a secret: ours, or the key of a gateway. */
-export const holdsSecret = (text: string): boolean =>
+export const hasSecret = (text: string): boolean =>
   /svc_(?:live|test)_|whsec_|\b[sr]k_(?:live|test)_/.test(text);
 
 const digitsOf = (text: string): number[] =>
@@ -32,7 +32,7 @@ const isCardNumber = (digits: readonly number[]): boolean => {
 };
 
 /** Whether a text has 14 to 19 digits, in one piece or in groups, with the check digit of a card number. */
-export const holdsCardNumber = (text: string): boolean =>
+export const hasCardNumber = (text: string): boolean =>
   Array.from(
     text.matchAll(/(?<![\p{L}\p{Nd}_])\p{Nd}(?:[ \u00a0.-]?\p{Nd}){13,18}(?![\p{L}\p{Nd}_])/gu),
   ).some(([found]) => isCardNumber(digitsOf(found)));
@@ -40,9 +40,9 @@ export const holdsCardNumber = (text: string): boolean =>
 /** Why the log cannot keep the words of an admin; undefined: it can. Only a purge removes them. */
 export const problemOfReason = (reason: string): string | undefined => {
   if (reason.length > reasonMax) return `The reason has at most ${reasonMax} characters.`;
-  if (holdsSecret(reason))
+  if (hasSecret(reason))
     return 'The reason holds a token or a secret, which the audit log would keep. Nothing was recorded.';
-  if (holdsCardNumber(reason))
+  if (hasCardNumber(reason))
     return 'The reason holds what looks like a card number, which the audit log would keep: write its last four digits. Nothing was recorded.';
   return undefined;
 };

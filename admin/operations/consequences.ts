@@ -242,7 +242,7 @@ export const createConsequences = ({ sql }: Pick<Deps, 'sql'>) => ({
         ? `It is the last usable ${mode} token that creates payments: ${application} can create no ${mode} payments until you issue another one.`
         : others.length === 0 && `It is the last usable ${mode} token of ${application}.`,
       reserved.length > 0 &&
-        `Refunds that ${application} has asked for and that no gateway was told of go on: ${reservedText(reserved)}. Disable the application first to hold them.`,
+        `Refunds that ${application} has asked for and that no gateway was told of go on: ${reservedText(reserved)}. Disable the application first to have them wait.`,
     ]);
   },
 

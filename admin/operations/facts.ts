@@ -72,10 +72,16 @@ const reportedFeeText = ({
     : `${formatMoney({ amount: reportedFee, currency })}, paid by the ${reportedFeePaidBy}`;
 
 /** The things that a refund waits for; empty: nothing. */
-export const waitsOf = ({ status, stage, isHeld, toConfirm, cancelRequested }: RefundRecord) =>
+export const waitsOf = ({
+  status,
+  stage,
+  waitsForApplication,
+  toConfirm,
+  cancelRequested,
+}: RefundRecord) =>
   [
     stage && labelOf('refundStage', stage),
-    isHeld && !cancelRequested && 'its application is disabled',
+    waitsForApplication && !cancelRequested && 'its application is disabled',
     status === 'pending' && toConfirm && labelOf('refundStage', secondAdmin),
     status === 'pending' && cancelRequested && 'called off',
   ]

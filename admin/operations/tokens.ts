@@ -4,7 +4,7 @@ import { createAdminTokens } from '../../postgres/admin-tokens.ts';
 import { createConfirmations } from '../../postgres/confirmations.ts';
 import { createTokens, type NewToken, tokenIdOf } from '../../postgres/tokens.ts';
 import { findApplication, lockApplication } from './applications.ts';
-import { holdsSecret, NotFound, Refusal } from './change.ts';
+import { hasSecret, NotFound, Refusal } from './change.ts';
 import { orRefusal } from './confirmation.ts';
 import type { Deps } from './deps.ts';
 
@@ -30,7 +30,7 @@ export const createTokenOperations = ({
     const { application, mode, name, scopes = defaultTokenScopes, expiresAt } = token;
     if (!/^\P{Cc}{1,100}$/u.test(name))
       throw new Refusal('A token needs a name of 1 to 100 characters.');
-    if (holdsSecret(name)) throw new Refusal('The name holds a token or a secret.');
+    if (hasSecret(name)) throw new Refusal('The name holds a token or a secret.');
     if (expiresAt && expiresAt <= new Date()) throw new Refusal('The expiry is in the past.');
     const subject = `application:${application}`;
     return change({ action: 'token.issue', subject, reason }, async (tx) => {

@@ -551,7 +551,7 @@ export interface DisputeEvent {
 
   /** The sum that was given back, in minor units. It may be more than `amount` where somebody gave money back at the gateway. */
   amount_refunded: number;
-  /** The sum that refunds hold which have not ended, in minor units. */
+  /** The sum of the refunds that have not ended, in minor units. */
   amount_refund_pending: number;
   /** The sum that chargebacks of the payer’s bank hold, in minor units: those that are not won. No refund can take it. The payment stays `paid`. */
   amount_disputed: number;
@@ -813,7 +813,7 @@ export interface Payment {
   cancellation_reason: string | null;
   /** The sum that was given back, in minor units. It may be more than `amount` where somebody gave money back at the gateway. */
   amount_refunded: number;
-  /** The sum that refunds hold which have not ended, in minor units. */
+  /** The sum of the refunds that have not ended, in minor units. */
   amount_refund_pending: number;
   /** The sum that chargebacks of the payer’s bank hold, in minor units: those that are not won. No refund can take it. The payment stays `paid`. */
   amount_disputed: number;
@@ -934,7 +934,7 @@ export interface RefundEvent {
   payment_amount: number;
   /** The sum that was given back, in minor units. It may be more than `amount` where somebody gave money back at the gateway. */
   amount_refunded: number;
-  /** The sum that refunds hold which have not ended, in minor units. */
+  /** The sum of the refunds that have not ended, in minor units. */
   amount_refund_pending: number;
   /** Tracking code of the gateway; null unless paid. */
   tracking_code: string | null;

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { applicationFacts } from '../../operations/facts.ts';
-import { type Action, holdsSecret, type Question } from '../actions.ts';
+import { type Action, hasSecret, type Question } from '../actions.ts';
 import { codedState, link, type Html } from '../html.ts';
 import type { ConsoleResponse, PersonRequest } from '../request.ts';
 
@@ -51,7 +51,7 @@ export const pathOf = (slug: string): string => `/applications/${slug}`;
 /** The text of a field, unless it is a secret. */
 export const text = ({ form }: PersonRequest, name: string): string => {
   const typed = form.get(name)?.trim() ?? '';
-  return holdsSecret(typed) ? '' : typed;
+  return hasSecret(typed) ? '' : typed;
 };
 
 /** The typed value, or else the value that is set now. */

@@ -5,7 +5,7 @@ import { Refusal } from '../../operations/change.ts';
 import { overRuleText } from '../../operations/facts.ts';
 import { labelOf } from '../../operations/labels.ts';
 import type { PaymentRecord } from '../../../postgres/admin-payments.ts';
-import { type Action, holdsSecret } from '../actions.ts';
+import { type Action, hasSecret } from '../actions.ts';
 import { type Html, notice } from '../html.ts';
 import { moneyField } from '../money.ts';
 import type { ConsoleResponse, PersonRequest, Route } from '../request.ts';
@@ -57,7 +57,7 @@ const ask = async (request: PersonRequest, problem?: string): Promise<ConsoleRes
       <form class="form" method="post">
         <input type="hidden" name="csrf" value="${request.csrf}" />
         ${request.cells.facts({ Left: formatMoney(left), ...paymentCells(payment) })}
-        ${moneyField(`Amount to give back, up to ${formatMoney(left)}`, { name: 'amount', currency, typed: holdsSecret(typed) ? '' : typed })}
+        ${moneyField(`Amount to give back, up to ${formatMoney(left)}`, { name: 'amount', currency, typed: hasSecret(typed) ? '' : typed })}
         <label class="choice">
           <input type="checkbox" name="recorded" value="yes" ${recorded ? html`checked` : ''} />
           It was given back already, outside of the gateway

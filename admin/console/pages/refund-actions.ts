@@ -117,8 +117,9 @@ export const refundActions: readonly Action[] = [
   }),
   refundAction({
     path: 'release',
-    hinders: ({ isHeld, cancelRequested }) =>
-      (!isHeld || cancelRequested) && 'It does not wait for its application to be enabled.',
+    hinders: ({ waitsForApplication, cancelRequested }) =>
+      (!waitsForApplication || cancelRequested) &&
+      'It does not wait for its application to be enabled.',
     describe: (details) => {
       const { refund } = details;
       const sum = formatMoney(refund);

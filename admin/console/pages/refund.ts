@@ -56,7 +56,7 @@ export const refundButtons = (
   refund: RefundRecord,
   request: Pick<PersonRequest, 'session'>,
 ): Html | null => {
-  const { id, status, stage, toConfirm, isHeld, cancelRequested } = refund;
+  const { id, status, stage, toConfirm, waitsForApplication, cancelRequested } = refund;
   if (request.session.role !== 'admin' || cancelRequested || status !== 'pending') return null;
   const button = (path: string, label: string) => action(`/refunds/${id}/${path}`, label);
   if (toConfirm)
@@ -64,7 +64,7 @@ export const refundButtons = (
       ? button('cancel', 'Call off')
       : html`${button('confirm', 'Confirm')} ${button('refuse', 'Refuse')}`;
   if (stage === 'reserved')
-    return html`${button('cancel', 'Call off')} ${isHeld ? button('release', 'Let it go on') : ''}`;
+    return html`${button('cancel', 'Call off')} ${waitsForApplication ? button('release', 'Let it go on') : ''}`;
   if (stage !== 'by_hand') return null;
   return html`${button('succeeded', 'It was given back')} ${button('failed', 'It was not')}`;
 };

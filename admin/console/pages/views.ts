@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { viewsMax } from '../../../postgres/console-views.ts';
-import { holdsSecret } from '../actions.ts';
+import { hasSecret } from '../actions.ts';
 import { ownPath } from '../begun-login.ts';
 import { escapeControls, type Html, notice } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
@@ -53,7 +53,7 @@ export const viewRoutes = ({ views }: Pick<Deps, 'views'>): Route[] => {
       return refuse(`A name has 1 to ${nameMax} characters.`);
     if (!lists.test(address) || address.length > addressMax)
       return refuse('Only a list with its filter can be saved.');
-    if (holdsSecret(name) || holdsSecret(address)) return refuse('It holds a token or a secret.');
+    if (hasSecret(name) || hasSecret(address)) return refuse('It holds a token or a secret.');
     if (!(await views.save(session.name, { name, address })))
       return refuse(`You have ${viewsMax} views already. Your account page removes them.`);
     return redirect(address, `The view “${name}” is saved.`);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import {
   createChange,
-  holdsCardNumber,
+  hasCardNumber,
   problemOfReason,
 } from '../../../../admin/operations/change.ts';
 import type { Sql } from '../../../../postgres/driver/sql.ts';
@@ -37,5 +37,5 @@ it.each([
 });
 
 it('takes zeros for no card number', () => {
-  expect(holdsCardNumber('0000 0000 0000 0000')).toBe(false);
+  expect(hasCardNumber('0000 0000 0000 0000')).toBe(false);
 });
