@@ -8,7 +8,7 @@ export interface BulkheadOptions {
 }
 
 export type Acquisition =
-  | { acquired: true; release: (use?: { failed: boolean }) => void }
+  | { acquired: true; free: (use?: { failed: boolean }) => void }
   /**
    * All slots are in use: retry after this time. If the line is full, the caller has no position in it, and
    * should wait elsewhere.
@@ -89,15 +89,15 @@ export const createBulkhead = ({
   const occupySlot = (owner: Owner): Acquisition => {
     const acquiredMs = clockMs();
     owner.inUse += 1;
-    let isReleased = false;
-    const release = ({ failed } = { failed: false }) => {
-      if (isReleased) return;
-      isReleased = true;
+    let isFreed = false;
+    const free = ({ failed } = { failed: false }) => {
+      if (isFreed) return;
+      isFreed = true;
       owner.failuresInARow = failed ? owner.failuresInARow + 1 : 0;
       owner.inUse -= 1;
       owner.averageUseMs += (clockMs() - acquiredMs - owner.averageUseMs) / 8;
     };
-    return { acquired: true, release };
+    return { acquired: true, free };
   };
 
   return {

@@ -161,7 +161,7 @@ export const createDeliveryActivities = (deps: Deps) => {
         failed = false;
         return result;
       } finally {
-        slot.release({ failed });
+        slot.free({ failed });
       }
     },
   };

@@ -26,7 +26,7 @@ export const withGatewaySlot = async <T>(
   try {
     return await work();
   } finally {
-    slot.release();
+    slot.free();
   }
 };
 

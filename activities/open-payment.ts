@@ -214,7 +214,7 @@ export const createOpenPayment = (deps: Deps) => {
   return { openPayment };
 };
 
-/** The account is to be mended, whatever another gateway does not take. */
+/** The account is to be corrected, whatever another gateway does not take. */
 const accountFirst = (one: Refusal, other: Refusal): number =>
   Number(other.failureCode === 'merchant_configuration') -
   Number(one.failureCode === 'merchant_configuration');

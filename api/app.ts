@@ -44,7 +44,7 @@ export const createApp = (deps: Deps): Koa => {
   const app = new Koa();
   app.on('error', (error: Error, ctx: Koa.Context) => logSendError(deps, error, ctx));
   app.use(requestContext({ ...deps, errorPage }));
-  app.use(mendPayerLink);
+  app.use(repairPayerLink);
   app.use(serveSecurityText(deps));
   app.use(createRouter(deps).routes());
   app.use(async (ctx) => {
@@ -53,7 +53,7 @@ export const createApp = (deps: Deps): Koa => {
   return app;
 };
 
-const mendPayerLink: Koa.Middleware = (ctx, next) => {
+const repairPayerLink: Koa.Middleware = (ctx, next) => {
   ctx.path = payerPath(ctx.path);
   return next();
 };

@@ -250,7 +250,7 @@ export const createPayments = (sql: Queries) => ({
   },
 
   /** For a claimed search that could not begin: the next payer claims it at once. */
-  async releaseLateSearch(id: string): Promise<void> {
+  async unclaimLateSearch(id: string): Promise<void> {
     await sql`
       update payments set late_search_at = null, late_searches = greatest(late_searches - 1, 0)
       where id = ${id}`;

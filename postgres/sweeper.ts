@@ -118,7 +118,7 @@ export const createSweeperQueries = (sql: Queries) => {
     },
 
     /** Releases payments that were claimed without an inquiry: the next sweep takes them first. */
-    async releaseClaims(ids: readonly string[]): Promise<void> {
+    async unclaim(ids: readonly string[]): Promise<void> {
       await sql`update payments set inquired_at = null where id = any(${[...ids]}::text[])`;
     },
 

@@ -17,7 +17,7 @@ const createGauges = (sql: Queries) => {
     },
     archiveFailing: {
       name: 'payments_postgres_archive_failing',
-      help: '1 if the last attempt to archive WAL failed, else 0. 0 without an archive.',
+      help: '1 if the last try to archive WAL failed, else 0. 0 without an archive.',
       sql: sql`(select coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false)::int
         from pg_stat_archiver)`,
     },

@@ -140,7 +140,7 @@ const launchServer = async (
     if (server) return server;
     if (Date.now() > until || !isPassing.test(lines.join('\n')))
       throw new SetupError(
-        `The embedded Postgres did not start (${reasonIn(lines)}); its data is in ${dirname(dataDir)}: mend that, or set DATA_DIR to another folder.`,
+        `The embedded Postgres did not start (${reasonIn(lines)}); its data is in ${dirname(dataDir)}: repair that, or set DATA_DIR to another folder.`,
       );
   }
 };

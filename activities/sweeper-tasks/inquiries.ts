@@ -16,7 +16,7 @@ import { type Failure, forEachLimited, forEachOrThrow, taskTimeMs } from './limi
 export interface Deps {
   sweeperQueries: Pick<
     SweeperQueries,
-    'listGatewaysInUse' | 'claimForInquiry' | 'markInquired' | 'releaseClaims' | 'listEndedUnpaid'
+    'listGatewaysInUse' | 'claimForInquiry' | 'markInquired' | 'unclaim' | 'listEndedUnpaid'
   >;
   paymentOutcomes: Pick<PaymentOutcomes, 'get'>;
   gatewayExchanges: Pick<GatewayExchanges, 'replaceRepeated'>;
@@ -134,7 +134,7 @@ export const createInquiryTask = (deps: Deps) => {
       if (unpaidIds.length > 0) await sweeperQueries.markInquired(unpaidIds);
       failures.push(...rechecked.failures, ...inquired.failures);
       const notTried = [...rechecked.notTried, ...inquired.notTried];
-      if (notTried.length > 0) await sweeperQueries.releaseClaims(notTried.map(({ id }) => id));
+      if (notTried.length > 0) await sweeperQueries.unclaim(notTried.map(({ id }) => id));
       done += claimed.length - notTried.length;
     };
 
@@ -159,7 +159,7 @@ export const createInquiryTask = (deps: Deps) => {
 
     // Released at the end only: a payment that fails each time would be claimed again at once.
     const failed = failures.map(({ payment }) => payment.id);
-    if (failed.length > 0) await sweeperQueries.releaseClaims(failed);
+    if (failed.length > 0) await sweeperQueries.unclaim(failed);
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
     if (list) await startLatePayments(gateway, list, until);
     if (failures[0] && failures.length === done) throw failures[0].error;

@@ -9,7 +9,7 @@ export interface Deps {
   logger: Pick<Log, 'info'>;
 }
 
-/** Finds out which receivers accept their events, and tells their people. A task, so that no delivery does more for it. */
+/** Finds out which receivers accept their events, and writes the notices. A task, so that no delivery does more for it. */
 export const createReceiverTask = ({ receivers, notices, now, logger }: Deps) => ({
   /** @returns how many receivers have become better or worse, and how many notices are due */
   async watchReceivers(): Promise<number> {

@@ -114,7 +114,7 @@ const searchBox = ({ csrf, searched }: Pick<Layout, 'csrf' | 'searched'>): Html 
 
 const personMenu = ({ session, csrf, zone }: Layout & { session: ConsoleSession }): Html =>
   html`<div class="person">
-    <span><a href="/account">${session.name}</a> <span class="soft">(${describeRights(session)})</span></span>
+    <span><a href="/me">${session.name}</a> <span class="soft">(${describeRights(session)})</span></span>
     <a href="/settings">Times in ${zone}</a>
     <form method="post" action="/logout">
       <input type="hidden" name="csrf" value="${csrf}" />

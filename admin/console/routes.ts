@@ -1,6 +1,6 @@
 import { actionRoutes } from './actions.ts';
 import { modeRoutes } from './mode.ts';
-import { accountActions, accountRoutes } from './pages/account.ts';
+import { ownPageActions, ownPageRoutes } from './pages/own-page.ts';
 import { accountDifferenceActions } from './pages/account-differences.ts';
 import { accountsRoutes } from './pages/accounts.ts';
 import { applicationActions } from './pages/application-actions.ts';
@@ -69,7 +69,7 @@ export const createRoutes = (deps: Deps): Route[] => {
     ...reconcile.routes,
     ...auditRoutes(deps),
     ...peopleRoutes,
-    ...accountRoutes(deps),
+    ...ownPageRoutes(deps),
     ...searchRoutes(deps),
     ...settingsRoutes(),
     ...modeRoutes,
@@ -89,7 +89,7 @@ export const createRoutes = (deps: Deps): Route[] => {
       ...gatewayActions,
       ...reconcile.actions,
       ...peopleActions,
-      ...accountActions(deps),
+      ...ownPageActions(deps),
     ]),
   ];
 };

@@ -6,7 +6,7 @@ import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import type { GatewayBudget } from './gateway-budget.ts';
 
 export interface Deps {
-  payments: Pick<Payments, 'claimLateSearch' | 'releaseLateSearch'>;
+  payments: Pick<Payments, 'claimLateSearch' | 'unclaimLateSearch'>;
   recheckLatePayment: WorkflowCalls['recheckLatePayment'];
   budget: Pick<GatewayBudget, 'take' | 'giveBack'>;
   logger: Pick<Logger, 'warn'>;
@@ -39,7 +39,7 @@ export const createSearchLate = ({ payments, recheckLatePayment, budget, logger 
           askAt: askAt.getTime(),
         });
       } catch (error) {
-        await payments.releaseLateSearch(id);
+        await payments.unclaimLateSearch(id);
         throw error;
       }
     } catch (error) {

@@ -3,7 +3,7 @@ const changedLink =
   /^\/+api\/+v1\/+(?:payments\/+[^\w/]*(?<id>PAY_[0-9A-Z]{26})[^\w/]*\/+(?<page>checkout|return)|sandbox\/+[^\w/]*(?<sandbox>PAY_[0-9A-Z]{26}))(?:\/*|[^\w/-].*)$/is;
 
 /**
- * The path of a payer's link in the form in which the table of routes has it. Payers cannot mend a link that was changed, and
+ * The path of a payer's link in the form in which the table of routes has it. Payers cannot repair a link that was changed, and
  * its meaning is certain. Any other path stays as it is.
  */
 export const payerPath = (path: string): string => {

@@ -146,7 +146,7 @@ export const createPaymentHandler = (
         ? { route: keyScope, keptFor, key, fingerprint, ...response }
         : null;
     // Two tries: a taken key may expire before its stored response is read.
-    for (let attempt = 1; attempt <= 2; attempt += 1) {
+    for (let tries = 1; tries <= 2; tries += 1) {
       const { isInserted, paidBy } = await payments.insert(payment, record, options);
       if (isInserted) {
         metrics.created.inc({ gateway: payment.gateway });

@@ -35,7 +35,7 @@ export interface PaymentsOptions {
 
 export interface CreateOptions extends RequestOptions {
   /**
-   * The same in each try and after a restart: for instance the order's id with the number of its attempt.
+   * The same in each try and after a restart: for instance the order's id with the number of its payment.
    * The service keeps a payment's key for 24 hours, and a refund's as long as the refund. Without one the client
    * makes a key for this call.
    */

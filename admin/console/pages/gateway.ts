@@ -64,9 +64,9 @@ const daysPart = (
   days: readonly ComparedDay[],
   { cells }: Pick<PersonRequest, 'cells'>,
 ): Html =>
-  html`<h2>Account days</h2>
+  html`<h2>Days</h2>
     ${cells.table({
-      caption: 'Account days',
+      caption: 'Days',
       rows: days.map(({ day, closedAt, open, comparedAt }) => ({
         Day: link(`/accounts/${slug}/${day}`, day),
         State: closedAt === null ? marked('open', 'not closed') : marked('good', 'closed'),

@@ -55,14 +55,14 @@ export const viewRoutes = ({ views }: Pick<Deps, 'views'>): Route[] => {
       return refuse('Only a list with its filter can be saved.');
     if (hasSecret(name) || hasSecret(address)) return refuse('It holds a token or a secret.');
     if (!(await views.save(session.name, { name, address })))
-      return refuse(`You have ${viewsMax} views already. Your account page removes them.`);
+      return refuse(`You have ${viewsMax} views already. Your own page removes them.`);
     return redirect(address, `The view “${name}” is saved.`);
   };
 
   const remove = async ({ form, session }: PersonRequest): Promise<ConsoleResponse> => {
     const name = form.get('name') ?? '';
     await views.remove(session.name, name);
-    return redirect('/account', `The view “${name}” was removed.`);
+    return redirect('/me', `The view “${name}” was removed.`);
   };
 
   return [

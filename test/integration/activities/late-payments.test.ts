@@ -263,7 +263,7 @@ describe('resolveLatePayment', () => {
     await expect(resolve()).rejects.toMatchObject(busy);
     expect([calls(), await audited()]).toEqual([[], []]);
 
-    if (held.acquired) held.release();
+    if (held.acquired) held.free();
     const resolving = resolve();
     await until('the reversal is sent', () => calls().length === 2);
     expect(acquireSlot().acquired).toBe(false);

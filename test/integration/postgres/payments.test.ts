@@ -170,7 +170,7 @@ describe('payments.claimLateSearch', () => {
     const id = await ended('expired');
     for (let count = 0; count < 3; count += 1) {
       expect(await claim(id)).toBe(0);
-      await records.payments.releaseLateSearch(id);
+      await records.payments.unclaimLateSearch(id);
     }
   });
 });

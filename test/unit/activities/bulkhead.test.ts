@@ -17,7 +17,7 @@ const delayOf = (acquisition: Acquisition): number => {
 };
 const release = (acquisition: Acquisition | undefined) => {
   if (!acquisition?.acquired) throw new Error('It did not acquire a slot');
-  acquisition.release();
+  acquisition.free();
 };
 
 describe('a bulkhead', () => {
@@ -59,7 +59,7 @@ describe('a bulkhead', () => {
     for (let round = 0; round < 30; round += 1) {
       const acquisitions = Array.from({ length: perOwner }, () => acquire());
       pass(10_000);
-      for (const acquisition of acquisitions) if (acquisition.acquired) acquisition.release();
+      for (const acquisition of acquisitions) if (acquisition.acquired) acquisition.free();
     }
     for (let count = 0; count < perOwner; count += 1) acquire();
     const delays = Array.from({ length: 80 }, () => delayOf(acquire()));
@@ -119,7 +119,7 @@ describe('a bulkhead', () => {
     const useAll = (failed: boolean) => {
       const used = Array.from({ length: perOwner + 200 }, () => acquire());
       pass(10_000);
-      for (const slot of used) if (slot.acquired) slot.release({ failed });
+      for (const slot of used) if (slot.acquired) slot.free({ failed });
       return used.filter(({ acquired }) => acquired).length;
     };
     expect([useAll(true), useAll(true), useAll(true)]).toEqual([perOwner, 1, 1]);
@@ -185,7 +185,7 @@ const simulate = ({
     if (!next) return nowMs;
     nowMs = Math.max(nowMs, next.atMs);
     if ('release' in next) {
-      next.release();
+      next.free();
       continue;
     }
     const worker = all[Math.floor(random() * workers)]!; // Always below `workers`.
@@ -198,7 +198,7 @@ const simulate = ({
       inUse.set(worker, held);
       const releaseSlot = () => {
         inUse.set(worker, (inUse.get(worker) ?? 0) - 1);
-        acquisition.release();
+        acquisition.free();
       };
       schedule(coming, { atMs: nowMs + holdMs, release: releaseSlot });
     } else schedule(coming, { atMs: nowMs + acquisition.retryAfterMs, id: next.id });

@@ -165,7 +165,7 @@ const changes: Change[] = [
   ],
   ['/refunds/rules/USD/confirm', 'refund_rule.confirm', 'currency:USD', { seen: '500' }],
   ['/refunds/rules/shop.USD/refuse', 'refund_rule.refuse', 'application:shop'],
-  ['/account/passkeys/cGFzcw/remove', 'passkey.remove', 'person:ACTOR'],
+  ['/me/passkeys/cGFzcw/remove', 'passkey.remove', 'person:ACTOR'],
 ];
 
 describe('an action', () => {
@@ -204,8 +204,8 @@ describe('an action', () => {
       .filter(({ method, path, role }) => method === 'POST' && role !== 'anyone' && !isListed(path))
       .map(({ path }) => path);
     expect(others.toSorted()).toEqual([
-      '/account/passkeys',
-      '/account/passkeys/options',
+      '/me/passkeys',
+      '/me/passkeys/options',
       '/accounts/:gateway/:day/compare',
       '/accounts/payouts/filter',
       '/audit/filter',

@@ -103,7 +103,7 @@ beforeAll(async () => {
   const event = eventId(ids.exhausted);
   others = [
     ...['/', '/settings', '/login', '/nothing', '/people', '/invite'],
-    ...['/account', '/account/passkeys', '/account/passkeys/none/remove'],
+    ...['/me', '/me/passkeys', '/me/passkeys/none/remove'],
     // The provider is away, and no login has begun.
     ...['/login/provider', '/login/provider/callback'],
     ...[ids.paid, ids.toCheck, ids.failing[0], ids.refunded].map((id) => `/payments/${id}`),

@@ -45,10 +45,10 @@ const logIn = async () => {
 };
 const addPasskey = async (label = 'Laptop') => {
   await logIn();
-  await goTo('/account/passkeys');
+  await goTo('/me/passkeys');
   await page.getByLabel('Name of the device').fill(label);
   await page.getByRole('button', { name: 'Add' }).click();
-  await heading('Account');
+  await heading('You');
 };
 const logOut = async () => {
   await context.clearCookies();
@@ -128,7 +128,7 @@ describe('a passkey', () => {
     await addPasskey();
     await console.sql`
       update console_sessions set proved_at = now() - interval '11 minutes' where name = ${name}`;
-    await goTo('/account/passkeys');
+    await goTo('/me/passkeys');
     await heading('Log in again first');
     await usePasskey();
     await heading('Add a passkey');
@@ -143,7 +143,7 @@ describe('a passkey', () => {
     await page.getByRole('link', { name: 'Remove' }).click();
     await page.getByLabel('Reason').fill('lost');
     await page.getByRole('button', { name: 'Remove' }).click();
-    await heading('Account');
+    await heading('You');
     await page.getByText('You have no passkey.').waitFor();
     await logOut();
     await usePasskey();
@@ -153,7 +153,7 @@ describe('a passkey', () => {
 
   it('is not added a second time on the same device', async () => {
     await addPasskey();
-    await goTo('/account/passkeys');
+    await goTo('/me/passkeys');
     await page.getByLabel('Name of the device').fill('again');
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByText('This device has a passkey of yours already.').waitFor();

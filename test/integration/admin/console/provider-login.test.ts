@@ -91,11 +91,11 @@ describe('a login at the identity provider', () => {
     await logIn('carol');
     await console.sql`
       update console_sessions set proved_at = now() - interval '11 minutes' where name = 'carol'`;
-    const stale = await visitor.open(at('/account/passkeys'));
+    const stale = await visitor.open(at('/me/passkeys'));
     expect([stale.status, stale.text.includes('Log in again first')]).toEqual([403, true]);
     const [, href = ''] = /href="(\/login\/provider[^"]*)"/.exec(stale.text) ?? [];
     const { url, status } = await logIn('carol', href);
-    expect([url.pathname, status]).toEqual(['/account/passkeys', 200]);
+    expect([url.pathname, status]).toEqual(['/me/passkeys', 200]);
     const open = await console.sql`
       select from console_sessions where name = 'carol' and ended_at is null`;
     expect(open).toHaveLength(1);
@@ -120,8 +120,8 @@ describe('a login at the identity provider', () => {
       await operationsOn(console.sql).console.bindAccount('old', account);
       const session = await console.links.openProviderSession(account, provedAt);
       const cookie = `console=${session}`;
-      expect((await console.call('/account', { cookie })).status).toBe(200);
-      expect((await console.call('/account/passkeys', { cookie })).status).toBe(403);
+      expect((await console.call('/me', { cookie })).status).toBe(200);
+      expect((await console.call('/me/passkeys', { cookie })).status).toBe(403);
     },
   );
 });

@@ -16,7 +16,7 @@ const aSearch = (script: {
         seen.claimed += 1;
         return claimed;
       },
-      releaseLateSearch: async () => void (seen.released += 1),
+      unclaimLateSearch: async () => void (seen.released += 1),
     },
     async recheckLatePayment(_, { askAt, withinMs } = {}) {
       if (fails) throw new Error('Temporal is away');

@@ -13,7 +13,7 @@ import { viewsPart } from './views.ts';
 const labelMax = 50;
 
 /** The login of the person who looks at it, with the person's passkeys. */
-export const accountRoutes = (deps: Deps): Route[] => {
+export const ownPageRoutes = (deps: Deps): Route[] => {
   const { baseUrl, begunLogins, passkeys: stored } = deps;
   const passkeys = createPasskeys(baseUrl);
 
@@ -21,7 +21,7 @@ export const accountRoutes = (deps: Deps): Route[] => {
     const { cells, session, csrf } = request;
     const rows = await stored.list(session.name);
     return page(
-      'Account',
+      'You',
       html`${cells.facts({
         Person: session.name,
         Role: describeRights(session),
@@ -35,11 +35,11 @@ export const accountRoutes = (deps: Deps): Route[] => {
             Name: label,
             Added: createdAt,
             'Last used': usedAt,
-            Action: action(`/account/passkeys/${id}/remove`, 'Remove'),
+            Action: action(`/me/passkeys/${id}/remove`, 'Remove'),
           })),
           ifEmpty: 'You have no passkey.',
         })}
-        <div class="actions">${action('/account/passkeys', 'Add a passkey')}</div>
+        <div class="actions">${action('/me/passkeys', 'Add a passkey')}</div>
         <h2>Saved views</h2>
         ${viewsPart(request)}
         <h2>This browser</h2>
@@ -60,7 +60,7 @@ export const accountRoutes = (deps: Deps): Route[] => {
     page(
       'Add a passkey',
       html`${problem === undefined ? '' : notice('bad', problem)}
-        <form class="form" method="post" data-passkey="create" data-options="/account/passkeys/options">
+        <form class="form" method="post" data-passkey="create" data-options="/me/passkeys/options">
           <input type="hidden" name="csrf" value="${csrf}" />
           <input type="hidden" name="response" />
           <p>A passkey logs you in with your device or security key, and its PIN, fingerprint or face.</p>
@@ -70,7 +70,7 @@ export const accountRoutes = (deps: Deps): Route[] => {
           </label>
           <div class="actions">
             <button class="main" hidden>Add</button>
-            <a class="button" href="/account">Cancel</a>
+            <a class="button" href="/me">Cancel</a>
           </div>
           <p role="status"></p>
         </form>`,
@@ -78,7 +78,7 @@ export const accountRoutes = (deps: Deps): Route[] => {
     );
 
   const begin = async ({ session }: PersonRequest): Promise<ConsoleResponse> => {
-    const begunLogin = begunLogins.begin('/account');
+    const begunLogin = begunLogins.begin('/me');
     const known = await stored.list(session.name);
     return {
       kind: 'data',
@@ -104,16 +104,16 @@ export const accountRoutes = (deps: Deps): Route[] => {
   // A passkey outlives the session, so an open browser is not enough to add one.
   const sensitive = { role: 'viewer', owner: 'person', isSensitive: true } as const;
   return [
-    { method: 'GET', path: '/account', role: 'viewer', owner: 'person', handle: show },
-    { method: 'GET', path: '/account/passkeys', ...sensitive, handle: askForPasskey },
-    { method: 'POST', path: '/account/passkeys/options', ...sensitive, handle: begin },
-    { method: 'POST', path: '/account/passkeys', ...sensitive, handle: add },
+    { method: 'GET', path: '/me', role: 'viewer', owner: 'person', handle: show },
+    { method: 'GET', path: '/me/passkeys', ...sensitive, handle: askForPasskey },
+    { method: 'POST', path: '/me/passkeys/options', ...sensitive, handle: begin },
+    { method: 'POST', path: '/me/passkeys', ...sensitive, handle: add },
   ];
 };
 
-export const accountActions = ({ passkeys }: Deps): readonly Action[] => [
+export const ownPageActions = ({ passkeys }: Deps): readonly Action[] => [
   {
-    path: '/account/passkeys/:passkey/remove',
+    path: '/me/passkeys/:passkey/remove',
     role: 'viewer',
     owner: 'person',
     confirm: async ({ session, params }) => {
@@ -127,7 +127,7 @@ export const accountActions = ({ passkeys }: Deps): readonly Action[] => [
         button: 'Remove',
         facts: { Passkey: passkey.label, Added: passkey.createdAt, 'Last used': passkey.usedAt },
         done: `The passkey “${passkey.label}” was removed.`,
-        back: '/account',
+        back: '/me',
       };
     },
     execute: async ({ operations, params, session }, reason) => {
