@@ -2,26 +2,16 @@ import type { Language } from '../contract/languages.ts';
 import { limits } from '../contract/limits.ts';
 import { first, type Fragment, type Queries } from './driver/sql.ts';
 
-export interface NewApplication {
+export interface Application {
   slug: string;
+  status: 'active' | 'disabled';
   defaultGateway: string;
-  /** Asked in this order while the gateways before them do not open a payment; none by default. */
-  fallbackGateways?: string[];
+  /** Asked in this order while the gateways before them do not open a payment. */
+  fallbackGateways: string[];
   /** At least one; the first is the default. */
   callbackUrls: string[];
   webhookUrl: string | null;
-  /** The request budget; by default the published one. */
-  requestsPerMinute?: number;
-  refundEvents?: boolean;
-  disputeEvents?: boolean;
-  ordersPaidOnce?: boolean;
-  displayName?: string | null;
-  locale?: Language | null;
-}
-
-export interface Application extends NewApplication {
-  status: 'active' | 'disabled';
-  fallbackGateways: string[];
+  /** The request budget. */
   requestsPerMinute: number;
   /** Its receiver knows the events of refunds. */
   refundEvents: boolean;
@@ -37,20 +27,14 @@ export interface Application extends NewApplication {
 }
 
 /** The part of an application that an admin can change. */
-export type ApplicationSettings = Pick<
+export type ApplicationSettings = Omit<Application, 'slug' | 'createdAt'>;
+
+/** The settings that are missing have their defaults. */
+export type NewApplication = Pick<
   Application,
-  | 'status'
-  | 'defaultGateway'
-  | 'fallbackGateways'
-  | 'callbackUrls'
-  | 'webhookUrl'
-  | 'requestsPerMinute'
-  | 'refundEvents'
-  | 'disputeEvents'
-  | 'ordersPaidOnce'
-  | 'displayName'
-  | 'locale'
->;
+  'slug' | 'defaultGateway' | 'callbackUrls' | 'webhookUrl'
+> &
+  Partial<Omit<ApplicationSettings, 'status'>>;
 
 /** The part of an application that its payers see. */
 export interface PaidTo {

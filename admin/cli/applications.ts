@@ -1,6 +1,7 @@
-import { languageOf, languages } from '../../contract/languages.ts';
-import { limits } from '../../contract/limits.ts';
-import type { Application } from '../../postgres/applications.ts';
+import type { Option } from 'commander';
+import type { Application, NewApplication } from '../../postgres/applications.ts';
+import type { Setting, Settings } from '../operations/application-setting.ts';
+import { newSettings, settings } from '../operations/application-settings.ts';
 import { Refusal } from '../operations/change.ts';
 import { applicationFacts, receiverText, reservedText } from '../operations/facts.ts';
 import { hideQuery } from '../operations/webhook-url.ts';
@@ -12,7 +13,6 @@ import {
   option,
   reasonOption,
   required,
-  textOf,
 } from './commands.ts';
 import type { Io } from './io.ts';
 import { facts, table, type Output } from './output.ts';
@@ -28,102 +28,41 @@ const format = (application: Application): Output => {
   return { text, json };
 };
 
-const callbackUrl = [
-  '--callback-url <url...>',
-  'where payers return to; the first one is the default',
-] as const;
-const webhookUrlOption = (otherwise: string) =>
-  option(
-    '--webhook-url <url>',
-    'where webhooks are sent, https only; - reads it from a prompt or standard input, as its query may be a key',
-    otherwise,
-  );
-
-/**
- * Null if the option is missing. `-` reads the URL: arguments stay in the shell's history and in the list of
- * processes.
- */
-const readWebhookUrl = async (given: unknown, io: Io): Promise<string | null> => {
-  if (given !== '-') return textOf(given);
-  const url = await io.readSecret('Webhook URL (not shown): ', (typed) => typed.trim() !== '');
-  if (url === '') throw new Refusal('Standard input has no webhook URL.');
-  return url;
+/** The option of a setting. @param otherwise what counts without it; undefined: what a new application has */
+const optionOf = ({ option: [flags, help], input, ...setting }: Setting, otherwise?: string) => {
+  const isNeeded = otherwise === undefined && setting.isRequired;
+  const made = isNeeded
+    ? required(flags, help)
+    : option(flags, help, otherwise ?? setting.show({ ...newSettings, slug: 'the slug' }));
+  if (input.kind === 'choice') made.choices(input.choices);
+  return input.kind === 'number' ? made.argParser(count(input.max)) : made;
 };
 
-const toTexts = (value: unknown): string[] | undefined =>
-  Array.isArray(value) ? value.map(String) : undefined;
-
-const fallbackGateway = (otherwise: string) =>
-  option(
-    '--fallback-gateway <slug...>',
-    'asked in this order while the gateways before them do not open a payment',
-    otherwise,
-  );
-
-const ordersPaidOnce = (byDefault: string) =>
-  option(
-    '--orders-paid-once <choice>',
-    'of the payments of an order at most one is paid and not given back',
-    byDefault,
-  ).choices(['yes', 'no']);
-
-/** The settings that a create and an update share. */
-const settingOptions = (otherwise: {
-  budget: string;
-  events: string;
-  orders: string;
-  name: string;
-  locale: string;
-}) => [
-  option('--requests-per-minute <count>', 'request budget', otherwise.budget).argParser(
-    count(1_000_000),
-  ),
-  option(
-    '--refund-events <state>',
-    'events of refunds, which its receiver must know',
-    otherwise.events,
-  ).choices(['on', 'off']),
-  option(
-    '--dispute-events <state>',
-    'events of disputes, which its receiver must know',
-    otherwise.events,
-  ).choices(['on', 'off']),
-  ordersPaidOnce(otherwise.orders),
-  option('--display-name <name>', 'the name that payers see, instead of the slug', otherwise.name),
-  option(
-    '--locale <language>',
-    "language of payers' pages for browsers that ask for none of theirs",
-    otherwise.locale,
-  ).choices(languages),
-];
+/** The options that change a setting, and that remove it. */
+const changesOf = (setting: Setting): Option[] => {
+  const { option: flags, removal, input } = setting;
+  const changed = optionOf(setting, input.kind === 'lines' ? 'as they are' : 'as it is');
+  return removal === undefined
+    ? [changed]
+    : [changed, option(flags[0].replace(/^--(\S+).*/, '--no-$1'), removal)];
+};
 
 /** The settings whose option is given. */
-const settingsIn = (options: Options) => {
-  const { requestsPerMinute, refundEvents, disputeEvents, displayName, locale } = options;
-  const { ordersPaidOnce: once } = options;
-  const fallbackGateways = toTexts(options['fallbackGateway']);
-  return {
-    ...(fallbackGateways && { fallbackGateways }),
-    ...(typeof requestsPerMinute === 'number' && { requestsPerMinute }),
-    ...(refundEvents !== undefined && { refundEvents: refundEvents === 'on' }),
-    ...(disputeEvents !== undefined && { disputeEvents: disputeEvents === 'on' }),
-    ...(once !== undefined && { ordersPaidOnce: once === 'yes' }),
-    ...(typeof displayName === 'string' && { displayName: displayName.trim() }),
-    ...(typeof locale === 'string' && { locale: languageOf(locale) ?? null }),
-  };
+const settingsIn = (options: Options): Partial<Settings> => {
+  const given = settings.map((setting) => {
+    const value = options[optionOf(setting).attributeName()];
+    if (value === undefined) return {};
+    return setting.read(value === false ? [] : [value].flat().map(String));
+  });
+  return Object.assign({}, ...given);
 };
 
-/** The settings that an update changes, besides the webhook URL, which may come from a prompt. */
-const changedSettings = (options: Options) => {
-  const callbackUrls = toTexts(options['callbackUrl']);
-  const { gateway, displayName } = options;
-  return {
-    ...(callbackUrls && { callbackUrls }),
-    ...(typeof gateway === 'string' && { defaultGateway: gateway }),
-    ...(options['fallbackGateway'] === false && { fallbackGateways: [] }),
-    ...settingsIn(options),
-    ...(displayName === false && { displayName: null }),
-  };
+/** `-` reads the webhook URL: arguments stay in the shell's history and in the list of processes. */
+const withUrl = async (options: Options, io: Io): Promise<Options> => {
+  if (options['webhookUrl'] !== '-') return options;
+  const url = await io.readSecret('Webhook URL (not shown): ', (typed) => typed.trim() !== '');
+  if (url === '') throw new Refusal('Standard input has no webhook URL.');
+  return { ...options, webhookUrl: url };
 };
 
 const createCommand: CommandSpec = {
@@ -133,28 +72,11 @@ const createCommand: CommandSpec = {
   examples: [
     'applications create shop --gateway sandbox --callback-url https://shop.example/return --webhook-url https://shop.example/webhook',
   ],
-  options: [
-    required('--gateway <slug>', 'default gateway'),
-    fallbackGateway('none'),
-    required(...callbackUrl),
-    webhookUrlOption('none'),
-    ...settingOptions({
-      budget: String(limits.applicationRequestsPerMinute),
-      events: 'off',
-      orders: 'yes',
-      name: 'the slug',
-      locale: 'en',
-    }),
-    reasonOption(),
-  ],
+  options: [...settings.map((setting) => optionOf(setting)), reasonOption()],
   run: async ({ args: [slug = ''], options, reason, operations, io }) => {
-    const application = {
-      slug,
-      defaultGateway: String(options.gateway),
-      callbackUrls: toTexts(options.callbackUrl) ?? [],
-      webhookUrl: await readWebhookUrl(options.webhookUrl, io),
-      ...settingsIn(options),
-    };
+    const given = settingsIn(await withUrl(options, io));
+    // Commander wants the options that must be given.
+    const application = { slug, webhookUrl: null, ...given } as NewApplication;
     const created = await operations.applications.create(application, reason);
     const { text, json } = format(created.application);
     return {
@@ -178,35 +100,14 @@ const updateCommand: CommandSpec = {
     'applications update shop --display-name "The Shop" --locale fa',
     'applications update shop --orders-paid-once no --reason "it has two payments for an order on purpose"',
   ],
-  options: [
-    option(...callbackUrl, 'as it is'),
-    webhookUrlOption('as it is'),
-    option('--no-webhook-url', 'remove the webhook URL'),
-    option('--gateway <slug>', 'default gateway', 'as it is'),
-    fallbackGateway('as they are'),
-    option('--no-fallback-gateway', 'ask the default gateway alone'),
-    ...settingOptions({
-      budget: 'as it is',
-      events: 'as it is',
-      orders: 'as it is',
-      name: 'as it is',
-      locale: 'as it is',
-    }),
-    option('--no-display-name', 'show payers the slug'),
-    reasonOption(),
-  ],
+  options: [...settings.flatMap(changesOf), reasonOption()],
   findConsequences: ({ args: [slug = ''], options, operations }) =>
-    operations.consequences.ofSettings(slug, changedSettings(options)),
+    operations.consequences.ofSettings(slug, settingsIn(options)),
   run: async ({ args: [slug = ''], options, reason, operations, io }) => {
-    const webhookUrl = await readWebhookUrl(options.webhookUrl, io);
-    const settings = {
-      ...changedSettings(options),
-      ...(options.webhookUrl === false && { webhookUrl: null }),
-      ...(webhookUrl !== null && { webhookUrl }),
-    };
-    if (Object.keys(settings).length === 0)
+    const given = settingsIn(await withUrl(options, io));
+    if (Object.keys(given).length === 0)
       throw new Refusal('Nothing to change: see applications update --help.');
-    return format(await operations.applications.update(slug, settings, reason));
+    return format(await operations.applications.update(slug, given, reason));
   },
 };
 

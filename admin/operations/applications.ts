@@ -2,7 +2,11 @@ import { isLocalhost } from '../../contract/localhost.ts';
 import { slugPattern } from '../../contract/ids.ts';
 import { createAdminEvents } from '../../postgres/admin-events.ts';
 import { createAdminRefunds } from '../../postgres/admin-refunds.ts';
-import type { Application, ApplicationSettings } from '../../postgres/applications.ts';
+import type {
+  Application,
+  ApplicationSettings,
+  NewApplication,
+} from '../../postgres/applications.ts';
 import { createApplications } from '../../postgres/applications.ts';
 import type { AuditFacts } from '../../postgres/audit-log.ts';
 import { everyDelivery } from '../../postgres/delivery-filter.ts';
@@ -12,8 +16,9 @@ import { createWebhookSecrets } from '../../postgres/webhook-secrets.ts';
 import type { TargetRule } from '../../webhooks/address.ts';
 import { hostOf, isAddress, isAllowedAddress, webhookUrlProblem } from '../../webhooks/address.ts';
 import { checkGateways } from './application-gateways.ts';
+import type { Settings } from './application-setting.ts';
+import { auditedSettings, newSettings, problemOfSettings } from './application-settings.ts';
 import { NotFound, Refusal } from './change.ts';
-import { hideQuery } from './webhook-url.ts';
 import type { Deps } from './deps.ts';
 import type { labels } from './labels.ts';
 
@@ -21,15 +26,6 @@ import type { labels } from './labels.ts';
 export interface ShownReceiver extends ReceiverHealth {
   shown: keyof (typeof labels)['receiver'];
 }
-
-/** The settings that are missing have their defaults. */
-export type NewApplication = Pick<
-  Application,
-  'slug' | 'defaultGateway' | 'callbackUrls' | 'webhookUrl'
-> &
-  Partial<Omit<ApplicationSettings, 'status'>>;
-
-const maxRequestsPerMinute = 1_000_000;
 
 /** @throws Refusal */
 export const checkSlug = (slug: string): void => {
@@ -57,39 +53,13 @@ export const findApplication = async (sql: Sql, slug: string): Promise<Applicati
 
 const toAuditFacts = (application: Application): AuditFacts => ({
   status: application.status,
-  default_gateway: application.defaultGateway,
-  fallback_gateways: application.fallbackGateways,
-  callback_urls: application.callbackUrls,
-  webhook_url: application.webhookUrl && hideQuery(application.webhookUrl),
-  requests_per_minute: application.requestsPerMinute,
-  refund_events: application.refundEvents,
-  dispute_events: application.disputeEvents,
-  orders_paid_once: application.ordersPaidOnce,
-  display_name: application.displayName,
-  locale: application.locale,
+  ...auditedSettings(application),
 });
 
-const displayNameMax = 60;
-
-/** Payers take the name for that of the shop, so it may hide or turn nothing; some languages need the joiners U+200C and U+200D. */
-const displayNameProblem = (name: string): string | undefined => {
-  if ([...name].length > displayNameMax) return `has more than ${displayNameMax} characters`;
-  if (/[^\P{C}\u200c\u200d]|[\p{Zl}\p{Zp}]/u.test(name)) return 'has invisible characters';
-  return /[\p{L}\p{N}]/u.test(name) ? undefined : 'has no letter';
-};
-
 /** @throws Refusal */
-const checkOptions = ({
-  callbackUrls,
-  requestsPerMinute: budget,
-  displayName = null,
-}: Partial<ApplicationSettings>): void => {
-  if (callbackUrls?.length === 0)
-    throw new Refusal('An application needs at least one callback URL.');
-  if (budget !== undefined && !(budget >= 1 && budget <= maxRequestsPerMinute))
-    throw new Refusal(`The budget must be from 1 to ${maxRequestsPerMinute} requests a minute.`);
-  const problem = displayName === null ? undefined : displayNameProblem(displayName);
-  if (problem !== undefined) throw new Refusal(`The name that payers see ${problem}.`);
+const checkSettings = (settings: Partial<ApplicationSettings>): void => {
+  const problem = problemOfSettings(settings);
+  if (problem !== undefined) throw new Refusal(problem);
 };
 
 export const createApplicationOperations = ({
@@ -131,14 +101,13 @@ export const createApplicationOperations = ({
     ): Promise<{ application: Application; secret: string }> {
       const { slug } = application;
       checkSlug(slug);
-      checkOptions(application);
+      checkSettings(application);
       await checkUrls(application);
       const box = webhookBox();
       const subject = `application:${slug}`;
       return change({ action: 'application.create', subject, reason }, async (tx) => {
         await checkGateways(tx, application, null);
-        // A shop that wants two payments for an order says so. For all others the second one is a mistake.
-        const isNew = await createApplications(tx).insert({ ordersPaidOnce: true, ...application });
+        const isNew = await createApplications(tx).insert({ ...newSettings, ...application });
         if (!isNew) throw new Refusal(`The application "${slug}" already exists.`);
         const created = await lockApplication(tx, slug);
         const secret = await createWebhookSecrets(tx).issue(slug, box);
@@ -165,11 +134,11 @@ export const createApplicationOperations = ({
     /** The next attempt uses a new webhook URL. */
     async update(
       slug: string,
-      settings: Partial<Omit<ApplicationSettings, 'status'>>,
+      settings: Partial<Settings>,
       reason: string | null,
     ): Promise<Application> {
       await checkUrls(settings);
-      checkOptions(settings);
+      checkSettings(settings);
       const subject = `application:${slug}`;
       return change({ action: 'application.update', subject, reason }, (tx) =>
         write(tx, slug, settings),

@@ -15,6 +15,7 @@ import {
   type RecentPayments,
 } from '../../postgres/recent-payments.ts';
 import type { RefundRule } from '../../postgres/refund-rules.ts';
+import { problemOfSettings } from './application-settings.ts';
 import { newPlaces, problemWithGateways, slugsOf } from './application-gateways.ts';
 import { findApplication } from './applications.ts';
 import { NotFound } from './change.ts';
@@ -182,9 +183,12 @@ export const createConsequences = ({ sql }: Pick<Deps, 'sql'>) => ({
   /** @throws NotFound */
   async ofSettings(
     slug: string,
-    { status, requestsPerMinute, ...settings }: Partial<ApplicationSettings>,
+    { status, ...settings }: Partial<ApplicationSettings>,
   ): Promise<string | null> {
     const before = await findApplication(sql, slug);
+    // The change itself says why it is refused.
+    if (problemOfSettings(settings) !== undefined) return null;
+    const { requestsPerMinute } = settings;
     return sentences([
       await ofGateways(sql, before, { ...before, ...settings }),
       requestsPerMinute !== undefined && (await ofBudget(sql, before, requestsPerMinute)),

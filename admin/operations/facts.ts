@@ -16,10 +16,10 @@ import { labelOf, secondAdmin, type Vocabulary } from './labels.ts';
 import type { AccountTerms } from '../../postgres/gateways.ts';
 import { formatPercent } from '../../contract/basis-points.ts';
 import { mendOf } from './accounts.ts';
+import { settings } from './application-settings.ts';
 import type { ShownReceiver } from './applications.ts';
 import type { DisputeDetails } from './disputes.ts';
 import type { RefundDetails } from './refund-details.ts';
-import { hideQuery } from './webhook-url.ts';
 
 /*
  * The facts of a record, as the console and the command line show them, under the same labels in the same order. The console makes
@@ -321,16 +321,7 @@ export const tokenFacts = (token: TokenSummary) => ({
 
 export const applicationFacts = (application: Application) => ({
   Status: labelOf('application', application.status),
-  'Default gateway': application.defaultGateway,
-  'Fallback gateways': application.fallbackGateways.join(', ') || 'none',
-  'Webhook URL': application.webhookUrl === null ? 'none' : hideQuery(application.webhookUrl),
-  'Callback URLs': application.callbackUrls.join(', '),
-  'Requests a minute': application.requestsPerMinute,
-  'Events of refunds': application.refundEvents ? 'on' : 'off',
-  'Events of disputes': application.disputeEvents ? 'on' : 'off',
-  'One paid payment for an order': application.ordersPaidOnce ? 'yes' : 'no',
-  'Name for payers': application.displayName ?? application.slug,
-  'Language for payers': application.locale ?? 'en',
+  ...Object.fromEntries(settings.map(({ label, show }) => [label, show(application)])),
   Created: application.createdAt,
 });
 

@@ -1,7 +1,6 @@
-import { html } from 'hono/html';
 import { applicationFacts } from '../../operations/facts.ts';
 import { type Action, hasSecret, type Question } from '../actions.ts';
-import { codedState, link, type Html } from '../html.ts';
+import { codedState, link } from '../html.ts';
 import type { ConsoleResponse, PersonRequest } from '../request.ts';
 
 type Description = Omit<Question, 'back' | 'facts'> & Partial<Pick<Question, 'facts'>>;
@@ -58,26 +57,7 @@ export const text = ({ form }: PersonRequest, name: string): string => {
 export const typedOr = (request: PersonRequest, name: string, now: string): string =>
   request.form.has(name) ? text(request, name) : now;
 
-/** Never filled in: the query of the address may be a key. */
-export const webhookUrlField = (label: string): Html =>
-  html`<label>
-    ${label}
-    <input type="url" name="url" maxlength="2000" autocomplete="off" placeholder="https://" />
-  </label>`;
-
-export const webhookUrlOf = (request: PersonRequest): string | null => {
-  const url = request.form.get('url')?.trim() ?? '';
-  return url === '' ? null : url;
-};
-
 export const linesOf = (request: PersonRequest, name: string): string[] =>
   text(request, name)
     .split(/\s+/)
     .filter((line) => line !== '');
-
-/** A callback URL may be long, and an application may have several. */
-export const callbacksField = (typed: string): Html =>
-  html`<label>
-    Callback URLs, one in a line; the first is the default
-    <textarea name="callbacks" rows="3" maxlength="4000" spellcheck="false" required>${typed}</textarea>
-  </label>`;

@@ -10,22 +10,8 @@ import type { Html } from '../html.ts';
 import { modeName } from '../mode.ts';
 import { ofSlug } from '../owner.ts';
 import type { PersonRequest } from '../request.ts';
-import {
-  applicationAction,
-  callbacksField,
-  linesOf,
-  pathOf,
-  text,
-  typedOr,
-  webhookUrlField,
-  webhookUrlOf,
-} from './application-action.ts';
-import {
-  defaultGatewayField,
-  fallbacksField,
-  optionalFields,
-  optionalSettings,
-} from './application-settings.ts';
+import { applicationAction, pathOf, text, typedOr } from './application-action.ts';
+import { newApplicationFields, newApplicationSettings } from './application-settings.ts';
 import { testResult } from './webhook-result.ts';
 
 const expiries = { never: null, '30 days': 30, '90 days': 90, '1 year': 365 } as const;
@@ -56,21 +42,12 @@ const newApplication: Action = {
             required
           />
         </label>
-        ${await defaultGatewayField(request, text(request, 'gateway'))}
-        ${fallbacksField(request, [])} ${callbacksField(text(request, 'callbacks'))}
-        ${webhookUrlField('Webhook URL, may be empty')} ${optionalFields(request)}`,
+        ${await newApplicationFields(request)}`,
     };
   },
   execute: async (request, reason) => {
     const { application, secret } = await request.operations.applications.create(
-      {
-        slug: text(request, 'slug'),
-        defaultGateway: text(request, 'gateway'),
-        callbackUrls: linesOf(request, 'callbacks'),
-        webhookUrl: webhookUrlOf(request),
-        fallbackGateways: linesOf(request, 'fallbacks'),
-        ...optionalSettings(request),
-      },
+      { slug: text(request, 'slug'), ...newApplicationSettings(request) },
       reason,
     );
     const { slug } = application;

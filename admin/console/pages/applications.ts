@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { settings } from '../../operations/application-settings.ts';
 import { isSamePerson } from '../../operations/confirmation.ts';
 import { applicationFacts, tokenFacts, tokenWaits } from '../../operations/facts.ts';
 import type { TokenState } from '../../operations/labels.ts';
@@ -29,24 +30,13 @@ const rowOf = (application: Application): Row => ({
   Created: application.createdAt,
 });
 
-/** The settings that have a page to change them, below that of the application. */
-const settingPaths: Readonly<Record<string, string>> = {
-  'Default gateway': 'gateway',
-  'Fallback gateways': 'fallback-gateways',
-  'Webhook URL': 'webhook-url',
-  'Callback URLs': 'callback-urls',
-  'Requests a minute': 'budget',
-  'Events of refunds': 'refund-events',
-  'Events of disputes': 'dispute-events',
-  'One paid payment for an order': 'orders',
-  'Name for payers': 'payers',
-  'Language for payers': 'payers',
-};
+/** The pages of the settings, below that of the application. */
+const settingPaths = new Map(settings.map(({ label, path }) => [label, path]));
 
 /** The facts, each setting with a link to change it. */
 const settingFacts = (application: Application, { isAdmin }: { isAdmin: boolean }): Row => {
   const facts = Object.entries(applicationFacts(application)).map(([name, value]) => {
-    const path = settingPaths[name];
+    const path = settingPaths.get(name);
     if (!isAdmin || path === undefined || value instanceof Date) return [name, value];
     return [name, changeable(value, `/applications/${application.slug}/${path}`, name)];
   });
