@@ -2,6 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { accountDifferenceStates } from '../../contract/account-difference.ts';
 import { dayMs } from '../../contract/time.ts';
+import { byLabel } from '../operations/fact.ts';
 import { differenceFacts } from '../operations/facts.ts';
 import {
   type CommandGroup,
@@ -108,7 +109,7 @@ const differencesCommand: CommandSpec = {
       state: accountDifferenceStates.find((state) => state === options['state']) ?? null,
     };
     const found = await list((max) => operations.accounts.listDifferences(filter, max));
-    return { text: table(found.map(differenceFacts), 'There is no such difference.'), json: found };
+    return { text: table(found.map((difference) => byLabel(differenceFacts(difference))), 'There is no such difference.'), json: found };
   },
 };
 

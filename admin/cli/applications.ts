@@ -3,6 +3,7 @@ import type { Application, NewApplication } from '../../postgres/applications.ts
 import type { Setting, Settings } from '../operations/application-setting.ts';
 import { newSettings, settings } from '../operations/application-settings.ts';
 import { Refusal } from '../operations/change.ts';
+import { byLabel } from '../operations/fact.ts';
 import { applicationFacts, receiverText, reservedText } from '../operations/facts.ts';
 import { hideQuery } from '../operations/webhook-url.ts';
 import {
@@ -24,7 +25,7 @@ const redact = (application: Application): Application => ({
 
 const format = (application: Application): Output => {
   const json = redact(application);
-  const text = facts({ slug: json.slug, ...applicationFacts(application) });
+  const text = facts({ slug: json.slug, ...byLabel(applicationFacts(application)) });
   return { text, json };
 };
 
@@ -173,7 +174,7 @@ const showCommand: CommandSpec = {
     ];
     const text = facts({
       slug,
-      ...applicationFacts(application),
+      ...byLabel(applicationFacts(application)),
       'Live receiver': receiverText(live),
       'Test receiver': receiverText(test),
     });

@@ -1,5 +1,6 @@
 import { disputeStages, disputeStatuses } from '../../contract/dispute.ts';
 import { everyDispute } from '../../postgres/admin-disputes.ts';
+import { byLabel } from '../operations/fact.ts';
 import { disputeAdvice, disputeDetailFacts, disputeFacts } from '../operations/facts.ts';
 import { type CommandGroup, type CommandSpec, limitOption, option, textOf } from './commands.ts';
 import { facts, table } from './output.ts';
@@ -27,7 +28,7 @@ const listCommand: CommandSpec = {
       status: disputeStatuses.find((status) => status === options.status) ?? null,
     };
     const found = await list((limit) => operations.disputes.list(filter, { after: null, limit }));
-    const rows = found.map((dispute) => disputeFacts(dispute, new Date()));
+    const rows = found.map((dispute) => byLabel(disputeFacts(dispute, new Date())));
     return { text: table(rows, 'No dispute matches.'), json: found };
   },
 };
@@ -40,7 +41,7 @@ const showCommand: CommandSpec = {
     const details = await operations.disputes.details(id);
     const { dispute, events, gatewayUrl } = details;
     const summary = facts({
-      ...disputeDetailFacts(details, new Date()),
+      ...byLabel(disputeDetailFacts(details, new Date())),
       test: dispute.test,
       'at the gateway': gatewayUrl,
     });

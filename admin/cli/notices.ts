@@ -1,3 +1,4 @@
+import { byLabel } from '../operations/fact.ts';
 import { noticeFacts } from '../operations/facts.ts';
 import { type CommandGroup, type CommandSpec, reasonOption } from './commands.ts';
 import { facts, table } from './output.ts';
@@ -8,7 +9,7 @@ const listCommand: CommandSpec = {
   examples: ['notices list shop'],
   run: async ({ args: [application = ''], operations }) => {
     const addresses = await operations.notices.list(application);
-    const rows = addresses.map(noticeFacts);
+    const rows = addresses.map((address) => byLabel(noticeFacts(address)));
     return {
       text: table(rows, `${application} has no address for notices.`),
       json: addresses,

@@ -1,6 +1,7 @@
 import { formatMoney } from '../../contract/money.ts';
 import { statuses } from '../../contract/status.ts';
 import type { PaymentRow } from '../../postgres/admin-payments.ts';
+import { byLabel } from '../operations/fact.ts';
 import { paymentFacts } from '../operations/facts.ts';
 import { deliveryStateOf } from '../operations/labels.ts';
 import type { PaymentTimeline } from '../operations/payments.ts';
@@ -55,7 +56,7 @@ const formatPayment = ({
     order: payment.orderId,
     amount: formatMoney(payment),
     status: payment.status,
-    ...paymentFacts(payment),
+    ...byLabel(paymentFacts(payment)),
     event: payment.eventId,
     delivery: payment.delivery && deliveryStateOf(payment.delivery, payment.deliveryError),
     test: payment.test,

@@ -2,6 +2,7 @@ import { currencyExponents, formatMoney } from '../../contract/money.ts';
 import { amountLeft } from '../../contract/payment-fields.ts';
 import { refundStatuses } from '../../contract/refund.ts';
 import { Refusal } from '../operations/change.ts';
+import { byLabel } from '../operations/fact.ts';
 import { overRuleText, refundDetailFacts, refundFacts, reservedText } from '../operations/facts.ts';
 import type { RefundRecord } from '../../postgres/admin-refunds.ts';
 import {
@@ -49,7 +50,7 @@ const listCommand: CommandSpec = {
       to: null,
     };
     const found = await list((limit) => operations.refunds.list(filter, { after: null, limit }));
-    return { text: table(found.map(refundFacts), 'No refund matches.'), json: found };
+    return { text: table(found.map((refund) => byLabel(refundFacts(refund))), 'No refund matches.'), json: found };
   },
 };
 
@@ -61,7 +62,7 @@ const showCommand: CommandSpec = {
     const details = await operations.refunds.details(id, { withAudit: true });
     const { refund, timeline, events, workflowUrl } = details;
     const summary = facts({
-      ...refundDetailFacts(details),
+      ...byLabel(refundDetailFacts(details)),
       test: refund.test,
       workflow: workflowUrl,
     });

@@ -6,6 +6,7 @@ import {
   tokenScopes,
 } from '../../contract/token.ts';
 import { dayMs } from '../../contract/time.ts';
+import { byLabel } from '../operations/fact.ts';
 import { tokenFacts, tokenWaits } from '../operations/facts.ts';
 import {
   type CommandSpec,
@@ -69,7 +70,7 @@ const listCommand: CommandSpec = {
   examples: ['tokens list shop'],
   run: async ({ args: [application = ''], list, operations }) => {
     const tokens = await list((max) => operations.tokens.list(application, max));
-    return { text: table(tokens.map(tokenFacts), 'The application has no tokens.'), json: tokens };
+    return { text: table(tokens.map((token) => byLabel(tokenFacts(token))), 'The application has no tokens.'), json: tokens };
   },
 };
 

@@ -16,9 +16,11 @@ import { labelOf, secondAdmin, type Vocabulary } from './labels.ts';
 import type { AccountTerms } from '../../postgres/gateways.ts';
 import { formatPercent } from '../../contract/basis-points.ts';
 import { mendOf } from './accounts.ts';
+import type { Name } from './application-setting.ts';
 import { settings } from './application-settings.ts';
 import type { ShownReceiver } from './applications.ts';
 import type { DisputeDetails } from './disputes.ts';
+import { fact, type Fact } from './fact.ts';
 import type { RefundDetails } from './refund-details.ts';
 
 /*
@@ -35,30 +37,34 @@ const dots = (parts: readonly (string | null)[]): string | null =>
 export const paymentFacts = (payment: PaymentRecord) => {
   const part = (amount: number) => (amount > 0 ? formatMoney({ ...payment, amount }) : null);
   return {
-    Application: payment.application,
-    Created: payment.createdAt,
-    Description: payment.description,
-    Gateway: payment.gateway,
-    'Gateways that may open it':
+    application: fact('Application', payment.application),
+    created: fact('Created', payment.createdAt),
+    description: fact('Description', payment.description),
+    gateway: fact('Gateway', payment.gateway),
+    candidates: fact(
+      'Gateways that may open it',
       payment.gatewayReference === null && !isTerminal(payment.status)
         ? (payment.candidates?.join(', ') ?? null)
         : null,
-    'Gateway reference': payment.gatewayReference,
-    'Tracking code': payment.trackingCode,
-    Card: payment.cardPanMasked,
-    'Fee that the gateway reports': reportedFeeText(payment),
-    'Cancelled by': payment.cancelledBy,
-    'Cancellation reason': payment.cancellationReason,
-    Refunded: part(payment.amountRefunded),
-    'Refund pending': part(payment.amountRefundPending),
-    'Held by chargebacks': part(payment.amountDisputed),
-    Failure:
+    ),
+    gatewayReference: fact('Gateway reference', payment.gatewayReference),
+    trackingCode: fact('Tracking code', payment.trackingCode),
+    card: fact('Card', payment.cardPanMasked),
+    reportedFee: fact('Fee that the gateway reports', reportedFeeText(payment)),
+    cancelledBy: fact('Cancelled by', payment.cancelledBy),
+    cancellationReason: fact('Cancellation reason', payment.cancellationReason),
+    refunded: fact('Refunded', part(payment.amountRefunded)),
+    refundPending: fact('Refund pending', part(payment.amountRefundPending)),
+    held: fact('Held by chargebacks', part(payment.amountDisputed)),
+    failure: fact(
+      'Failure',
       isTerminal(payment.status) && payment.failureCode !== null
         ? codeWords('failure', payment.failureCode)
         : null,
-    'The gateway says': dots([payment.gatewayCode, payment.gatewayMessage]),
-    'Duplicate of': payment.duplicateOf,
-    'Holds the order since': payment.orderClaimedAt,
+    ),
+    gatewayMessage: fact('The gateway says', dots([payment.gatewayCode, payment.gatewayMessage])),
+    duplicateOf: fact('Duplicate of', payment.duplicateOf),
+    holdsOrderSince: fact('Holds the order since', payment.orderClaimedAt),
   };
 };
 
@@ -115,63 +121,72 @@ export const tokenWaits =
   'While refunds of admins need a second admin, so does a new token with the scope refund: it gives money back without one.';
 
 export const refundFacts = (refund: RefundRecord) => ({
-  Refund: refund.id,
-  Payment: refund.paymentId,
-  Application: refund.application,
-  Order: refund.orderId,
-  Status: labelOf('refundStatus', refund.status),
-  Stage: waitsOf(refund) || null,
-  Amount: formatMoney(refund),
-  Failure: refund.failureCode && codeWords('refundFailure', refund.failureCode),
-  Told: refund.timesTold,
-  'First told': refund.toldAt,
-  'At the gateway':
-    refund.method === 'recorded'
-      ? `not told: ${labelOf('refundMethod', refund.method)}`
-      : dots([
-          refund.gatewayReference,
-          refund.gatewayCode,
-          refund.gatewayMessage,
-          refund.bankReference,
-        ]),
-  'Asked by':
-    refund.askedBy ??
-    (refund.token && `token ${refund.token}`) ??
-    labelOf('requester', refund.requestedBy),
-  'To confirm': refund.toConfirm,
-  Created: refund.createdAt,
+    refund: fact('Refund', refund.id),
+    payment: fact('Payment', refund.paymentId),
+    application: fact('Application', refund.application),
+    order: fact('Order', refund.orderId),
+    status: fact('Status', labelOf('refundStatus', refund.status)),
+    stage: fact('Stage', waitsOf(refund) || null),
+    amount: fact('Amount', formatMoney(refund)),
+    failure: fact('Failure', refund.failureCode && codeWords('refundFailure', refund.failureCode)),
+    told: fact('Told', refund.timesTold),
+    firstTold: fact('First told', refund.toldAt),
+    atGateway: fact(
+      'At the gateway',
+      refund.method === 'recorded'
+        ? `not told: ${labelOf('refundMethod', refund.method)}`
+        : dots([
+            refund.gatewayReference,
+            refund.gatewayCode,
+            refund.gatewayMessage,
+            refund.bankReference,
+          ]),
+    ),
+    askedBy: fact(
+      'Asked by',
+      refund.askedBy ??
+        (refund.token && `token ${refund.token}`) ??
+        labelOf('requester', refund.requestedBy),
+    ),
+    toConfirm: fact('To confirm', refund.toConfirm),
+    created: fact('Created', refund.createdAt),
 });
 
 /** Everything about one refund, and about its payment what one must know to sign for it. */
 export const refundDetailFacts = ({ refund, payment, asked, confirmed }: RefundDetails) => {
   const facts = refundFacts(refund);
   return {
-    Refund: facts.Refund,
-    Amount: facts.Amount,
-    Status: facts.Status,
-    Stage: facts.Stage,
-    Payment: facts.Payment,
-    Paid: formatMoney(payment),
-    Order: facts.Order,
-    Application: facts.Application,
-    Gateway: payment.gateway,
-    Card: payment.cardPanMasked,
-    'Asked by': facts['Asked by'],
-    Reason: asked?.reason ?? (refund.reason && labelOf('refundReason', refund.reason)),
-    Reference: refund.reference,
-    Created: facts.Created,
-    'Second admin':
+    refund: facts.refund,
+    amount: facts.amount,
+    status: facts.status,
+    stage: facts.stage,
+    payment: facts.payment,
+    paid: fact('Paid', formatMoney(payment)),
+    order: facts.order,
+    application: facts.application,
+    gateway: fact('Gateway', payment.gateway),
+    card: fact('Card', payment.cardPanMasked),
+    askedBy: facts.askedBy,
+    reason: fact(
+      'Reason',
+      asked?.reason ?? (refund.reason && labelOf('refundReason', refund.reason)),
+    ),
+    reference: fact('Reference', refund.reference),
+    created: facts.created,
+    secondAdmin: fact(
+      'Second admin',
       refund.overRule &&
-      overRuleReason(refund.overRule, { currency: refund.currency, asker: refund.askedBy ?? '' }),
-    'Confirmed by': confirmed?.actor,
-    'Reason of the confirmation': confirmed?.reason,
-    Told: facts.Told,
-    'First told': facts['First told'],
-    'At the gateway': facts['At the gateway'],
-    Failure: facts.Failure,
-    Expected: refund.expectedAt,
-    Succeeded: refund.succeededAt,
-    Failed: refund.failedAt,
+        overRuleReason(refund.overRule, { currency: refund.currency, asker: refund.askedBy ?? '' }),
+    ),
+    confirmedBy: fact('Confirmed by', confirmed?.actor),
+    confirmation: fact('Reason of the confirmation', confirmed?.reason),
+    told: facts.told,
+    firstTold: facts.firstTold,
+    atGateway: facts.atGateway,
+    failure: facts.failure,
+    expected: fact('Expected', refund.expectedAt),
+    succeeded: fact('Succeeded', refund.succeededAt),
+    failed: fact('Failed', refund.failedAt),
   };
 };
 
@@ -191,45 +206,47 @@ export const timeLeft = (until: Date, now: Date): string | null => {
 };
 
 export const disputeFacts = (dispute: DisputeRecord, now: Date) => ({
-  Dispute: dispute.id,
-  Payment: dispute.paymentId,
-  Application: dispute.application,
-  Order: dispute.orderId,
-  Gateway: dispute.gateway,
-  Stage: labelOf('disputeStage', dispute.stage),
-  Status: labelOf('disputeStatus', dispute.status),
-  Amount: formatMoney(dispute),
-  'Respond by': dispute.respondBy,
-  'Time left': dispute.respondBy && timeLeft(dispute.respondBy, now),
-  Opened: dispute.openedAt,
+    dispute: fact('Dispute', dispute.id),
+    payment: fact('Payment', dispute.paymentId),
+    application: fact('Application', dispute.application),
+    order: fact('Order', dispute.orderId),
+    gateway: fact('Gateway', dispute.gateway),
+    stage: fact('Stage', labelOf('disputeStage', dispute.stage)),
+    status: fact('Status', labelOf('disputeStatus', dispute.status)),
+    amount: fact('Amount', formatMoney(dispute)),
+    respondBy: fact('Respond by', dispute.respondBy),
+    timeLeft: fact('Time left', dispute.respondBy && timeLeft(dispute.respondBy, now)),
+    opened: fact('Opened', dispute.openedAt),
 });
 
 /** Everything about one dispute, and about its payment what one must know to answer it. */
 export const disputeDetailFacts = ({ dispute, payment }: DisputeDetails, now: Date) => {
   const facts = disputeFacts(dispute, now);
   return {
-    Dispute: facts.Dispute,
-    Stage: facts.Stage,
-    Status: facts.Status,
-    Amount: facts.Amount,
-    'Held against refunds': heldText({ dispute, payment }),
-    'Respond by': facts['Respond by'],
-    'Time left': facts['Time left'],
-    Reason: dispute.reason,
-    "Network's reason": dispute.networkReason,
-    Payment: facts.Payment,
-    Paid: formatMoney(payment),
-    Refunded:
+    dispute: facts.dispute,
+    stage: facts.stage,
+    status: facts.status,
+    amount: facts.amount,
+    held: fact('Held against refunds', heldText({ dispute, payment })),
+    respondBy: facts.respondBy,
+    timeLeft: facts.timeLeft,
+    reason: fact('Reason', dispute.reason),
+    networkReason: fact("Network's reason", dispute.networkReason),
+    payment: facts.payment,
+    paid: fact('Paid', formatMoney(payment)),
+    refunded: fact(
+      'Refunded',
       payment.amountRefunded > 0
         ? formatMoney({ ...payment, amount: payment.amountRefunded })
         : null,
-    Order: facts.Order,
-    Application: facts.Application,
-    Gateway: facts.Gateway,
-    "Gateway's reference": dispute.gatewayReference,
-    Card: payment.cardPanMasked,
-    Opened: facts.Opened,
-    Closed: dispute.closedAt,
+    ),
+    order: facts.order,
+    application: facts.application,
+    gateway: facts.gateway,
+    gatewayReference: fact("Gateway's reference", dispute.gatewayReference),
+    card: fact('Card', payment.cardPanMasked),
+    opened: facts.opened,
+    closed: fact('Closed', dispute.closedAt),
   };
 };
 
@@ -289,40 +306,43 @@ const money = (amount: number | null, currency: string | null) =>
   amount === null || currency === null ? null : formatMoney({ amount, currency });
 
 export const differenceFacts = (difference: AccountDifference) => ({
-  Number: difference.id,
-  Gateway: difference.gateway,
-  Day: difference.day,
-  Difference: describeDifference(difference),
-  About: difference.subject,
-  Payment: difference.paymentId,
-  Ours: money(difference.ourAmount, difference.ourCurrency),
-  Theirs: money(difference.theirAmount, difference.theirCurrency),
-  'Our time': difference.ourTime,
-  'Their time': difference.theirTime,
-  'Workflow runs': difference.workflowRuns,
-  'Mend does': mendOf(difference),
-  State: labelOf('differenceState', difference.state),
-  Reason: difference.reason,
+    number: fact('Number', difference.id),
+    gateway: fact('Gateway', difference.gateway),
+    day: fact('Day', difference.day),
+    difference: fact('Difference', describeDifference(difference)),
+    about: fact('About', difference.subject),
+    payment: fact('Payment', difference.paymentId),
+    ours: fact('Ours', money(difference.ourAmount, difference.ourCurrency)),
+    theirs: fact('Theirs', money(difference.theirAmount, difference.theirCurrency)),
+    ourTime: fact('Our time', difference.ourTime),
+    theirTime: fact('Their time', difference.theirTime),
+    workflowRuns: fact('Workflow runs', difference.workflowRuns),
+    mend: fact('Mend does', mendOf(difference)),
+    state: fact('State', labelOf('differenceState', difference.state)),
+    reason: fact('Reason', difference.reason),
 });
 
 export const tokenFacts = (token: TokenSummary) => ({
-  Id: token.id,
-  Prefix: token.prefix,
-  Mode: labelOf('mode', token.mode),
-  Scopes: token.scopes.map((scope) => labelOf('scope', scope)).join(', '),
-  Name: token.name,
-  Issued: token.createdAt,
-  'Last used': token.lastUsedAt,
-  Expires: token.expiresAt,
-  Revoked: token.revokedAt,
-  'Issued by': token.issuedBy,
-  'To confirm': token.toConfirm,
+    id: fact('Id', token.id),
+    prefix: fact('Prefix', token.prefix),
+    mode: fact('Mode', labelOf('mode', token.mode)),
+    scopes: fact('Scopes', token.scopes.map((scope) => labelOf('scope', scope)).join(', ')),
+    name: fact('Name', token.name),
+    issued: fact('Issued', token.createdAt),
+    lastUsed: fact('Last used', token.lastUsedAt),
+    expires: fact('Expires', token.expiresAt),
+    revoked: fact('Revoked', token.revokedAt),
+    issuedBy: fact('Issued by', token.issuedBy),
+    toConfirm: fact('To confirm', token.toConfirm),
 });
 
+/** Each setting is under its own name. */
 export const applicationFacts = (application: Application) => ({
-  Status: labelOf('application', application.status),
-  ...Object.fromEntries(settings.map(({ label, show }) => [label, show(application)])),
-  Created: application.createdAt,
+  status: fact('Status', labelOf('application', application.status)),
+  ...(Object.fromEntries(
+    settings.map(({ name, label, show }) => [name, fact(label, show(application))]),
+  ) as Record<Name, Fact<string>>), // Object.fromEntries forgets the names.
+  created: fact('Created', application.createdAt),
 });
 
 const noticeState = ({ confirmedAt, unsubscribedAt, isTooLate }: NoticeAddress): string => {
@@ -334,14 +354,17 @@ const noticeState = ({ confirmedAt, unsubscribedAt, isTooLate }: NoticeAddress):
 };
 
 export const noticeFacts = (address: NoticeAddress) => ({
-  Address: address.address,
-  State: noticeState(address),
-  Added: address.addedAt,
-  'Last mail': dots([
-    address.last && labelOf('notice', address.last.kind),
-    address.last && labelOf('noticeResult', address.last.result ?? 'waiting'),
-  ]),
-  'Last mail at': address.last?.at ?? null,
+    address: fact('Address', address.address),
+    state: fact('State', noticeState(address)),
+    added: fact('Added', address.addedAt),
+    lastMail: fact(
+      'Last mail',
+      dots([
+        address.last && labelOf('notice', address.last.kind),
+        address.last && labelOf('noticeResult', address.last.result ?? 'waiting'),
+      ]),
+    ),
+    lastMailAt: fact('Last mail at', address.last?.at ?? null),
 });
 
 /** The health of a receiver, on one line. */

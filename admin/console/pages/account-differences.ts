@@ -66,9 +66,9 @@ const subjectOf = ({ subject, paymentId, refundId }: AccountDifference): Html =>
 const factsOf = (difference: AccountDifference, request: PersonRequest): Row => {
   const facts = differenceFacts(difference);
   return {
-    Difference: html`${facts.Difference}${subjectOf(difference)}`,
-    Ours: sideOf(facts.Ours, facts['Our time'], request),
-    Theirs: sideOf(facts.Theirs, facts['Their time'], request),
+    Difference: html`${facts.difference.value}${subjectOf(difference)}`,
+    Ours: sideOf(facts.ours.value, facts.ourTime.value, request),
+    Theirs: sideOf(facts.theirs.value, facts.theirTime.value, request),
     Payment: paymentOf(difference),
   };
 };

@@ -1,3 +1,4 @@
+import { byLabel } from '../../operations/fact.ts';
 import { applicationFacts } from '../../operations/facts.ts';
 import { type Action, hasSecret, type Question } from '../actions.ts';
 import { codedState, link } from '../html.ts';
@@ -30,13 +31,13 @@ export const applicationAction = ({
     const { slug } = request.params;
     const application = await request.operations.applications.get(slug);
     const { facts, ...question } = await describe(slug, request);
-    const { Status: _, ...known } = applicationFacts(application);
     return {
       ...question,
       facts: {
         Application: link(pathOf(slug), slug),
-        Status: codedState('application', application.status),
-        ...known,
+        ...byLabel(applicationFacts(application), {
+          status: codedState('application', application.status),
+        }),
         ...facts,
       },
       back: pathOf(slug),

@@ -3,6 +3,7 @@ import { defaultTokenScopes, tokenScopes, type TokenScope } from '../../../contr
 import { dayMs } from '../../../contract/time.ts';
 import { NotFound, Refusal } from '../../operations/change.ts';
 import { isSamePerson } from '../../operations/confirmation.ts';
+import { byLabel, pick } from '../../operations/fact.ts';
 import { reservedText, tokenFacts, tokenWaits } from '../../operations/facts.ts';
 import { type Action, secretPage } from '../actions.ts';
 import { select } from '../filters.ts';
@@ -207,8 +208,7 @@ const confirmToken = applicationAction({
   isSensitive: true,
   describe: async (slug, { operations, session, params: { token: id } }) => {
     const token = await operations.tokens.get(slug, id);
-    const { Name: name, Prefix, Mode, Scopes, Expires, Issued } = tokenFacts(token);
-    const { issuedBy } = token;
+    const { name, issuedBy } = token;
     if (!token.toConfirm) throw new Refusal('The token does not wait for a second admin.');
     if (issuedBy !== null && isSamePerson(issuedBy, session.name))
       throw new Refusal('You have issued this token yourself. Another admin must confirm it.');
@@ -217,7 +217,12 @@ const confirmToken = applicationAction({
       consequence: `Whoever has it can give the money of this application’s payments back. ${tokenWaits}`,
       button: 'Confirm',
       done: `The token “${name}” was confirmed.`,
-      facts: { Token: name, Prefix, Mode, Scopes, Expires, Issued, 'Issued by': issuedBy },
+      facts: {
+        Token: name,
+        ...byLabel(
+          pick(tokenFacts(token), 'prefix', 'mode', 'scopes', 'expires', 'issued', 'issuedBy'),
+        ),
+      },
     };
   },
   execute: async (slug, { operations, params: { token: id } }, reason) => {
@@ -231,7 +236,8 @@ const revokeToken = applicationAction({
   isSensitive: true,
   describe: async (slug, { operations, params: { token: id } }) => {
     const token = await operations.tokens.get(slug, id);
-    const { Name: name, Prefix, Mode, Scopes, Issued, 'Last used': lastUsed } = tokenFacts(token);
+    const { name } = token;
+    const facts = pick(tokenFacts(token), 'prefix', 'mode', 'scopes', 'issued', 'lastUsed');
     const refunds = token.scopes.includes('refund')
       ? ' Refunds that it has asked for do not stop.'
       : '';
@@ -242,7 +248,7 @@ const revokeToken = applicationAction({
       warning: await operations.consequences.ofRevoking(slug, id),
       typedName: name,
       done: `The token “${name}” was revoked.`,
-      facts: { Token: name, Prefix, Mode, Scopes, Issued, 'Last used': lastUsed ?? 'never' },
+      facts: { Token: name, ...byLabel(facts, { lastUsed: token.lastUsedAt ?? 'never' }) },
     };
   },
   execute: async (slug, { operations, params: { token: id } }, reason) => {

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { settings } from '../../operations/application-settings.ts';
 import { isSamePerson } from '../../operations/confirmation.ts';
+import { byLabel, pick } from '../../operations/fact.ts';
 import { applicationFacts, tokenFacts, tokenWaits } from '../../operations/facts.ts';
 import type { TokenState } from '../../operations/labels.ts';
 import { hideQuery } from '../../operations/webhook-url.ts';
@@ -30,17 +31,16 @@ const rowOf = (application: Application): Row => ({
   Created: application.createdAt,
 });
 
-/** The pages of the settings, below that of the application. */
-const settingPaths = new Map(settings.map(({ label, path }) => [label, path]));
-
 /** The facts, each setting with a link to change it. */
 const settingFacts = (application: Application, { isAdmin }: { isAdmin: boolean }): Row => {
-  const facts = Object.entries(applicationFacts(application)).map(([name, value]) => {
-    const path = settingPaths.get(name);
-    if (!isAdmin || path === undefined || value instanceof Date) return [name, value];
-    return [name, changeable(value, `/applications/${application.slug}/${path}`, name)];
+  const facts = applicationFacts(application);
+  const status = codedState('application', application.status);
+  if (!isAdmin) return byLabel(facts, { status });
+  const links = settings.map(({ name, label, path }) => {
+    const { value } = facts[name];
+    return [name, changeable(value, `/applications/${application.slug}/${path}`, label)];
   });
-  return Object.fromEntries(facts) as Row; // Object.fromEntries forgets the types of pairs.
+  return byLabel(facts, { status, ...Object.fromEntries(links) });
 };
 
 const readTokenId = (query: URLSearchParams): string | null => {
@@ -97,14 +97,9 @@ export const applicationRoutes = (deps: Deps): Route[] => {
       const isOwn = token.issuedBy !== null && isSamePerson(token.issuedBy, session.name);
       return {
         Id: html`<code class="id">${token.id}</code>`,
-        Prefix: facts.Prefix,
-        Name: facts.Name,
-        Mode: facts.Mode,
-        Scopes: facts.Scopes,
+        ...byLabel(pick(facts, 'prefix', 'name', 'mode', 'scopes')),
         Status: codedState('token', status),
-        Issued: facts.Issued,
-        'Last used': facts['Last used'],
-        Expires: facts.Expires,
+        ...byLabel(pick(facts, 'issued', 'lastUsed', 'expires')),
         Action: mayRevoke
           ? html`${token.toConfirm && !isOwn ? action(`${at}/tokens/${token.id}/confirm`, 'Confirm') : ''}
             ${action(`${at}/tokens/${token.id}/revoke`, 'Revoke')}`
@@ -122,7 +117,6 @@ export const applicationRoutes = (deps: Deps): Route[] => {
       `Application ${slug}`,
       html`${cells.facts({
         ...settingFacts(application, { isAdmin }),
-        Status: codedState('application', application.status),
         'Refunds in a day': isAdmin
           ? changeable(limitsText(limits), `${at}/refund-limit`, 'refunds in a day')
           : limitsText(limits),

@@ -4,6 +4,7 @@ import { formatMoney } from '../../../contract/money.ts';
 import { dayMs } from '../../../contract/time.ts';
 import type { DisputeRecord } from '../../../postgres/admin-disputes.ts';
 import type { DisputeDetails } from '../../operations/disputes.ts';
+import { byLabel } from '../../operations/fact.ts';
 import { disputeAdvice, disputeDetailFacts, timeLeft } from '../../operations/facts.ts';
 import type { Html, Row } from '../html.ts';
 import {
@@ -45,16 +46,15 @@ const gatewayCode = (code: string): Html => {
 
 const cellsOf = (details: DisputeDetails, now: Date): Row => {
   const { dispute } = details;
-  const { Dispute: _, ...facts } = disputeDetailFacts(details, now);
-  return {
-    ...facts,
-    Status: codedState('disputeStatus', dispute.status),
-    'Time left': answerTime(dispute, now),
-    Reason: dispute.reason && gatewayCode(dispute.reason),
-    Payment: idLink(`/payments/${dispute.paymentId}`, dispute.paymentId),
-    Application: html`${link(`/applications/${dispute.application}`, dispute.application)}
+  const { dispute: _, ...facts } = disputeDetailFacts(details, now);
+  return byLabel(facts, {
+    status: codedState('disputeStatus', dispute.status),
+    timeLeft: answerTime(dispute, now),
+    reason: dispute.reason && gatewayCode(dispute.reason),
+    payment: idLink(`/payments/${dispute.paymentId}`, dispute.paymentId),
+    application: html`${link(`/applications/${dispute.application}`, dispute.application)}
     ${modeTag(dispute.test)}`,
-  };
+  });
 };
 
 /** The advice of the moment, with a link for those who have a login at the gateway. */

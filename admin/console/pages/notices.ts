@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { byLabel } from '../../operations/fact.ts';
 import { noticeFacts } from '../../operations/facts.ts';
 import type { Action } from '../actions.ts';
 import { select } from '../filters.ts';
@@ -63,7 +64,7 @@ export const noticesPart = async (
   const isAdmin = session.role === 'admin';
   return html`${cells.table({
     caption: 'Addresses for notices',
-    rows: addresses.map(noticeFacts),
+    rows: addresses.map((address) => byLabel(noticeFacts(address))),
     ifEmpty: 'Nobody is told when the live receiver fails.',
   })}
     ${

@@ -1,4 +1,5 @@
 import { formatMoney } from '../../../contract/money.ts';
+import { byLabel, pick } from '../../operations/fact.ts';
 import { paymentFacts } from '../../operations/facts.ts';
 import type { PaymentRecord } from '../../../postgres/admin-payments.ts';
 import { html } from 'hono/html';
@@ -9,21 +10,18 @@ export const isInDoubt = ({ latePaymentResult, latePaymentCheckedAt }: PaymentRe
   latePaymentResult === 'by_hand' && latePaymentCheckedAt === null;
 
 /** The facts that a person signs for who changes a payment. */
-export const paymentCells = (payment: PaymentRecord): Row => {
-  const facts = paymentFacts(payment);
-  return {
+export const paymentCells = (payment: PaymentRecord): Row => ({
     Amount: formatMoney(payment),
     Status: codedState('status', payment.status),
     Payment: idLink(`/payments/${payment.id}`, payment.id),
     Order: payment.orderId,
     Application: html`${link(`/applications/${payment.application}`, payment.application)}
     ${modeTag(payment.test)}`,
-    Description: facts.Description,
-    Gateway: facts.Gateway,
-    'Gateway reference': facts['Gateway reference'],
-    Card: facts.Card,
-    Created: facts.Created,
-    Refunded: facts.Refunded,
-    'Refund pending': facts['Refund pending'],
-  };
-};
+    ...byLabel(
+      pick(
+        paymentFacts(payment),
+        ...(['description', 'gateway', 'gatewayReference', 'card'] as const),
+        ...(['created', 'refunded', 'refundPending'] as const),
+      ),
+    ),
+});

@@ -3,6 +3,7 @@ import { paymentIdPattern } from '../../../contract/ids.ts';
 import { formatMoney } from '../../../contract/money.ts';
 import { amountLeft } from '../../../contract/payment-fields.ts';
 import { isTerminal } from '../../../contract/status.ts';
+import { byLabel } from '../../operations/fact.ts';
 import { paymentFacts } from '../../operations/facts.ts';
 import { labelOf } from '../../operations/labels.ts';
 import type { PaymentTimeline } from '../../operations/payments.ts';
@@ -62,11 +63,13 @@ const linesOf = (
 const factsPart = (payment: PaymentRecord, { cells }: PersonRequest): Html => {
   const facts = paymentFacts(payment);
   return cells.facts({
-    ...facts,
-    Failure: facts.Failure && payment.failureCode && withCode('failure', payment.failureCode),
-    Application: link(`/applications/${payment.application}`, payment.application),
-    'Duplicate of':
-      payment.duplicateOf && idLink(`/payments/${payment.duplicateOf}`, payment.duplicateOf),
+    ...byLabel(facts, {
+      failure:
+        facts.failure.value && payment.failureCode && withCode('failure', payment.failureCode),
+      application: link(`/applications/${payment.application}`, payment.application),
+      duplicateOf:
+        payment.duplicateOf && idLink(`/payments/${payment.duplicateOf}`, payment.duplicateOf),
+    }),
     Webhook: payment.delivery && deliveryState(payment.delivery, payment.deliveryError),
   });
 };

@@ -7,6 +7,7 @@ import {
 } from '../../../contract/money.ts';
 import { Refusal } from '../../operations/change.ts';
 import { isSamePerson } from '../../operations/confirmation.ts';
+import { byLabel, fact } from '../../operations/fact.ts';
 import { tokenFacts, tokenWaits } from '../../operations/facts.ts';
 import type { RefundRule, RefundRuleRequest } from '../../../postgres/refund-rules.ts';
 import type { Action, Question } from '../actions.ts';
@@ -155,7 +156,7 @@ const nameOf = ({ application, currency }: RefundRule): string =>
 const requestFacts = async (
   request: RefundRuleRequest,
   { operations }: Pick<PersonRequest, 'operations'>,
-): Promise<Row> => {
+) => {
   const { application, currency, amount, askedBy, askedAt } = request;
   const limits =
     application === null
@@ -166,12 +167,12 @@ const requestFacts = async (
       : await operations.refunds.limitsOf(application);
   const now = limits.find((limit) => limit.currency === currency)?.perDay ?? null;
   return {
-    Rule: nameOf(request),
-    Application: application === null ? null : link(pathOf(application), application),
-    Now: amountOf(now, currency, 'no rule'),
-    Wanted: amountOf(amount, currency, 'no rule'),
-    'Asked by': askedBy,
-    Asked: askedAt,
+    rule: fact('Rule', nameOf(request)),
+    application: fact('Application', application && link(pathOf(application), application)),
+    now: fact('Now', amountOf(now, currency, 'no rule')),
+    wanted: fact('Wanted', amountOf(amount, currency, 'no rule')),
+    askedBy: fact('Asked by', askedBy),
+    asked: fact('Asked', askedAt),
   };
 };
 
@@ -187,7 +188,7 @@ const confirmRule: Action = {
       title: 'Confirm a looser rule for refunds',
       consequence: 'It holds at once.',
       button: 'Confirm',
-      facts: await requestFacts(wanted, request),
+      facts: byLabel(await requestFacts(wanted, request)),
       done: 'The rule was changed.',
       back: rulesPath,
       // The admin confirms the amount that this page shows.
@@ -209,7 +210,7 @@ const refuseRule: Action = {
     title: 'Refuse a looser rule for refunds',
     consequence: 'The rule stays as it is.',
     button: 'Refuse',
-    facts: await requestFacts(await requestOf(request), request),
+    facts: byLabel(await requestFacts(await requestOf(request), request)),
     done: 'The rule stays as it is.',
     back: rulesPath,
   }),
@@ -235,15 +236,13 @@ const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
     </div>`;
   };
   const tokenRow = ({ application, ...token }: (typeof tokens)[number]): Row => {
-    const { Name, Scopes, Issued } = tokenFacts(token);
+    const { scopes, issuedBy, issued } = tokenFacts(token);
     const at = `${pathOf(application)}/tokens/${token.id}`;
     const isOwn = token.issuedBy !== null && isSamePerson(token.issuedBy, session.name);
     return {
-      Token: Name,
+      Token: token.name,
       Application: link(pathOf(application), application),
-      Scopes,
-      'Issued by': token.issuedBy,
-      Issued,
+      ...byLabel({ scopes, issuedBy, issued }),
       Action: isAdmin
         ? html`<div class="buttons">
             ${isOwn ? '' : action(`${at}/confirm`, 'Confirm')} ${action(`${at}/revoke`, 'Revoke')}
@@ -274,8 +273,8 @@ const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
         caption: 'Rules that wait for another admin',
         rows: await Promise.all(
           requests.map(async (rule) => {
-            const { Application: _, ...facts } = await requestFacts(rule, request);
-            return { ...facts, Action: isAdmin ? decide(rule) : null };
+            const { application: _, ...facts } = await requestFacts(rule, request);
+            return { ...byLabel(facts), Action: isAdmin ? decide(rule) : null };
           }),
         ),
         ifEmpty: 'No rule waits.',

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { formatMoney } from '../../../contract/money.ts';
+import { byLabel } from '../../operations/fact.ts';
 import { overRuleText, refundDetailFacts, waitsOf } from '../../operations/facts.ts';
 import { labelOf } from '../../operations/labels.ts';
 import { isSamePerson } from '../../operations/confirmation.ts';
@@ -72,17 +73,17 @@ export const refundButtons = (
 /** Everything that one signs for. */
 export const refundCells = (details: RefundDetails): Row => {
   const { refund } = details;
-  const { Refund: _, ...facts } = refundDetailFacts(details);
-  return {
-    ...facts,
-    Payment: idLink(`/payments/${refund.paymentId}`, refund.paymentId),
-    Application: html`${link(`/applications/${refund.application}`, refund.application)}
+  const { refund: _, ...facts } = refundDetailFacts(details);
+  return byLabel(facts, {
+    payment: idLink(`/payments/${refund.paymentId}`, refund.paymentId),
+    application: html`${link(`/applications/${refund.application}`, refund.application)}
     ${modeTag(refund.test)}`,
-    Status: refundState(refund),
-    Stage: null,
-    Failure: refund.failureCode && withCode('refundFailure', refund.failureCode),
-    'Asked by': askerOf(refund),
-  };
+    status: refundState(refund),
+    // The state says it.
+    stage: null,
+    failure: refund.failureCode && withCode('refundFailure', refund.failureCode),
+    askedBy: askerOf(refund),
+  });
 };
 
 export const refundDetails = ({ operations, params, session }: PersonRequest) =>

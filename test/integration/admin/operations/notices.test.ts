@@ -81,7 +81,7 @@ it('knows no application that is not there', async () => {
 it('an address that nobody has confirmed in time waits no longer', async () => {
   const slug = await anApplicationOn(records.sql);
   await notices.add(slug, 'late@shop.example', null);
-  const state = async () => (await notices.list(slug)).map((each) => noticeFacts(each).State);
+  const state = async () => (await notices.list(slug)).map((each) => noticeFacts(each).state.value);
   expect(await state()).toEqual(['waits until somebody agrees']);
   await records.sql`update notice_addresses set added_at = now() - interval '8 days' where application = ${slug}`;
   expect(await state()).toEqual([expect.stringContaining('nobody has agreed in time')]);

@@ -73,7 +73,7 @@ describe('payments', () => {
     const { payments } = operationsOn(records.sql);
     const gateways = async ({ id }: { id: string }) => {
       await records.sql`update payments set candidates = '{sandbox,other}' where id = ${id}`;
-      return paymentFacts((await payments.get(id)).payment)['Gateways that may open it'];
+      return paymentFacts((await payments.get(id)).payment).candidates.value;
     };
     expect(await gateways(await records.created())).toBe('sandbox, other');
     expect(await gateways(await records.opened())).toBeNull();
