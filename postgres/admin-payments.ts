@@ -38,6 +38,22 @@ export interface PaymentFilter extends Filters<ListPayments> {
   amountTo: number | null;
 }
 
+export const everyPayment: PaymentFilter = {
+  id: null,
+  application: null,
+  test: null,
+  orderId: null,
+  status: null,
+  from: null,
+  to: null,
+  failureCode: null,
+  gateway: null,
+  orderPrefix: null,
+  currency: null,
+  amountFrom: null,
+  amountTo: null,
+};
+
 /** A page of a list, which may end before it has looked at every payment. */
 export interface PaymentPage {
   rows: PaymentRow[];

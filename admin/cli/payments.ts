@@ -1,6 +1,6 @@
 import { formatMoney } from '../../contract/money.ts';
 import { statuses } from '../../contract/status.ts';
-import type { PaymentRow } from '../../postgres/admin-payments.ts';
+import { everyPayment, type PaymentRow } from '../../postgres/admin-payments.ts';
 import { byLabel } from '../operations/fact.ts';
 import { paymentFacts } from '../operations/facts.ts';
 import { deliveryStateOf } from '../operations/labels.ts';
@@ -98,19 +98,11 @@ const findCommand: CommandSpec = {
   ],
   run: async ({ options, list, operations }) => {
     const filter = {
+      ...everyPayment,
       id: textOf(options.id),
       orderId: textOf(options.order),
       application: textOf(options.application),
       status: statuses.find((status) => status === options.status) ?? null,
-      test: null,
-      from: null,
-      to: null,
-      failureCode: null,
-      gateway: null,
-      orderPrefix: null,
-      currency: null,
-      amountFrom: null,
-      amountTo: null,
     };
     const found = await list(
       async (limit) => (await operations.payments.list(filter, { after: null, limit })).rows,

@@ -5,6 +5,7 @@ import { Refusal } from '../operations/change.ts';
 import { byLabel } from '../operations/fact.ts';
 import { overRuleText, refundDetailFacts, refundFacts, reservedText } from '../operations/facts.ts';
 import type { RefundRecord } from '../../postgres/admin-refunds.ts';
+import { everyRefund } from '../../postgres/refund-filter.ts';
 import {
   amountIn,
   amountOptions,
@@ -39,15 +40,11 @@ const listCommand: CommandSpec = {
   ],
   run: async ({ options, list, operations }) => {
     const filter = {
+      ...everyRefund,
       application: textOf(options.application),
-      test: null,
       paymentId: textOf(options['payment']),
-      orderId: null,
       status: refundStatuses.find((status) => status === options.status) ?? null,
       stage: options['byHand'] === true ? ('by_hand' as const) : null,
-      toConfirm: null,
-      from: null,
-      to: null,
     };
     const found = await list((limit) => operations.refunds.list(filter, { after: null, limit }));
     return { text: table(found.map((refund) => byLabel(refundFacts(refund))), 'No refund matches.'), json: found };

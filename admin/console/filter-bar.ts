@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { hasSecret } from '../operations/change.ts';
 import { labelOf, type Vocabulary } from '../operations/labels.ts';
-import { addressWith, select } from './filters.ts';
+import { addressWith, choose, select } from './filters.ts';
 import { escapeControls, type Html, notice } from './html.ts';
 import {
   emptyRange,
@@ -18,11 +18,11 @@ import { redirect } from './request.ts';
 import { toClockTime } from './zone.ts';
 
 /** A part of the filter that has some choices. */
-export interface Choice {
+export interface Choice<Code extends string = string> {
   label: string;
   name: string;
-  choices: readonly string[];
-  chosen: string | null;
+  choices: readonly Code[];
+  chosen: Code | null;
   /** The words for no choice. Without them one is always chosen. */
   any?: string | undefined;
   /** The choices are codes of it. */
@@ -31,6 +31,14 @@ export interface Choice {
   isBound?: boolean;
 }
 
+/** A choice of the address; null for any other text. */
+export const choiceOf = <Code extends string>(
+  query: URLSearchParams,
+  name: string,
+  choices: readonly Code[],
+  words: Pick<Choice, 'label' | 'any' | 'of'>,
+): Choice<Code> => ({ any: 'all', ...words, name, choices, chosen: choose(query, name, choices) });
+
 /** A part of the filter that is set. */
 export interface Chip {
   words: string;
@@ -38,11 +46,11 @@ export interface Chip {
   names: readonly string[];
 }
 
-interface Bar {
+export interface Bar {
   path: string;
   choices?: readonly Choice[];
-  /** Fields for text. The form goes to the server first, which keeps a pasted secret out of the address. */
-  texts?: { fields: Html; posts: string; isWrong?: boolean };
+  /** Fields for text. */
+  texts?: { fields: Html; isWrong?: boolean };
   /** Parts that a text has set, or a link of another page. */
   chips?: readonly Chip[];
   /** False: the list is not one of times. */
@@ -149,7 +157,7 @@ const form = (request: PersonRequest, bar: Bar): Html => {
   return html`<details ${texts?.isWrong ? html`open` : ''}>
     <summary>${hasTimes ? 'More' : 'Filter'}</summary>
     ${hasTimes ? html`<ul class="bar" aria-label="Short times">${periodPart(request, path, shortPeriods)}</ul>` : ''}
-    <form class="filters" ${texts ? html`method="post" action="${texts.posts}"` : html`method="get" action="${path}"`}>
+    <form class="filters" ${texts ? html`method="post" action="${path}/filter"` : html`method="get" action="${path}"`}>
       ${texts ? html`<input type="hidden" name="csrf" value="${csrf}" />` : ''}
       ${kept.map((name) => html`<input type="hidden" name="${name}" value="${query.get(name) ?? ''}" />`)}
       ${choices.map(({ label, name, ...choice }) => select(label, name, choice))}

@@ -1,7 +1,5 @@
 import { html } from 'hono/html';
-import { eventIdPattern } from '../../contract/ids.ts';
 import type { ListPosition } from '../../contract/list.ts';
-import type { DeliveryRow } from '../../postgres/admin-events.ts';
 import { Refusal } from '../operations/change.ts';
 import { labelOf, type Vocabulary } from '../operations/labels.ts';
 import type { PaymentFilter } from '../../postgres/admin-payments.ts';
@@ -77,12 +75,6 @@ export const refuseUnread = (
     throw new Refusal('No file was made: the end of its time is not after its beginning.');
 };
 
-/** The position in a list of deliveries, which has the id of an event. */
-export const readEventPosition = (query: URLSearchParams): ListPosition | null => {
-  const after = readPosition(query);
-  return after && eventIdPattern.test(after.id) ? after : null;
-};
-
 /** Lists read one row more than a page has. @returns the rows of the page; the last one if another page follows */
 export const pageOf = <T>(
   found: readonly T[],
@@ -153,7 +145,3 @@ export const pageLinks = (path: string, query: URLSearchParams, next: string | n
 };
 
 export const positionOf = ({ at, id }: ListPosition): string => `${at.getTime()}.${id}`;
-
-/** The position of the next page of deliveries; null after the last page. */
-export const nextPosition = (last: DeliveryRow | undefined): string | null =>
-  last ? positionOf({ at: last.createdAt, id: last.eventId }) : null;

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { failureReasons } from '../../contract/failure-codes.ts';
 import { statuses } from '../../contract/status.ts';
 import { formatMoney } from '../../contract/money.ts';
-import type { PaymentFilter } from '../../postgres/admin-payments.ts';
+import { everyPayment, type PaymentFilter } from '../../postgres/admin-payments.ts';
 import type { Chip, Choice } from './filter-bar.ts';
 import { choose, readFilter } from './filters.ts';
 import type { Html } from './html.ts';
@@ -23,12 +23,11 @@ export const readPaymentFilter = (
   const gateway = query.get('gateway') ?? '';
   const { currency, amountFrom, amountTo } = readAmounts(query);
   return {
+    ...everyPayment,
     ...readFilter(request, now),
     status: choose(query, 'status', statuses),
     failureCode: choose(query, 'failure', failureCodes),
     gateway: slug.test(gateway) ? gateway : null,
-    id: null,
-    orderId: null,
     orderPrefix: query.get('order')?.slice(0, orderMax) || null,
     currency,
     amountFrom,

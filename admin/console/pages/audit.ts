@@ -7,12 +7,12 @@ import type {
   AuditFilter,
   AuditRecord,
 } from '../../../postgres/audit-log.ts';
-import { type Chip, filterBar, leadToList } from '../filter-bar.ts';
-import { pageLinks, pageOf, pageSize, readFilter } from '../filters.ts';
+import type { Chip } from '../filter-bar.ts';
+import { pageOf, pageSize, readFilter } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
 import { coded, cut, escapeControls, link, shortId } from '../html.ts';
+import { listPage, listRoutes } from '../list-page.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
-import { page } from '../request.ts';
 
 /** Everybody who works has many, and nobody looks for them but after an incident. */
 const logins: readonly AuditAction[] = ['console.login', 'console.refuse_login'];
@@ -160,33 +160,23 @@ const chipsOf = ({ subject, action, actor, text }: AuditFilter, query: URLSearch
 
 export const auditRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const { query, operations, cells, formatTime } = request;
+    const { query, operations } = request;
     const filter = readAuditFilter(request, now());
     const { rows, last } = pageOf(await operations.auditLog(filter));
     const end = last ? undefined : await operations.auditSearchedBackTo(filter);
-    return page(
-      'Audit',
-      html`${filterBar(request, {
-        path: '/audit',
-        texts: { fields: textFields(filter), posts: '/audit/filter' },
-        chips: chipsOf(filter, query),
-        kept: ['subject', 'action'],
-      })}
-        ${cells.table({
-          caption: 'Audit log',
-          isList: true,
-          rows: rows.map(rowOf),
-          ifEmpty: end
-            ? `None of the newest records matches. The list has searched back to ${formatTime(end.at)}.`
-            : 'The audit log has no such record.',
-        })}
-        ${end && rows.length > 0 ? html`<p class="soft">The list has searched back to ${formatTime(end.at)}. “Older” looks further.</p>` : ''}
-        ${pageLinks('/audit', query, last ? String(last.id) : end ? String(end.id) : null)}`,
-    );
+    return listPage(request, {
+      title: 'Audit',
+      caption: 'Audit log',
+      path: '/audit',
+      texts: { fields: textFields(filter) },
+      chips: chipsOf(filter, query),
+      kept: ['subject', 'action'],
+      listed: { rows, next: last ? String(last.id) : end ? String(end.id) : null },
+      rowOf,
+      ifEmpty: 'The audit log has no such record.',
+      searched: { records: 'records', backTo: end?.at },
+    });
   };
 
-  return [
-    { method: 'GET', path: '/audit', role: 'viewer', handle: list },
-    { method: 'POST', path: '/audit/filter', role: 'viewer', handle: leadToList('/audit') },
-  ];
+  return listRoutes('/audit', list);
 };

@@ -1,20 +1,19 @@
 import { html } from 'hono/html';
 import { errorClasses } from '../../../contract/attempt.ts';
 import { eventKinds } from '../../../contract/event.ts';
+import { eventIdPattern } from '../../../contract/ids.ts';
 import { labelOf } from '../../operations/labels.ts';
 import type { DeliveryRow, EventSummary } from '../../../postgres/admin-events.ts';
 import { type DeliveryFilter, deliveryStates } from '../../../postgres/delivery-filter.ts';
 import { type Replay, replayable } from '../../../postgres/replays.ts';
 import { readDeliveryFilter, writeDeliveryFilter } from '../delivery-filter.ts';
-import { applicationChoice, type Choice, filterBar } from '../filter-bar.ts';
-import { pageLinks, pageOf, pageSize, nextPosition, readEventPosition } from '../filters.ts';
+import { type Choice, choiceOf } from '../filter-bar.ts';
+import { readPosition } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
 import { coded, cut, deliveryState, idLink, link, notice } from '../html.ts';
-import { visibleApplications } from '../owner.ts';
+import { findPage, type Listed, listPage } from '../list-page.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
-import { page } from '../request.ts';
 import { answerOf } from './timeline.ts';
-import { saveView } from './views.ts';
 import { replayButton } from './event-actions.ts';
 
 /** The words for the kind of an event, with the kind itself under the pointer. */
@@ -89,78 +88,76 @@ const selection = (filter: DeliveryFilter, table: Html): Html =>
     ${table}
   </form>`;
 
-export const kindChoice = (chosen: string | null): Choice => ({
-  label: 'Event',
-  name: 'kind',
-  choices: eventKinds,
-  chosen,
-  any: 'all',
-  of: 'event',
-});
+export const kindChoice = (query: URLSearchParams): Choice =>
+  choiceOf(query, 'kind', eventKinds, { label: 'Event', of: 'event' });
+
+/** The position of a delivery has the id of its event. */
+export const findDeliveries = (
+  request: PersonRequest,
+  filter: DeliveryFilter,
+): Promise<Listed<DeliveryRow>> => {
+  const after = readPosition(request.query);
+  return findPage(
+    request,
+    (asked) => request.operations.events.list(filter, asked),
+    ({ createdAt: at, eventId: id }) => ({ at, id }),
+    after && eventIdPattern.test(after.id) ? after : null,
+  );
+};
 
 export const deliveryRoutes = (deps: Deps): Route[] => {
   /** Opens on those that an attempt has failed to deliver. */
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const { query, cells, operations, session } = request;
+    const { query, operations, session, test } = request;
     const now = deps.now();
     const isOfService = session.applications === null;
     const read = readDeliveryFilter(request, now);
     const filter = { ...read, delivery: read.delivery ?? ('undelivered' as const) };
     const { delivery, kind, errorClass } = filter;
-    const [found, applications, running] = await Promise.all([
-      operations.events.list(filter, { after: readEventPosition(query), limit: pageSize + 1 }),
-      visibleApplications(request),
-      isOfService ? operations.replays.listRunning(runningShown, request.test) : [],
+    const [listed, running] = await Promise.all([
+      findDeliveries(request, filter),
+      isOfService ? operations.replays.listRunning(runningShown, test) : [],
     ]);
-    const { rows, last } = pageOf(found);
     const selects =
       isOfService &&
       session.role !== 'viewer' &&
-      rows.length > 0 &&
+      listed.rows.length > 0 &&
       replayable.some((each) => each === delivery);
-    const table = cells.table({
-      caption: 'Deliveries',
-      isList: true,
-      rows: rows.map((row) => ({
+    return listPage(request, {
+      title: 'Deliveries',
+      path: '/deliveries',
+      choices: [
+        {
+          label: 'Webhook',
+          name: 'status',
+          choices: deliveryStates,
+          chosen: delivery,
+          of: 'delivery',
+        },
+        kindChoice(query),
+        choiceOf(query, 'error', errorClasses, {
+          label: 'Last error',
+          any: 'any',
+          of: 'attemptError',
+        }),
+      ],
+      application: filter.application,
+      isSaved: true,
+      others: isOfService ? link('/deliveries/replays', 'Recent replays') : '',
+      listed,
+      rowOf: (row) => ({
         ...(selects && { Select: checkbox(row) }),
         ...deliveryRow(row, request),
-      })),
+      }),
       ifEmpty:
         delivery === 'undelivered' && kind === null && errorClass === null
           ? 'No webhook is failing or exhausted.'
           : 'No delivery matches this filter.',
+      parts: { first: runningNotice(running) },
+      ...(selects && {
+        around: (table) => selection({ ...filter, to: filter.to ?? now }, table),
+      }),
     });
-    return page(
-      'Deliveries',
-      html`${runningNotice(running)}
-      ${filterBar(request, {
-        path: '/deliveries',
-        choices: [
-          {
-            label: 'Webhook',
-            name: 'status',
-            choices: deliveryStates,
-            chosen: delivery,
-            of: 'delivery',
-          },
-          kindChoice(kind),
-          {
-            label: 'Last error',
-            name: 'error',
-            choices: errorClasses,
-            chosen: errorClass,
-            any: 'any',
-            of: 'attemptError',
-          },
-          applicationChoice(request, applications, filter.application),
-        ],
-        others: html`${saveView('/deliveries', request)}
-          ${isOfService ? link('/deliveries/replays', 'Recent replays') : ''}`,
-      })}
-      ${selects ? selection({ ...filter, to: filter.to ?? now }, table) : table}
-      ${pageLinks('/deliveries', query, nextPosition(last))}
-      `,
-    );
   };
   return [{ method: 'GET', path: '/deliveries', role: 'viewer', owner: 'list', handle: list }];
 };

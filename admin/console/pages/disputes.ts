@@ -6,23 +6,13 @@ import {
   type DisputeRecord,
   everyDispute,
 } from '../../../postgres/admin-disputes.ts';
-import { applicationChoice, filterBar } from '../filter-bar.ts';
-import {
-  choose,
-  pageLinks,
-  pageOf,
-  pageSize,
-  positionOf,
-  readFilter,
-  readPosition,
-} from '../filters.ts';
+import { choiceOf } from '../filter-bar.ts';
+import { pageSize, readFilter } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
 import { coded, codedState, cut, link, shortId } from '../html.ts';
-import { visibleApplications } from '../owner.ts';
+import { findPage, listPage } from '../list-page.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
-import { page } from '../request.ts';
 import { answerTime } from './dispute.ts';
-import { saveView } from './views.ts';
 
 /** Cells that tell disputes of one payment apart. The page of each has the rest. */
 const ownCells = (dispute: DisputeRecord): Row => ({
@@ -36,24 +26,23 @@ const otherCells = (dispute: DisputeRecord, now: Date): Row => ({
   Opened: dispute.openedAt,
 });
 
+const rowOf = (dispute: DisputeRecord, now: Date): Row => ({
+  ...ownCells(dispute),
+  Order: html`<a href="/payments/${dispute.paymentId}" title="${dispute.paymentId}">${cut(dispute.orderId)}</a>`,
+  Application: link(`/applications/${dispute.application}`, dispute.application),
+  Gateway: dispute.gateway,
+  ...otherCells(dispute, now),
+});
+
 /** A table of disputes of any payments. */
 export const disputeTable = (
   { cells }: Pick<PersonRequest, 'cells'>,
   disputes: readonly DisputeRecord[],
   { now, ifEmpty }: { now: Date; ifEmpty: string },
-): Html =>
-  cells.table({
-    caption: 'Disputes',
-    isList: true,
-    rows: disputes.map((dispute) => ({
-      ...ownCells(dispute),
-      Order: html`<a href="/payments/${dispute.paymentId}" title="${dispute.paymentId}">${cut(dispute.orderId)}</a>`,
-      Application: link(`/applications/${dispute.application}`, dispute.application),
-      Gateway: dispute.gateway,
-      ...otherCells(dispute, now),
-    })),
-    ifEmpty,
-  });
+): Html => {
+  const rows = disputes.map((dispute) => rowOf(dispute, now));
+  return cells.table({ caption: 'Disputes', isList: true, rows, ifEmpty });
+};
 
 /** The disputes of one payment, on its page. */
 export const disputesOfPayment = async (
@@ -77,59 +66,34 @@ export const disputesOfPayment = async (
 export const disputeRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, operations } = request;
-    const shared = readFilter(request, deps.now());
-    const [applications, accounts] = await Promise.all([
-      visibleApplications(request),
-      operations.gateways.list(),
-    ]);
-    const gateways = accounts.map(({ slug }) => slug);
-    const filter: DisputeFilter = {
-      ...shared,
-      paymentId: null,
-      status: choose(query, 'status', disputeStatuses),
-      stage: choose(query, 'stage', disputeStages),
-      gateway: choose(query, 'gateway', gateways),
-    };
-    const found = await operations.disputes.list(filter, {
-      after: readPosition(query),
-      limit: pageSize + 1,
+    const gateways = (await operations.gateways.list()).map(({ slug }) => slug);
+    const status = choiceOf(query, 'status', disputeStatuses, {
+      label: 'Status',
+      of: 'disputeStatus',
     });
-    const { rows, last } = pageOf(found);
-    return page(
-      'Disputes',
-      html`${filterBar(request, {
-        path: '/disputes',
-        choices: [
-          {
-            label: 'Status',
-            name: 'status',
-            choices: disputeStatuses,
-            chosen: filter.status,
-            any: 'all',
-            of: 'disputeStatus',
-          },
-          {
-            label: 'Stage',
-            name: 'stage',
-            choices: disputeStages,
-            chosen: filter.stage,
-            any: 'all',
-            of: 'disputeStage',
-          },
-          {
-            label: 'Gateway',
-            name: 'gateway',
-            choices: gateways,
-            chosen: filter.gateway,
-            any: 'all',
-          },
-          applicationChoice(request, applications, shared.application),
-        ],
-        others: saveView('/disputes', request),
-      })}
-      ${disputeTable(request, rows, { now: deps.now(), ifEmpty: 'No dispute matches this filter.' })}
-      ${pageLinks('/disputes', query, last ? positionOf({ at: last.openedAt, id: last.id }) : null)}`,
-    );
+    const stage = choiceOf(query, 'stage', disputeStages, { label: 'Stage', of: 'disputeStage' });
+    const gateway = choiceOf(query, 'gateway', gateways, { label: 'Gateway' });
+    const filter: DisputeFilter = {
+      ...everyDispute,
+      ...readFilter(request, deps.now()),
+      status: status.chosen,
+      stage: stage.chosen,
+      gateway: gateway.chosen,
+    };
+    return listPage(request, {
+      title: 'Disputes',
+      path: '/disputes',
+      choices: [status, stage, gateway],
+      application: filter.application,
+      isSaved: true,
+      listed: await findPage(
+        request,
+        (asked) => operations.disputes.list(filter, asked),
+        ({ openedAt: at, id }) => ({ at, id }),
+      ),
+      rowOf: (dispute) => rowOf(dispute, deps.now()),
+      ifEmpty: 'No dispute matches this filter.',
+    });
   };
   return [{ method: 'GET', path: '/disputes', role: 'viewer', owner: 'list', handle: list }];
 };

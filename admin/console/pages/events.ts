@@ -2,13 +2,13 @@ import { html } from 'hono/html';
 import type { EventRecord } from '../../../postgres/admin-events.ts';
 import { deliveryStates } from '../../../postgres/delivery-filter.ts';
 import { readDeliveryFilter } from '../delivery-filter.ts';
-import { filterBar } from '../filter-bar.ts';
-import { pageLinks, pageOf, pageSize, nextPosition, readEventPosition } from '../filters.ts';
+import { choiceOf } from '../filter-bar.ts';
 import { deliveryState, escapeControls, idLink, link, withCode } from '../html.ts';
+import { listPage } from '../list-page.ts';
 import { ofEvent, ofSlug } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
-import { deliveryRow, kindChoice } from './deliveries.ts';
+import { deliveryRow, findDeliveries, kindChoice } from './deliveries.ts';
 import { replayButton } from './event-actions.ts';
 import { attemptLine, timelineOf, type Line } from './timeline.ts';
 
@@ -30,40 +30,21 @@ const linesOf = ({ attempts, nextAttemptAt }: EventRecord, request: PersonReques
 export const eventRoutes = (deps: Deps): Route[] => {
   /** Lists the events of an application. */
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const { query, cells, params, operations } = request;
-    const slug = params.slug;
-    const path = `/applications/${slug}/events`;
+    const { query, params } = request;
+    const { slug } = params;
     const filter = { ...readDeliveryFilter(request, deps.now()), application: slug };
-    const { kind, delivery: status } = filter;
-    const found = await operations.events.list(filter, {
-      after: readEventPosition(query),
-      limit: pageSize + 1,
+    return listPage(request, {
+      title: `Events of ${slug}`,
+      caption: 'Events',
+      path: `/applications/${slug}/events`,
+      choices: [
+        kindChoice(query),
+        choiceOf(query, 'status', deliveryStates, { label: 'Webhook', of: 'delivery' }),
+      ],
+      listed: await findDeliveries(request, filter),
+      rowOf: (row) => deliveryRow(row, request),
+      ifEmpty: 'The application has no such event.',
     });
-    const { rows, last } = pageOf(found);
-    return page(
-      `Events of ${slug}`,
-      html`${filterBar(request, {
-        path,
-        choices: [
-          kindChoice(kind),
-          {
-            label: 'Webhook',
-            name: 'status',
-            choices: deliveryStates,
-            chosen: status,
-            any: 'all',
-            of: 'delivery',
-          },
-        ],
-      })}
-      ${cells.table({
-        caption: 'Events',
-        isList: true,
-        rows: rows.map((row) => deliveryRow(row, request)),
-        ifEmpty: 'The application has no such event.',
-      })}
-      ${pageLinks(path, query, nextPosition(last))}`,
-    );
   };
 
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {

@@ -6,17 +6,14 @@ import type { PaymentFilter, PaymentPage, PaymentRow } from '../../../postgres/a
 import { Refusal } from '../../operations/change.ts';
 import { csvLine } from '../../operations/csv.ts';
 import { deliveryStateOf } from '../../operations/labels.ts';
-import { applicationChoice, filterBar, leadToList } from '../filter-bar.ts';
-import { pageLinks, pageOf, pageSize, positionOf, readPosition, refuseUnread } from '../filters.ts';
+import { pageOf, pageSize, positionOf, readPosition, refuseUnread } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
 import { coded, codedState, cut, deliveryState, link, shortId } from '../html.ts';
 import { paymentChoices, readPaymentFilter, textChips, textFilters } from '../payment-filter.ts';
 import { amountNotice, readAmounts } from '../money.ts';
-import { visibleApplications } from '../owner.ts';
+import { listPage, listRoutes } from '../list-page.ts';
 import { fileName } from '../mode.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
-import { page } from '../request.ts';
-import { saveView } from './views.ts';
 
 /** A file has at most so many lines. Each page of it is a statement of its own. */
 const fileMax = 100_000;
@@ -63,15 +60,6 @@ const find = async (
   return { rows, next: { at: new Date(searchedBackTo.getTime() + 1), id: '0' }, searchedBackTo };
 };
 
-/** The table of the list. A list without an index may end before it has looked at every payment. */
-const foundPart = ({ rows, searchedBackTo }: Found, request: PersonRequest): Html => {
-  if (searchedBackTo === null)
-    return paymentTable(request, rows, 'No payment matches this filter.');
-  const since = `The list has searched back to ${request.formatTime(searchedBackTo)}.`;
-  return html`${paymentTable(request, rows, `None of the newest payments matches. ${since}`)}
-  ${rows.length > 0 ? html`<p class="soft">${since} “Older” looks further.</p>` : ''}`;
-};
-
 /** The columns of the file. */
 const fileColumns: readonly (readonly [
   heading: string,
@@ -97,42 +85,39 @@ const fileColumns: readonly (readonly [
 export const paymentListRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, operations, session } = request;
-    const [applications, gateways] = await Promise.all([
-      visibleApplications(request),
-      operations.gateways.list(),
-    ]);
+    const gateways = (await operations.gateways.list()).map(({ slug }) => slug);
     const filter = readPaymentFilter(request, deps.now());
     const after = readPosition(query);
-    const found = await find(operations, filter, { after, size: pageSize });
+    const { rows, next, searchedBackTo } = await find(operations, filter, {
+      after,
+      size: pageSize,
+    });
     const file = new URLSearchParams(query);
     file.delete('after');
-    return page(
-      'Payments',
-      html`${filterBar(request, {
-        path: '/payments',
-        choices: [
-          ...paymentChoices(
-            filter,
-            gateways.map(({ slug }) => slug),
-          ),
-          applicationChoice(request, applications, filter.application),
-        ],
-        texts: {
-          fields: textFilters(query),
-          posts: '/payments/filter',
-          isWrong: readAmounts(query).problem !== null,
-        },
-        chips: textChips(filter),
-        others: saveView('/payments', request),
-      })}
-      ${amountNotice(query)} ${foundPart(found, request)}
-      ${pageLinks('/payments', query, found.next && positionOf(found.next))}
-      ${
-        session.role === 'viewer'
-          ? ''
-          : html`<p class="links">${link(`/payments/file?${String(file)}`, 'These payments as CSV')}</p>`
-      }`,
-    );
+    return listPage(request, {
+      title: 'Payments',
+      path: '/payments',
+      choices: paymentChoices(filter, gateways),
+      application: filter.application,
+      texts: {
+        fields: textFilters(query),
+        isWrong: readAmounts(query).problem !== null,
+      },
+      chips: textChips(filter),
+      isSaved: true,
+      listed: { rows, next: next && positionOf(next) },
+      rowOf,
+      ifEmpty: 'No payment matches this filter.',
+      // A list without an index may end before it has looked at every payment.
+      searched: { records: 'payments', backTo: searchedBackTo },
+      parts: {
+        above: amountNotice(query),
+        last:
+          session.role === 'viewer'
+            ? ''
+            : html`<p class="links">${link(`/payments/file?${String(file)}`, 'These payments as CSV')}</p>`,
+      },
+    });
   };
 
   const download = async (request: PersonRequest): Promise<ConsoleResponse> => {
@@ -160,14 +145,7 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
   };
 
   return [
-    { method: 'GET', path: '/payments', role: 'viewer', owner: 'list', handle: list },
-    {
-      method: 'POST',
-      path: '/payments/filter',
-      role: 'viewer',
-      owner: 'person',
-      handle: leadToList('/payments'),
-    },
+    ...listRoutes('/payments', list, 'list'),
     { method: 'GET', path: '/payments/file', role: 'operator', owner: 'list', handle: download },
   ];
 };

@@ -1,9 +1,10 @@
 import { html } from 'hono/html';
 import type { PaidOutLine, PayoutRecord } from '../../../postgres/admin-payouts.ts';
 import type { PayoutSums } from '../../operations/payouts.ts';
-import { filterBar, leadToList } from '../filter-bar.ts';
-import { pageLinks, pageOf, pageSize, positionOf, readPosition } from '../filters.ts';
+import { choiceOf } from '../filter-bar.ts';
+import { pageOf, pageSize } from '../filters.ts';
 import { coded, codedState, cut, type Html, link, notice, shortId } from '../html.ts';
+import { findPage, listPage, listRoutes } from '../list-page.ts';
 import { fileName } from '../mode.ts';
 import type { ConsoleResponse, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
@@ -16,57 +17,47 @@ export const payoutAddress = ({ gateway, id }: Pick<PayoutRecord, 'gateway' | 'i
 const textMax = 200;
 
 const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
-  const { query, cells, operations, test } = request;
+  const { query, operations, test } = request;
   const text = query.get('text')?.slice(0, textMax).trim() || null;
-  const gateways = await operations.gateways.list();
-  const slugs = gateways
+  const gateways = (await operations.gateways.list())
     .filter(({ kind }) => (kind === 'sandbox') === test)
     .map(({ slug }) => slug);
-  const gateway = slugs.find((slug) => slug === query.get('gateway')) ?? null;
-  const found = await operations.payouts.list(
-    { gateway, test, text },
-    { after: readPosition(query), limit: pageSize + 1 },
+  const gateway = choiceOf(query, 'gateway', gateways, { label: 'Gateway' });
+  const listed = await findPage(
+    request,
+    (asked) => operations.payouts.list({ gateway: gateway.chosen, test, text }, asked),
+    ({ createdAt: at, id }) => ({ at, id }),
   );
-  const { rows, last } = pageOf(found);
-  return page(
-    'Payouts',
-    html`<p class="links">${link('/accounts', 'Accounts')}</p>
-      ${filterBar(request, {
-        path: '/accounts/payouts',
-        choices: [
-          { label: 'Gateway', name: 'gateway', choices: slugs, chosen: gateway, any: 'all' },
-        ],
-        texts: {
-          fields: html`<label class="wide">
-            The bank’s line: an amount or a reference
-            <input name="text" value="${text ?? ''}" maxlength="${textMax}" placeholder="1,504.62 EUR" />
-          </label>`,
-          posts: '/accounts/payouts/filter',
-          isWrong: rows.length === 0,
-        },
-        chips: text === null ? [] : [{ words: `Bank’s line: ${text}`, names: ['text'] }],
-        hasTimes: false,
-      })}
-      ${cells.table({
-        caption: 'Payouts',
-        isList: true,
-        rows: rows.map((payout) => ({
-          Payout: shortId(payoutAddress(payout), payout.id),
-          Amount: amountOf(payout.amount, payout.currency),
-          Status: codedState('payoutStatus', payout.status),
-          Gateway: link(`/gateways/${payout.gateway}`, payout.gateway),
-          'At the bank on': payout.arrivesOn,
-          'Bank’s reference': payout.bankReference && cut(payout.bankReference),
-          'Its lines': coded('payoutLines', payout.lines),
-          Created: payout.createdAt,
-        })),
-        ifEmpty:
-          text === null
-            ? 'No payout is known. The comparison of a day reads those of Stripe, ZarinPal and Zibal; the last two need the credentials for refunds.'
-            : 'No payout has this amount or this reference.',
-      })}
-      ${pageLinks('/accounts/payouts', query, last ? positionOf({ at: last.createdAt, id: last.id }) : null)}`,
-  );
+  return listPage(request, {
+    title: 'Payouts',
+    path: '/accounts/payouts',
+    choices: [gateway],
+    texts: {
+      fields: html`<label class="wide">
+        The bank’s line: an amount or a reference
+        <input name="text" value="${text ?? ''}" maxlength="${textMax}" placeholder="1,504.62 EUR" />
+      </label>`,
+      isWrong: listed.rows.length === 0,
+    },
+    chips: text === null ? [] : [{ words: `Bank’s line: ${text}`, names: ['text'] }],
+    hasTimes: false,
+    listed,
+    rowOf: (payout) => ({
+      Payout: shortId(payoutAddress(payout), payout.id),
+      Amount: amountOf(payout.amount, payout.currency),
+      Status: codedState('payoutStatus', payout.status),
+      Gateway: link(`/gateways/${payout.gateway}`, payout.gateway),
+      'At the bank on': payout.arrivesOn,
+      'Bank’s reference': payout.bankReference && cut(payout.bankReference),
+      'Its lines': coded('payoutLines', payout.lines),
+      Created: payout.createdAt,
+    }),
+    ifEmpty:
+      text === null
+        ? 'No payout is known. The comparison of a day reads those of Stripe, ZarinPal and Zibal; the last two need the credentials for refunds.'
+        : 'No payout has this amount or this reference.',
+    parts: { first: html`<p class="links">${link('/accounts', 'Accounts')}</p>` },
+  });
 };
 
 const factsOf = (payout: PayoutRecord, { cells }: PersonRequest): Html =>
@@ -171,13 +162,7 @@ const file = async ({ params, operations, test }: PersonRequest): Promise<Consol
 
 /** From the line of a bank statement to the payments. An account is of the whole service, so its payouts are, too. */
 export const payoutRoutes: Route[] = [
-  { method: 'GET', path: '/accounts/payouts', role: 'viewer', handle: list },
-  {
-    method: 'POST',
-    path: '/accounts/payouts/filter',
-    role: 'viewer',
-    handle: leadToList('/accounts/payouts'),
-  },
+  ...listRoutes('/accounts/payouts', list),
   { method: 'GET', path: '/accounts/payouts/:gateway/:payout', role: 'viewer', handle: show },
   {
     method: 'GET',

@@ -4,23 +4,13 @@ import { refundStages, refundStatuses } from '../../../contract/refund.ts';
 import { secondAdmin } from '../../operations/labels.ts';
 import type { RefundRecord } from '../../../postgres/admin-refunds.ts';
 import { everyRefund, type RefundFilter } from '../../../postgres/refund-filter.ts';
-import { applicationChoice, filterBar } from '../filter-bar.ts';
-import {
-  choose,
-  pageLinks,
-  pageOf,
-  pageSize,
-  positionOf,
-  readFilter,
-  readPosition,
-} from '../filters.ts';
+import { choiceOf } from '../filter-bar.ts';
+import { pageSize, readFilter } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
 import { cut, link, notice, shortId } from '../html.ts';
-import { visibleApplications } from '../owner.ts';
+import { findPage, listPage } from '../list-page.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
-import { page } from '../request.ts';
 import { askerOf, refundButtons, refundState } from './refund.ts';
-import { saveView } from './views.ts';
 
 const stages = [...refundStages, secondAdmin] as const;
 
@@ -57,76 +47,52 @@ export const refundsOfPayment = async (
 
 export const refundRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const { query, cells, operations } = request;
-    const shared = readFilter(request, deps.now());
-    const status = choose(query, 'status', refundStatuses);
-    const waits = choose(query, 'stage', stages);
-    const toConfirm = waits === secondAdmin || null;
-    const stage = waits === secondAdmin ? null : waits;
+    const { query, operations, session } = request;
+    const status = choiceOf(query, 'status', refundStatuses, {
+      label: 'Status',
+      of: 'refundStatus',
+    });
+    const waits = choiceOf(query, 'stage', stages, { label: 'Stage', of: 'refundStage' });
     const filter: RefundFilter = {
-      ...shared,
-      paymentId: null,
-      orderId: null,
-      status,
-      stage,
-      toConfirm,
+      ...everyRefund,
+      ...readFilter(request, deps.now()),
+      status: status.chosen,
+      stage: waits.chosen === secondAdmin ? null : waits.chosen,
+      toConfirm: waits.chosen === secondAdmin || null,
     };
-    const [found, applications] = await Promise.all([
-      operations.refunds.list(filter, { after: readPosition(query), limit: pageSize + 1 }),
-      visibleApplications(request),
-    ]);
-    const { rows, last } = pageOf(found);
-    return page(
-      'Refunds',
-      html`${filterBar(request, {
-        path: '/refunds',
-        choices: [
-          {
-            label: 'Status',
-            name: 'status',
-            choices: refundStatuses,
-            chosen: status,
-            any: 'all',
-            of: 'refundStatus',
-          },
-          {
-            label: 'Stage',
-            name: 'stage',
-            choices: stages,
-            chosen: waits,
-            any: 'all',
-            of: 'refundStage',
-          },
-          applicationChoice(request, applications, shared.application),
-        ],
-        others: saveView('/refunds', request),
-      })}
-        ${
-          stage === 'by_hand' && rows.length > 0
+    const listed = await findPage(
+      request,
+      (asked) => operations.refunds.list(filter, asked),
+      ({ createdAt: at, id }) => ({ at, id }),
+    );
+    return listPage(request, {
+      title: 'Refunds',
+      path: '/refunds',
+      choices: [status, waits],
+      application: filter.application,
+      isSaved: true,
+      listed,
+      rowOf: (refund) => ({
+        ...ownCells(refund),
+        Order: html`<a href="/payments/${refund.paymentId}" title="${refund.paymentId}">${cut(refund.orderId)}</a>`,
+        Application: link(`/applications/${refund.application}`, refund.application),
+        ...otherCells(refund, request),
+      }),
+      ifEmpty: 'No refund matches this filter.',
+      parts: {
+        above:
+          filter.stage === 'by_hand' && listed.rows.length > 0
             ? notice(
                 'bad',
                 'Nobody can know what became of these. Look into the books of the gateway, then decide.',
               )
-            : ''
-        }
-        ${cells.table({
-          caption: 'Refunds',
-          isList: true,
-          rows: rows.map((refund) => ({
-            ...ownCells(refund),
-            Order: html`<a href="/payments/${refund.paymentId}" title="${refund.paymentId}">${cut(refund.orderId)}</a>`,
-            Application: link(`/applications/${refund.application}`, refund.application),
-            ...otherCells(refund, request),
-          })),
-          ifEmpty: 'No refund matches this filter.',
-        })}
-        ${pageLinks('/refunds', query, last ? positionOf({ at: last.createdAt, id: last.id }) : null)}
-        ${
-          request.session.applications === null
+            : '',
+        last:
+          session.applications === null
             ? html`<p class="links">${link('/refunds/rules', 'Rules for refunds')}</p>`
-            : ''
-        }`,
-    );
+            : '',
+      },
+    });
   };
   return [{ method: 'GET', path: '/refunds', role: 'viewer', owner: 'list', handle: list }];
 };

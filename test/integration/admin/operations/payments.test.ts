@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { paymentFacts } from '../../../../admin/operations/facts.ts';
 import { eventId } from '../../../../contract/ids.ts';
-import type { PaymentFilter } from '../../../../postgres/admin-payments.ts';
+import { everyPayment, type PaymentFilter } from '../../../../postgres/admin-payments.ts';
 import { createLatePayments } from '../../../../postgres/late-payments.ts';
 import { emptyTemporal, operationsOn } from '../../../support/service/admin-operations.ts';
 import { withOutcome, noAnswer, startRecords } from '../../../support/data/records.ts';
-import { everyPayment } from '../../../support/data/filters.ts';
 import { forFile } from '../../../support/for-file.ts';
 
 const records = await forFile(startRecords());
