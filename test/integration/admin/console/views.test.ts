@@ -23,6 +23,10 @@ it('a saved view is on every page of its person alone, and its name can get anot
   await save(ada, 'Failed today', '/deliveries?status=failing');
   expect(await viewsOn(ada)).toEqual([['Failed today', '/deliveries?status=failing']]);
 
+  await save(ada, 'To answer', '/disputes?status=needs_response');
+  expect(await viewsOn(ada)).toContainEqual(['To answer', '/disputes?status=needs_response']);
+  await ada.post('/views/remove', { name: 'To answer' });
+
   await bob.post('/views/remove', { name: 'Failed today' });
   expect(await viewsOn(ada)).toHaveLength(1);
   await ada.post('/views/remove', { name: 'Failed today' });
