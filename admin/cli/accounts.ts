@@ -109,7 +109,8 @@ const differencesCommand: CommandSpec = {
       state: accountDifferenceStates.find((state) => state === options['state']) ?? null,
     };
     const found = await list((max) => operations.accounts.listDifferences(filter, max));
-    return { text: table(found.map((difference) => byLabel(differenceFacts(difference))), 'There is no such difference.'), json: found };
+    const rows = found.map((difference) => byLabel(differenceFacts(difference)));
+    return { text: table(rows, 'There is no such difference.'), json: found };
   },
 };
 

@@ -1,7 +1,7 @@
 import type { Option } from 'commander';
 import type { Application, NewApplication } from '../../postgres/applications.ts';
-import type { Setting, Settings } from '../operations/application-setting.ts';
-import { newSettings, settings } from '../operations/application-settings.ts';
+import type { Settings } from '../operations/application-setting.ts';
+import { newSettings, type Setting, settings } from '../operations/application-settings.ts';
 import { Refusal } from '../operations/change.ts';
 import { byLabel } from '../operations/fact.ts';
 import { applicationFacts, receiverText, reservedText } from '../operations/facts.ts';
@@ -112,27 +112,22 @@ const updateCommand: CommandSpec = {
   },
 };
 
-const setStatusCommand = ({
-  name,
-  status,
-  summary,
-}: {
-  name: string;
-  status: Application['status'];
-  summary: string;
-}): CommandSpec => ({
+const statusOf = { enable: 'active', disable: 'disabled' } as const;
+
+const setStatusCommand = (name: keyof typeof statusOf, summary: string): CommandSpec => ({
   usage: `${name} <application>`,
   summary,
   examples: [`applications ${name} shop --reason "requested by its owner"`],
   options: [reasonOption()],
   findConsequences: ({ args: [slug = ''], operations }) =>
-    operations.consequences.ofSettings(slug, { status }),
+    operations.consequences.ofSettings(slug, { status: statusOf[name] }),
   run: async ({ args: [slug = ''], reason, operations }) => {
-    const { text, json } = format(await operations.applications.setStatus(slug, status, reason));
+    const changed = await operations.applications.setStatus(slug, statusOf[name], reason);
+    const { text, json } = format(changed);
     const reserved = await operations.refunds.sumReserved(slug, 'application');
     if (reserved.length === 0) return { text, json };
     const next =
-      status === 'disabled'
+      name === 'disable'
         ? `No gateway is told until you enable ${slug}, or let one go on with refunds release. Call them off with refunds cancel --application ${slug}.`
         : 'They go on within some minutes.';
     const withReserved = { ...(json as object), reservedRefunds: reserved };
@@ -191,16 +186,10 @@ export const applicationCommands: CommandGroup = {
     listCommand,
     showCommand,
     updateCommand,
-    setStatusCommand({
-      name: 'disable',
-      status: 'disabled',
-      summary:
-        'reject API calls, and have refunds wait that no gateway was told of; webhooks are still delivered',
-    }),
-    setStatusCommand({
-      name: 'enable',
-      status: 'active',
-      summary: 'accept API calls again, and go on with refunds that waited',
-    }),
+    setStatusCommand(
+      'disable',
+      'reject API calls, and have refunds wait that no gateway was told of; webhooks are still delivered',
+    ),
+    setStatusCommand('enable', 'accept API calls again, and go on with refunds that waited'),
   ],
 };

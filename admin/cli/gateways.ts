@@ -165,22 +165,15 @@ const listCommand: CommandSpec = {
   },
 };
 
-const setEnabledCommand = ({
-  name,
-  enabled,
-  summary,
-}: {
-  name: string;
-  enabled: boolean;
-  summary: string;
-}): CommandSpec => ({
+const setEnabledCommand = (name: 'enable' | 'disable', summary: string): CommandSpec => ({
   usage: `${name} <gateway>`,
   summary,
   examples: [`gateways ${name} zarinpal --reason "maintenance at the provider"`],
   options: [reasonOption()],
   findConsequences: async ({ args: [slug = ''], operations }) =>
-    enabled ? null : operations.consequences.ofDisabling(slug),
+    name === 'enable' ? null : operations.consequences.ofDisabling(slug),
   run: async ({ args: [slug = ''], reason, operations }) => {
+    const enabled = name === 'enable';
     await operations.gateways.setEnabled(slug, enabled, reason);
     return { text: `${enabled ? 'Enabled' : 'Disabled'}: ${slug}`, json: { slug, enabled } };
   },
@@ -195,11 +188,7 @@ export const gatewayCommands: CommandGroup = {
     updateCommand,
     listCommand,
     accountCommand,
-    setEnabledCommand({ name: 'enable', enabled: true, summary: 'accept new payments again' }),
-    setEnabledCommand({
-      name: 'disable',
-      enabled: false,
-      summary: 'reject new payments; open payments continue',
-    }),
+    setEnabledCommand('enable', 'accept new payments again'),
+    setEnabledCommand('disable', 'reject new payments; open payments continue'),
   ],
 };

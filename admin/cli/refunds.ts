@@ -47,7 +47,8 @@ const listCommand: CommandSpec = {
       stage: options['byHand'] === true ? ('by_hand' as const) : null,
     };
     const found = await list((limit) => operations.refunds.list(filter, { after: null, limit }));
-    return { text: table(found.map((refund) => byLabel(refundFacts(refund))), 'No refund matches.'), json: found };
+    const rows = found.map((refund) => byLabel(refundFacts(refund)));
+    return { text: table(rows, 'No refund matches.'), json: found };
   },
 };
 

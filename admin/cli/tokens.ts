@@ -70,7 +70,8 @@ const listCommand: CommandSpec = {
   examples: ['tokens list shop'],
   run: async ({ args: [application = ''], list, operations }) => {
     const tokens = await list((max) => operations.tokens.list(application, max));
-    return { text: table(tokens.map((token) => byLabel(tokenFacts(token))), 'The application has no tokens.'), json: tokens };
+    const rows = tokens.map((token) => byLabel(tokenFacts(token)));
+    return { text: table(rows, 'The application has no tokens.'), json: tokens };
   },
 };
 

@@ -2,7 +2,11 @@ import { errorClasses } from '../../contract/attempt.ts';
 import { eventKinds } from '../../contract/event.ts';
 import { eventIdPattern } from '../../contract/ids.ts';
 import { Refusal } from '../operations/change.ts';
-import { type DeliveryFilter, deliveryStates } from '../../postgres/delivery-filter.ts';
+import {
+  type DeliveryFilter,
+  deliveryStates,
+  everyDelivery,
+} from '../../postgres/delivery-filter.ts';
 import { replayable, type ReplayFilter } from '../../postgres/replays.ts';
 import { choose, pageSize, readFilter } from './filters.ts';
 import { modeIn, modeName } from './mode.ts';
@@ -16,16 +20,12 @@ type ListedFilter = DeliveryFilter & { test: boolean };
 /** Reads the filter of a list of deliveries from its address. It ignores what makes no sense. */
 export const readDeliveryFilter = (request: Asked, now: Date): ListedFilter => {
   const { query } = request;
-  const { application, test, from, to } = readFilter(request, now);
   return {
-    application,
-    test,
-    from,
-    to,
+    ...everyDelivery,
+    ...readFilter(request, now),
     kind: choose(query, 'kind', eventKinds),
     delivery: choose(query, 'status', deliveryStates),
     errorClass: choose(query, 'error', errorClasses),
-    eventIds: null,
   };
 };
 

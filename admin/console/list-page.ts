@@ -58,8 +58,7 @@ export const listPage = async <Item>(
   const { path, choices = [], application, isSaved = false, others, searched, ...bar } = list;
   const { rows, next } = listed;
   const since =
-    searched?.backTo &&
-    `The list has searched back to ${request.formatTime(searched.backTo)}.`;
+    searched?.backTo && `The list has searched back to ${request.formatTime(searched.backTo)}.`;
   const ofApplication =
     application === undefined
       ? []
@@ -84,6 +83,16 @@ export const listPage = async <Item>(
       ${pageLinks(path, request.query, next)} ${parts.last}`,
   );
 };
+
+export const firstPage = { after: null, limit: pageSize };
+
+/** A short list on the page of another thing; undefined if it is empty. */
+export const partOf = (
+  caption: string,
+  rows: readonly Row[],
+  { cells }: Pick<PersonRequest, 'cells'>,
+): Html | undefined =>
+  rows.length === 0 ? undefined : cells.table({ caption, rows, ifEmpty: '', isList: true });
 
 /** The list, and the form of its filter, which goes to the server first: that keeps a pasted secret out of the address. */
 export const listRoutes = (

@@ -3,7 +3,7 @@ import { failureReasons } from '../../contract/failure-codes.ts';
 import { statuses } from '../../contract/status.ts';
 import { formatMoney } from '../../contract/money.ts';
 import { everyPayment, type PaymentFilter } from '../../postgres/admin-payments.ts';
-import type { Chip, Choice } from './filter-bar.ts';
+import { type Chip, type Choice, choiceOf } from './filter-bar.ts';
 import { choose, readFilter } from './filters.ts';
 import type { Html } from './html.ts';
 import { amountFilters, readAmounts } from './money.ts';
@@ -44,18 +44,12 @@ export const textFilters = (query: URLSearchParams): Html =>
     ${amountFilters(query)}`;
 
 export const paymentChoices = (
-  { status, failureCode, gateway }: PaymentFilter,
+  query: URLSearchParams,
+  { gateway }: PaymentFilter,
   gateways: readonly string[],
 ): Choice[] => [
-  { label: 'Status', name: 'status', choices: statuses, chosen: status, any: 'all', of: 'status' },
-  {
-    label: 'Failure',
-    name: 'failure',
-    choices: failureCodes,
-    chosen: failureCode,
-    any: 'any',
-    of: 'failure',
-  },
+  choiceOf(query, 'status', statuses, { label: 'Status', of: 'status' }),
+  choiceOf(query, 'failure', failureCodes, { label: 'Failure', any: 'any', of: 'failure' }),
   { label: 'Gateway', name: 'gateway', choices: gateways, chosen: gateway, any: 'all' },
 ];
 

@@ -18,7 +18,7 @@ import {
   type ExportFilter,
 } from '../../postgres/movements.ts';
 import { NotFound, Refusal } from './change.ts';
-import { type Cell, csvLine, decimalOf } from './csv.ts';
+import { csvOf, decimalOf } from './csv.ts';
 import type { Deps } from './deps.ts';
 import { findApplication } from './applications.ts';
 import { checkGateway } from './gateways.ts';
@@ -154,7 +154,7 @@ export const createAccountOperations = ({
           : [];
       });
       const pages = gateways.map((gateway) => movements.export({ ...range, gateway }));
-      return { lines: csvOf(pages), open };
+      return { lines: fileOf(pages), open };
     },
 
     /** Calculates the hash of each closed day again, the oldest of each gateway first. */
@@ -172,15 +172,15 @@ const findEmptyRange = (
   return hasBegun ? undefined : `${from} has not begun.`;
 };
 
-async function* csvOf(
+async function* fileOf(
   ofGateways: readonly AsyncGenerator<ExportedMovement[]>[],
 ): AsyncGenerator<string> {
-  yield csvLine(columnNames);
+  yield columns.heading;
   for (const pages of ofGateways)
-    for await (const page of pages) yield page.map((each) => csvLine(cellsOf(each))).join('');
+    for await (const page of pages) yield page.map((each) => columns.line(each)).join('');
 }
 
-const cells = {
+const columns = csvOf<[ExportedMovement]>({
   movement_id: ({ id }) => id,
   kind: ({ kind }) => kind,
   day: ({ day }) => day,
@@ -197,6 +197,4 @@ const cells = {
   amount: decimalOf,
   test: ({ test }) => (test ? 'yes' : 'no'),
   recorded_at: ({ recordedAt }) => isoTime(recordedAt),
-} satisfies Record<string, (movement: ExportedMovement) => Cell>;
-const columnNames = Object.keys(cells);
-const cellsOf = (movement: ExportedMovement) => Object.values(cells).map((cell) => cell(movement));
+});

@@ -49,21 +49,3 @@ interface Page {
   /** @param shown the new value */
   done: (slug: string, shown: string) => string;
 }
-
-/** A setting without the type of its value, for code that treats all alike. */
-export interface Setting extends Pick<
-  Description<never>,
-  'label' | 'field' | 'input' | 'option' | 'removal'
-> {
-  name: Name;
-  fieldLabel: string;
-  /** A new application must name it. */
-  isRequired: boolean;
-  /** The path of the page that changes it, below that of the application. */
-  path: string;
-  write: (of: Partial<Settings>) => readonly string[];
-  /** The value as facts have it. */
-  show: (of: Partial<Settings> & Pick<Application, 'slug'>) => string;
-  read: (words: readonly string[]) => Partial<Settings>;
-  check: (of: Partial<Settings>) => string | undefined;
-}

@@ -3,7 +3,7 @@ import { limits } from '../../contract/limits.ts';
 import { parseWholeNumber } from '../../contract/whole-number.ts';
 import type { Application } from '../../postgres/applications.ts';
 import type { AuditFacts } from '../../postgres/audit-log.ts';
-import type { Description, Name, Setting, Settings } from './application-setting.ts';
+import type { Description, Name, Settings } from './application-setting.ts';
 import { hideQuery } from './webhook-url.ts';
 
 const yesOrNo = (yes: string, no: string) => ({
@@ -96,7 +96,7 @@ const descriptions: { [Each in Name]: Description<Settings[Each]> } = {
     byDefault: null,
     write: (url) => (url === null ? [] : [hideQuery(url)]),
     ifEmpty: () => 'none',
-    read: ([url = null]) => url,
+    read: ([url]) => url ?? null,
     page: {
       path: 'webhook-url',
       title: (slug) => `Change the webhook URL of ${slug}`,
@@ -188,7 +188,7 @@ const descriptions: { [Each in Name]: Description<Settings[Each]> } = {
     byDefault: null,
     write: (name) => (name === null ? [] : [name]),
     ifEmpty: ({ slug }) => slug,
-    read: ([name = null]) => name && name.trim(),
+    read: ([name]) => name?.trim() ?? null,
     check(name) {
       const problem = name === null ? undefined : displayNameProblem(name);
       return problem && `The name that payers see ${problem}.`;
@@ -212,7 +212,7 @@ const descriptions: { [Each in Name]: Description<Settings[Each]> } = {
     ],
     byDefault: null,
     write: (locale) => [locale ?? 'en'],
-    read: ([word = null]) => word as Language | null, // Checked below.
+    read: ([word]) => (word ?? null) as Language | null, // Checked below.
     check: (locale) =>
       locale === null || languageOf(locale) === locale
         ? undefined
@@ -222,8 +222,10 @@ const descriptions: { [Each in Name]: Description<Settings[Each]> } = {
 
 const names = Object.keys(descriptions) as Name[]; // Object.keys widens to string.
 
-const settingOf = <Of extends Name>(name: Of): Setting => {
-  const { byDefault, write, ifEmpty, read, check, page, ...words } = descriptions[name];
+/** A setting without the type of its value, for code that treats all alike. */
+const settingOf = <Of extends Name>(name: Of) => {
+  const description: Description<Settings[Of]> = descriptions[name];
+  const { byDefault, write, ifEmpty, read, check, page, ...words } = description;
   const others = names.map((each) => descriptions[each].page);
   const written = (of: Partial<Settings>): readonly string[] => {
     const value: Settings[Of] | undefined = of[name];
@@ -233,17 +235,22 @@ const settingOf = <Of extends Name>(name: Of): Setting => {
     fieldLabel: words.label,
     ...words,
     name,
+    /** A new application must name it. */
     isRequired: byDefault === undefined,
+    /** The path of the page that changes it, below that of the application. */
     path: (page ?? others.find((other) => other?.with === name))?.path ?? '',
     write: written,
-    show: (of) => written(of).join(', ') || (ifEmpty?.(of) ?? ''),
-    read: (typed) => ({ [name]: read(typed) }),
-    check(of) {
+    /** The value as facts have it. */
+    show: (of: Partial<Settings> & Pick<Application, 'slug'>): string =>
+      written(of).join(', ') || (ifEmpty?.(of) ?? ''),
+    read: (typed: readonly string[]): Partial<Settings> => ({ [name]: read(typed) }),
+    check(of: Partial<Settings>): string | undefined {
       const value: Settings[Of] | undefined = of[name];
       return value === undefined ? undefined : check?.(value);
     },
   };
 };
+export type Setting = ReturnType<typeof settingOf>;
 
 export const settings: readonly Setting[] = names.map(settingOf);
 

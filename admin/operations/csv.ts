@@ -29,3 +29,11 @@ export const decimalOf = (money: { amount: number; currency: string }): Decimal 
 
 /** One line of a CSV file (RFC 4180). An apostrophe in front keeps a spreadsheet from executing a cell. */
 export const csvLine = (values: readonly Cell[]): string => `${values.map(cell).join(',')}\r\n`;
+
+/** The lines of a CSV file with these columns. */
+export const csvOf = <Row extends readonly unknown[]>(
+  columns: Readonly<Record<string, (...row: Row) => Cell>>,
+) => ({
+  heading: csvLine(Object.keys(columns)),
+  line: (...row: Row): string => csvLine(Object.values(columns).map((valueOf) => valueOf(...row))),
+});

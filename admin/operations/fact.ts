@@ -12,13 +12,13 @@ export const pick = <Of extends Facts, Key extends keyof Of>(facts: Of, ...keys:
   Object.fromEntries(keys.map((key) => [key, facts[key]])) as Pick<Of, Key>; // Object.fromEntries forgets the keys.
 
 /** The facts under their words. @param instead stands there instead of a value */
-export const byLabel = <Of extends Facts, Cell = never>(
+export const byLabel = <Of extends Facts, Key extends keyof Of = never, Cell = never>(
   facts: Of,
-  instead: { readonly [Key in keyof Of]?: Cell } = {},
+  instead?: { readonly [Each in Key]: Cell },
 ) =>
   Object.fromEntries(
     Object.entries(facts).map(([key, { label, value }]) => [
       label,
-      Object.hasOwn(instead, key) ? instead[key] : value,
+      instead && Object.hasOwn(instead, key) ? instead[key as Key] : value,
     ]),
   ) as Record<string, Of[keyof Of]['value'] | Cell>; // As above.

@@ -20,7 +20,7 @@ import type { Name } from './application-setting.ts';
 import { settings } from './application-settings.ts';
 import type { ShownReceiver } from './applications.ts';
 import type { DisputeDetails } from './disputes.ts';
-import { fact, type Fact } from './fact.ts';
+import { fact, type Fact, pick } from './fact.ts';
 import type { RefundDetails } from './refund-details.ts';
 
 /*
@@ -121,49 +121,44 @@ export const tokenWaits =
   'While refunds of admins need a second admin, so does a new token with the scope refund: it gives money back without one.';
 
 export const refundFacts = (refund: RefundRecord) => ({
-    refund: fact('Refund', refund.id),
-    payment: fact('Payment', refund.paymentId),
-    application: fact('Application', refund.application),
-    order: fact('Order', refund.orderId),
-    status: fact('Status', labelOf('refundStatus', refund.status)),
-    stage: fact('Stage', waitsOf(refund) || null),
-    amount: fact('Amount', formatMoney(refund)),
-    failure: fact('Failure', refund.failureCode && codeWords('refundFailure', refund.failureCode)),
-    told: fact('Told', refund.timesTold),
-    firstTold: fact('First told', refund.toldAt),
-    atGateway: fact(
-      'At the gateway',
-      refund.method === 'recorded'
-        ? `not told: ${labelOf('refundMethod', refund.method)}`
-        : dots([
-            refund.gatewayReference,
-            refund.gatewayCode,
-            refund.gatewayMessage,
-            refund.bankReference,
-          ]),
-    ),
-    askedBy: fact(
-      'Asked by',
-      refund.askedBy ??
-        (refund.token && `token ${refund.token}`) ??
-        labelOf('requester', refund.requestedBy),
-    ),
-    toConfirm: fact('To confirm', refund.toConfirm),
-    created: fact('Created', refund.createdAt),
+  refund: fact('Refund', refund.id),
+  payment: fact('Payment', refund.paymentId),
+  application: fact('Application', refund.application),
+  order: fact('Order', refund.orderId),
+  status: fact('Status', labelOf('refundStatus', refund.status)),
+  stage: fact('Stage', waitsOf(refund) || null),
+  amount: fact('Amount', formatMoney(refund)),
+  failure: fact('Failure', refund.failureCode && codeWords('refundFailure', refund.failureCode)),
+  told: fact('Told', refund.timesTold),
+  firstTold: fact('First told', refund.toldAt),
+  atGateway: fact(
+    'At the gateway',
+    refund.method === 'recorded'
+      ? `not told: ${labelOf('refundMethod', refund.method)}`
+      : dots([
+          refund.gatewayReference,
+          refund.gatewayCode,
+          refund.gatewayMessage,
+          refund.bankReference,
+        ]),
+  ),
+  askedBy: fact(
+    'Asked by',
+    refund.askedBy ??
+      (refund.token && `token ${refund.token}`) ??
+      labelOf('requester', refund.requestedBy),
+  ),
+  toConfirm: fact('To confirm', refund.toConfirm),
+  created: fact('Created', refund.createdAt),
 });
 
 /** Everything about one refund, and about its payment what one must know to sign for it. */
 export const refundDetailFacts = ({ refund, payment, asked, confirmed }: RefundDetails) => {
   const facts = refundFacts(refund);
   return {
-    refund: facts.refund,
-    amount: facts.amount,
-    status: facts.status,
-    stage: facts.stage,
-    payment: facts.payment,
+    ...pick(facts, 'refund', 'amount', 'status', 'stage', 'payment'),
     paid: fact('Paid', formatMoney(payment)),
-    order: facts.order,
-    application: facts.application,
+    ...pick(facts, 'order', 'application'),
     gateway: fact('Gateway', payment.gateway),
     card: fact('Card', payment.cardPanMasked),
     askedBy: facts.askedBy,
@@ -180,10 +175,7 @@ export const refundDetailFacts = ({ refund, payment, asked, confirmed }: RefundD
     ),
     confirmedBy: fact('Confirmed by', confirmed?.actor),
     confirmation: fact('Reason of the confirmation', confirmed?.reason),
-    told: facts.told,
-    firstTold: facts.firstTold,
-    atGateway: facts.atGateway,
-    failure: facts.failure,
+    ...pick(facts, 'told', 'firstTold', 'atGateway', 'failure'),
     expected: fact('Expected', refund.expectedAt),
     succeeded: fact('Succeeded', refund.succeededAt),
     failed: fact('Failed', refund.failedAt),
@@ -206,30 +198,26 @@ export const timeLeft = (until: Date, now: Date): string | null => {
 };
 
 export const disputeFacts = (dispute: DisputeRecord, now: Date) => ({
-    dispute: fact('Dispute', dispute.id),
-    payment: fact('Payment', dispute.paymentId),
-    application: fact('Application', dispute.application),
-    order: fact('Order', dispute.orderId),
-    gateway: fact('Gateway', dispute.gateway),
-    stage: fact('Stage', labelOf('disputeStage', dispute.stage)),
-    status: fact('Status', labelOf('disputeStatus', dispute.status)),
-    amount: fact('Amount', formatMoney(dispute)),
-    respondBy: fact('Respond by', dispute.respondBy),
-    timeLeft: fact('Time left', dispute.respondBy && timeLeft(dispute.respondBy, now)),
-    opened: fact('Opened', dispute.openedAt),
+  dispute: fact('Dispute', dispute.id),
+  payment: fact('Payment', dispute.paymentId),
+  application: fact('Application', dispute.application),
+  order: fact('Order', dispute.orderId),
+  gateway: fact('Gateway', dispute.gateway),
+  stage: fact('Stage', labelOf('disputeStage', dispute.stage)),
+  status: fact('Status', labelOf('disputeStatus', dispute.status)),
+  amount: fact('Amount', formatMoney(dispute)),
+  respondBy: fact('Respond by', dispute.respondBy),
+  timeLeft: fact('Time left', dispute.respondBy && timeLeft(dispute.respondBy, now)),
+  opened: fact('Opened', dispute.openedAt),
 });
 
 /** Everything about one dispute, and about its payment what one must know to answer it. */
 export const disputeDetailFacts = ({ dispute, payment }: DisputeDetails, now: Date) => {
   const facts = disputeFacts(dispute, now);
   return {
-    dispute: facts.dispute,
-    stage: facts.stage,
-    status: facts.status,
-    amount: facts.amount,
+    ...pick(facts, 'dispute', 'stage', 'status', 'amount'),
     held: fact('Held against refunds', heldText({ dispute, payment })),
-    respondBy: facts.respondBy,
-    timeLeft: facts.timeLeft,
+    ...pick(facts, 'respondBy', 'timeLeft'),
     reason: fact('Reason', dispute.reason),
     networkReason: fact("Network's reason", dispute.networkReason),
     payment: facts.payment,
@@ -240,9 +228,7 @@ export const disputeDetailFacts = ({ dispute, payment }: DisputeDetails, now: Da
         ? formatMoney({ ...payment, amount: payment.amountRefunded })
         : null,
     ),
-    order: facts.order,
-    application: facts.application,
-    gateway: facts.gateway,
+    ...pick(facts, 'order', 'application', 'gateway'),
     gatewayReference: fact("Gateway's reference", dispute.gatewayReference),
     card: fact('Card', payment.cardPanMasked),
     opened: facts.opened,
@@ -306,34 +292,34 @@ const money = (amount: number | null, currency: string | null) =>
   amount === null || currency === null ? null : formatMoney({ amount, currency });
 
 export const differenceFacts = (difference: AccountDifference) => ({
-    number: fact('Number', difference.id),
-    gateway: fact('Gateway', difference.gateway),
-    day: fact('Day', difference.day),
-    difference: fact('Difference', describeDifference(difference)),
-    about: fact('About', difference.subject),
-    payment: fact('Payment', difference.paymentId),
-    ours: fact('Ours', money(difference.ourAmount, difference.ourCurrency)),
-    theirs: fact('Theirs', money(difference.theirAmount, difference.theirCurrency)),
-    ourTime: fact('Our time', difference.ourTime),
-    theirTime: fact('Their time', difference.theirTime),
-    workflowRuns: fact('Workflow runs', difference.workflowRuns),
-    mend: fact('Mend does', mendOf(difference)),
-    state: fact('State', labelOf('differenceState', difference.state)),
-    reason: fact('Reason', difference.reason),
+  number: fact('Number', difference.id),
+  gateway: fact('Gateway', difference.gateway),
+  day: fact('Day', difference.day),
+  difference: fact('Difference', describeDifference(difference)),
+  about: fact('About', difference.subject),
+  payment: fact('Payment', difference.paymentId),
+  ours: fact('Ours', money(difference.ourAmount, difference.ourCurrency)),
+  theirs: fact('Theirs', money(difference.theirAmount, difference.theirCurrency)),
+  ourTime: fact('Our time', difference.ourTime),
+  theirTime: fact('Their time', difference.theirTime),
+  workflowRuns: fact('Workflow runs', difference.workflowRuns),
+  mend: fact('Mend does', mendOf(difference)),
+  state: fact('State', labelOf('differenceState', difference.state)),
+  reason: fact('Reason', difference.reason),
 });
 
 export const tokenFacts = (token: TokenSummary) => ({
-    id: fact('Id', token.id),
-    prefix: fact('Prefix', token.prefix),
-    mode: fact('Mode', labelOf('mode', token.mode)),
-    scopes: fact('Scopes', token.scopes.map((scope) => labelOf('scope', scope)).join(', ')),
-    name: fact('Name', token.name),
-    issued: fact('Issued', token.createdAt),
-    lastUsed: fact('Last used', token.lastUsedAt),
-    expires: fact('Expires', token.expiresAt),
-    revoked: fact('Revoked', token.revokedAt),
-    issuedBy: fact('Issued by', token.issuedBy),
-    toConfirm: fact('To confirm', token.toConfirm),
+  id: fact('Id', token.id),
+  prefix: fact('Prefix', token.prefix),
+  mode: fact('Mode', labelOf('mode', token.mode)),
+  scopes: fact('Scopes', token.scopes.map((scope) => labelOf('scope', scope)).join(', ')),
+  name: fact('Name', token.name),
+  issued: fact('Issued', token.createdAt),
+  lastUsed: fact('Last used', token.lastUsedAt),
+  expires: fact('Expires', token.expiresAt),
+  revoked: fact('Revoked', token.revokedAt),
+  issuedBy: fact('Issued by', token.issuedBy),
+  toConfirm: fact('To confirm', token.toConfirm),
 });
 
 /** Each setting is under its own name. */
@@ -354,17 +340,17 @@ const noticeState = ({ confirmedAt, unsubscribedAt, isTooLate }: NoticeAddress):
 };
 
 export const noticeFacts = (address: NoticeAddress) => ({
-    address: fact('Address', address.address),
-    state: fact('State', noticeState(address)),
-    added: fact('Added', address.addedAt),
-    lastMail: fact(
-      'Last mail',
-      dots([
-        address.last && labelOf('notice', address.last.kind),
-        address.last && labelOf('noticeResult', address.last.result ?? 'waiting'),
-      ]),
-    ),
-    lastMailAt: fact('Last mail at', address.last?.at ?? null),
+  address: fact('Address', address.address),
+  state: fact('State', noticeState(address)),
+  added: fact('Added', address.addedAt),
+  lastMail: fact(
+    'Last mail',
+    dots([
+      address.last && labelOf('notice', address.last.kind),
+      address.last && labelOf('noticeResult', address.last.result ?? 'waiting'),
+    ]),
+  ),
+  lastMailAt: fact('Last mail at', address.last?.at ?? null),
 });
 
 /** The health of a receiver, on one line. */

@@ -9,7 +9,7 @@ import {
   type PayoutRecord,
 } from '../../postgres/admin-payouts.ts';
 import { NotFound } from './change.ts';
-import { type Cell, csvLine, decimalOf } from './csv.ts';
+import { csvOf, decimalOf } from './csv.ts';
 import type { Deps } from './deps.ts';
 import { checkGateway } from './gateways.ts';
 
@@ -61,21 +61,19 @@ export const createPayoutOperations = ({ sql }: Pick<Deps, 'sql'>) => {
 
     /** The lines of a CSV file with what it has paid out. The sum of the column `net` is 0 once all lines are here. */
     async *exportLines({ gateway, id }: PayoutRecord): AsyncGenerator<string> {
-      yield csvLine(Object.keys(cells));
+      yield columns.heading;
       for (let after = ''; ;) {
         const page = await payouts.lines(gateway, id, { after, limit: linesAtOnce });
         const last = page.at(-1);
         if (!last) return;
-        yield page
-          .map((line) => csvLine(Object.values(cells).map((cell) => cell(line, { gateway, id }))))
-          .join('');
+        yield page.map((line) => columns.line(line, { gateway, id })).join('');
         after = last.id;
       }
     },
   };
 };
 
-const cells = {
+const columns = csvOf<[PaidOutLine, Pick<PayoutRecord, 'gateway' | 'id'>]>({
   payout: (_, { id }) => id,
   gateway: (_, { gateway }) => gateway,
   line_id: ({ id }) => id,
@@ -93,10 +91,7 @@ const cells = {
   fee: ({ fee, currency }) => decimalOf({ amount: fee, currency }),
   net: ({ net, currency }) => decimalOf({ amount: net, currency }),
   net_minor: ({ net }) => net,
-} satisfies Record<
-  string,
-  (line: PaidOutLine, payout: Pick<PayoutRecord, 'gateway' | 'id'>) => Cell
->;
+});
 
 /**
  * Reads what a line of a bank statement says: words that may be a reference, and the amounts that its numbers may mean. A

@@ -6,8 +6,8 @@ import type { ComparedDay } from '../../../postgres/account-days.ts';
 import { isQueryCanceled } from '../../../postgres/driver/error-codes.ts';
 import type { MovementSum } from '../../../contract/movement.ts';
 import { addDays, isDay, lastBegunDay, nameOfMonth } from '../calendar.ts';
-import { applicationChoice, filterBar } from '../filter-bar.ts';
-import { choose, pageOf, pageSize, readFilter, refuseUnread } from '../filters.ts';
+import { applicationChoice, choiceOf, filterBar } from '../filter-bar.ts';
+import { pageOf, pageSize, readFilter, refuseUnread } from '../filters.ts';
 import { coded, type Html, link, marked, notice } from '../html.ts';
 import { fileName } from '../mode.ts';
 import { visibleApplications } from '../owner.ts';
@@ -106,7 +106,11 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
     const { gateway, day, timeZone } = await findDay(request);
     const { application, test } = readFilter(request, now());
     const owner = { application, test };
-    const state = choose(query, 'state', accountDifferenceStates);
+    const choice = choiceOf(query, 'state', accountDifferenceStates, {
+      label: 'State',
+      of: 'differenceState',
+    });
+    const state = choice.chosen;
     const after = readAfter(query);
     const range = { gateway, from: day, to: day };
     const [[compared], sums, found, applications] = await Promise.all([
@@ -135,17 +139,7 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
         ${dayFacts(compared, timeZone, request)}
         ${filterBar(request, {
           path: `${at}/${day}`,
-          choices: [
-            {
-              label: 'State',
-              name: 'state',
-              choices: accountDifferenceStates,
-              chosen: state,
-              any: 'all',
-              of: 'differenceState',
-            },
-            applicationChoice(request, applications, application),
-          ],
+          choices: [choice, applicationChoice(request, applications, application)],
           hasTimes: false,
           others:
             session.role === 'viewer' || session.applications !== null || day > lastBegunDay(now())

@@ -1,7 +1,12 @@
 import { html } from 'hono/html';
 import type { Application, NewApplication } from '../../../postgres/applications.ts';
-import type { Setting, Settings } from '../../operations/application-setting.ts';
-import { newSettings, settings, settingsPages } from '../../operations/application-settings.ts';
+import type { Settings } from '../../operations/application-setting.ts';
+import {
+  newSettings,
+  type Setting,
+  settings,
+  settingsPages,
+} from '../../operations/application-settings.ts';
 import type { Action } from '../actions.ts';
 import { select } from '../filters.ts';
 import type { Html } from '../html.ts';

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { Name } from '../../operations/application-setting.ts';
 import { settings } from '../../operations/application-settings.ts';
 import { isSamePerson } from '../../operations/confirmation.ts';
 import { byLabel, pick } from '../../operations/fact.ts';
@@ -9,7 +10,7 @@ import type { TokenSummary } from '../../../postgres/admin-tokens.ts';
 import type { Application } from '../../../postgres/applications.ts';
 import type { WebhookSecret } from '../../../postgres/webhook-secrets.ts';
 import { pageLinks } from '../filters.ts';
-import type { Row } from '../html.ts';
+import type { Html, Row } from '../html.ts';
 import { action, changeable, codedState, link } from '../html.ts';
 import { ofSlug } from '../owner.ts';
 import { modeName } from '../mode.ts';
@@ -40,7 +41,8 @@ const settingFacts = (application: Application, { isAdmin }: { isAdmin: boolean 
     const { value } = facts[name];
     return [name, changeable(value, `/applications/${application.slug}/${path}`, label)];
   });
-  return byLabel(facts, { status, ...Object.fromEntries(links) });
+  const all = Object.fromEntries(links) as Record<Name, Html>; // Object.fromEntries forgets the names.
+  return byLabel(facts, { status, ...all });
 };
 
 const readTokenId = (query: URLSearchParams): string | null => {

@@ -23,8 +23,8 @@ const many = (count: number): string =>
   count >= countedMax ? `${countedMax.toLocaleString('en')} or more` : count.toLocaleString('en');
 
 interface Line {
-  /** Money or an outcome is at stake, or it only takes long. */
-  mark: '▲' | '○';
+  /** It only takes long. Else money or an outcome is at stake. */
+  isSlow?: boolean;
   count: number;
   what: string;
   href: string;
@@ -41,7 +41,7 @@ const disputeLine = (
     ? []
     : [
         {
-          mark: isUrgent(dueAt, now) ? '▲' : '○',
+          isSlow: !isUrgent(dueAt, now),
           count,
           what: `disputes to answer, the first one until ${formatTime(dueAt)}`,
           href: '/attention/disputes',
@@ -53,50 +53,42 @@ const linesOf = (found: Attention, formatTime: FormatTime, now: Date): Line[] =>
     `${path}?${String(new URLSearchParams(query))}`;
   const lines: Line[] = [
     {
-      mark: '▲',
       count: found.moneyToCheck,
       what: 'the gateway may hold money of a payment that is not paid',
       href: '/attention/money',
     },
     {
-      mark: '▲',
       count: found.ordersWaiting,
       what: 'payments wait for another one that holds their order',
       href: '/attention/orders',
     },
     ...disputeLine(found, { formatTime, now }),
     {
-      mark: '▲',
       count: found.refundsByHand,
       what: 'refunds wait for a decision',
       href: address('/refunds', { stage: 'by_hand' }),
     },
     {
-      mark: '▲',
       count: found.refundsToConfirm,
       what: 'refunds wait for a second admin',
       href: address('/refunds', { stage: 'to_confirm' }),
     },
     {
-      mark: '▲',
       count: found.rulesToConfirm,
       what: 'looser rules for refunds wait for a second admin',
       href: '/refunds/rules#rules',
     },
     {
-      mark: '▲',
       count: found.tokensToConfirm,
       what: 'tokens that may give money back wait for a second admin',
       href: '/refunds/rules#tokens',
     },
     {
-      mark: '▲',
       count: found.accountDifferences,
       what: 'differences from the books of gateways',
       href: '/accounts',
     },
     ...found.undelivered.map(({ state, application, errorClass, count, since }): Line => ({
-      mark: '▲',
       count,
       what: `webhooks of ${application} ${labelOf('delivery', state)}: ${labelOf('attemptError', errorClass)}${since === null ? '' : `; the receiver is unwell since ${formatTime(since)}`}`,
       href: address('/deliveries', {
@@ -106,14 +98,13 @@ const linesOf = (found: Attention, formatTime: FormatTime, now: Date): Line[] =>
       }),
     })),
     ...found.opensNothing.map((nothing): Line => ({
-      mark: '▲',
       count: nothing.waiting + nothing.failed,
       what: `payments: ${nothing.gateway} ${opensNothingText(nothing, formatTime)}`,
       href: unopenedPath(nothing.gateway),
       isKept: true,
     })),
     ...found.silent.map(({ gateway, count, since }): Line => ({
-      mark: '○',
+      isSlow: true,
       count,
       what:
         since === null
@@ -122,7 +113,7 @@ const linesOf = (found: Attention, formatTime: FormatTime, now: Date): Line[] =>
       href: address('/attention/silent', { gateway }),
     })),
     {
-      mark: '○',
+      isSlow: true,
       count: found.overdue,
       what: 'payments are open for too long after their deadline',
       href: '/attention/overdue',
@@ -141,9 +132,9 @@ export const attentionPart = (
   if (lines.length === 0) return html`<p class="empty">Nothing waits for a person.</p>`;
   return html`<ul class="attention">
     ${lines.map(
-      ({ mark, count, what, href }) =>
-        html`<li class="${mark === '▲' ? 'bad' : 'open'}">
-          <span aria-hidden="true">${mark}</span> <strong>${many(count)}</strong>
+      ({ isSlow = false, count, what, href }) =>
+        html`<li class="${isSlow ? 'open' : 'bad'}">
+          <span aria-hidden="true">${isSlow ? '○' : '▲'}</span> <strong>${many(count)}</strong>
           <span>${what}</span> ${link(href, 'Show')}
         </li>`,
     )}

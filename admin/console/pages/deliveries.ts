@@ -155,7 +155,7 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
           : 'No delivery matches this filter.',
       parts: { first: runningNotice(running) },
       ...(selects && {
-        around: (table) => selection({ ...filter, to: filter.to ?? now }, table),
+        around: (table: Html) => selection({ ...filter, to: filter.to ?? now }, table),
       }),
     });
   };

@@ -1,26 +1,15 @@
 import { html } from 'hono/html';
 import { isDisputeOpen } from '../../../contract/dispute.ts';
-import { formatMoney } from '../../../contract/money.ts';
 import { dayMs } from '../../../contract/time.ts';
 import type { DisputeRecord } from '../../../postgres/admin-disputes.ts';
 import type { DisputeDetails } from '../../operations/disputes.ts';
 import { byLabel } from '../../operations/fact.ts';
 import { disputeAdvice, disputeDetailFacts, timeLeft } from '../../operations/facts.ts';
 import type { Html, Row } from '../html.ts';
-import {
-  codedState,
-  copyable,
-  escapeControls,
-  idLink,
-  link,
-  marked,
-  modeTag,
-  notice,
-  time,
-} from '../html.ts';
+import { codedState, escapeControls, idLink, marked, notice, time } from '../html.ts';
 import { ofDispute } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
-import { page } from '../request.ts';
+import { applicationOf, headOf, thingPage } from '../thing-page.ts';
 import { eventsOfPayment } from './deliveries.ts';
 
 /** From then on an answer is urgent. */
@@ -52,8 +41,7 @@ const cellsOf = (details: DisputeDetails, now: Date): Row => {
     timeLeft: answerTime(dispute, now),
     reason: dispute.reason && gatewayCode(dispute.reason),
     payment: idLink(`/payments/${dispute.paymentId}`, dispute.paymentId),
-    application: html`${link(`/applications/${dispute.application}`, dispute.application)}
-    ${modeTag(dispute.test)}`,
+    application: applicationOf(dispute),
   });
 };
 
@@ -87,26 +75,17 @@ export const disputePageRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const details = await request.operations.disputes.details(request.params.id);
     const { dispute, events } = details;
-    const { id, orderId } = dispute;
-    return {
-      ...page(
-        html`Dispute <span class="id">${id}</span> ${copyable(id, 'Copy the id')}`,
-        html`<div class="head">
-            <p class="sum">
-              <strong>${formatMoney(dispute)}</strong> ${codedState('disputeStatus', dispute.status)} ${modeTag(dispute.test)}
-            </p>
-            <p>Order <bdi>${escapeControls(orderId)}</bdi> ${copyable(orderId, 'Copy the order')}</p>
-          </div>
-          ${advicePart(details, request, now())} ${request.cells.facts(cellsOf(details, now()))}
-          ${
-            isDisputeOpen(dispute)
-              ? html`<p class="soft">The service asks the gateway daily, and within a minute of its notification.</p>`
-              : ''
-          }
-          ${events.length > 0 ? html`<h2 id="events">Events</h2>${eventsOfPayment(events, request)}` : ''}`,
-      ),
-      tab: `Dispute of ${formatMoney(dispute)} · ${escapeControls(orderId)}`,
-    };
+    return thingPage('Dispute', dispute, {
+      tab: 'Dispute of ',
+      content: html`${headOf(dispute, codedState('disputeStatus', dispute.status))}
+        ${advicePart(details, request, now())} ${request.cells.facts(cellsOf(details, now()))}
+        ${
+          isDisputeOpen(dispute)
+            ? html`<p class="soft">The service asks the gateway daily, and within a minute of its notification.</p>`
+            : ''
+        }
+        ${events.length > 0 ? html`<h2 id="events">Events</h2>${eventsOfPayment(events, request)}` : ''}`,
+    });
   };
 
   return [{ method: 'GET', path: '/disputes/:id', role: 'viewer', owner: ofDispute, handle: show }];

@@ -7,10 +7,10 @@ import {
   everyDispute,
 } from '../../../postgres/admin-disputes.ts';
 import { choiceOf } from '../filter-bar.ts';
-import { pageSize, readFilter } from '../filters.ts';
+import { readFilter } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
 import { coded, codedState, cut, link, shortId } from '../html.ts';
-import { findPage, listPage } from '../list-page.ts';
+import { findPage, firstPage, listPage, partOf } from '../list-page.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { answerTime } from './dispute.ts';
 
@@ -50,17 +50,10 @@ export const disputesOfPayment = async (
   request: PersonRequest,
   now: Date,
 ): Promise<Html | undefined> => {
-  const found = await request.operations.disputes.list(
-    { ...everyDispute, paymentId },
-    { after: null, limit: pageSize },
-  );
-  if (found.length === 0) return undefined;
-  return request.cells.table({
-    caption: 'Disputes',
-    isList: true,
-    rows: found.map((dispute) => ({ ...ownCells(dispute), ...otherCells(dispute, now) })),
-    ifEmpty: '',
-  });
+  const ofPayment = { ...everyDispute, paymentId };
+  const found = await request.operations.disputes.list(ofPayment, firstPage);
+  const rows = found.map((dispute) => ({ ...ownCells(dispute), ...otherCells(dispute, now) }));
+  return partOf('Disputes', rows, request);
 };
 
 export const disputeRoutes = (deps: Deps): Route[] => {

@@ -1,11 +1,11 @@
-import { html } from 'hono/html';
 import { labelOf } from '../../operations/labels.ts';
 import { Refusal } from '../../operations/change.ts';
 import type { EventSummary } from '../../../postgres/admin-events.ts';
 import { type Action, atOnce } from '../actions.ts';
-import { coded, deliveryState, type Html, idLink, link, modeTag, type Row } from '../html.ts';
+import { coded, deliveryState, type Html, idLink, type Row } from '../html.ts';
 import { ofEvent } from '../owner.ts';
 import type { Deps, PersonRequest } from '../request.ts';
+import { applicationOf } from '../thing-page.ts';
 
 const replayEffects = {
   pending: 'The next attempt of the round is made now',
@@ -30,7 +30,7 @@ const describe = (event: EventSummary): string => {
 
 /** The facts of an event and of its delivery. */
 const eventCells = (event: EventSummary): Row => {
-  const { eventId, kind, paymentId, refundId, disputeId, application } = event;
+  const { eventId, kind, paymentId, refundId, disputeId } = event;
   return {
     Event: idLink(`/events/${eventId}`, eventId),
     Kind: coded('event', kind),
@@ -38,7 +38,7 @@ const eventCells = (event: EventSummary): Row => {
     Refund: refundId && idLink(`/refunds/${refundId}`, refundId),
     Dispute: disputeId && idLink(`/disputes/${disputeId}`, disputeId),
     Order: event.orderId,
-    Application: html`${link(`/applications/${application}`, application)} ${modeTag(event.test)}`,
+    Application: applicationOf(event),
     Webhook: deliveryState(event.status, event.errorClass),
     Attempts: event.attempts,
     Recorded: event.createdAt,

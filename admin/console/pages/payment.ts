@@ -13,13 +13,11 @@ import { atOnce } from '../actions.ts';
 import type { Html } from '../html.ts';
 import {
   action,
-  copyable,
   escapeControls,
   codedState,
   deliveryState,
   idLink,
   link,
-  modeTag,
   notice,
   withCode,
 } from '../html.ts';
@@ -27,11 +25,12 @@ import { live, pollRoute, type Live } from '../live.ts';
 import { ofPayment } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
+import { headOf, serviceLinks, thingPage } from '../thing-page.ts';
 import { disputesOfPayment } from './disputes.ts';
 import { refundsOfPayment } from './refunds.ts';
 import { eventsOfPayment } from './deliveries.ts';
 import { isInDoubt } from './payment-facts.ts';
-import { attemptLine, timelineOf, type Line } from './timeline.ts';
+import { attemptLine, type Line, recordedLine, timelineOf } from './timeline.ts';
 
 const isMoving = ({ payment, events }: PaymentTimeline): boolean =>
   !isTerminal(payment.status) || events.some(({ status }) => status === 'pending');
@@ -44,18 +43,15 @@ const linesOf = (
 ): Line[] => {
   const happened = timeline
     .filter(({ what }) => !/^attempt \d+ \(/.test(what))
-    .map(({ at, what, details }): Line => {
-      const event =
-        what === labelOf('status', payment.status) && payment.eventId !== null
+    .map((each) =>
+      recordedLine(
+        each,
+        now,
+        each.what === labelOf('status', payment.status) && payment.eventId !== null
           ? html` <a href="/events/${payment.eventId}">Event</a>`
-          : '';
-      return {
-        at,
-        what: html`${escapeControls(what)}${event}`,
-        details: details === null ? null : html`<bdi>${escapeControls(details)}</bdi>`,
-        isNext: at > now,
-      };
-    });
+          : '',
+      ),
+    );
   const attempts = payment.attempts.map((attempt) => attemptLine(attempt, request));
   return [...happened, ...attempts].toSorted((one, other) => one.at.getTime() - other.at.getTime());
 };
@@ -133,14 +129,6 @@ const actionsPart = (
   return actions.length === 0 ? html`` : html`<div class="actions">${actions}</div>`;
 };
 
-const headPart = (payment: PaymentRecord): Html =>
-  html`<div class="head">
-    <p class="sum">
-      <strong>${formatMoney(payment)}</strong> ${codedState('status', payment.status)} ${modeTag(payment.test)}
-    </p>
-    <p>Order <bdi>${escapeControls(payment.orderId)}</bdi> ${copyable(payment.orderId, 'Copy the order')}</p>
-  </div>`;
-
 /** The other payments of the order. At most one may be paid, where the application has it so. */
 const othersPart = (others: PaymentTimeline['others'], { cells }: PersonRequest): Html =>
   html`<h2 id="order">Other payments of the order</h2>
@@ -169,16 +157,9 @@ const paymentPart = async (
     payment.status === 'paid' ? refundsOfPayment(payment.id, request) : undefined,
     payment.status === 'paid' ? disputesOfPayment(payment.id, request, deps.now()) : undefined,
   ]);
-  return html`${headPart(payment)} ${noticesPart(found, request)} ${actionsPart(payment, request, deps)}
+  return html`${headOf(payment, codedState('status', payment.status))} ${noticesPart(found, request)} ${actionsPart(payment, request, deps)}
     ${factsPart(payment, request)}
-    ${
-      request.session.applications === null
-        ? html`<p class="links">
-            ${workflowUrl === null ? '' : html`<a href="${workflowUrl}" rel="noreferrer">Workflow in Temporal</a>`}
-            ${link(`/audit?subject=payment:${payment.id}`, 'Audit')}
-          </p>`
-        : ''
-    }
+    ${serviceLinks(`payment:${payment.id}`, workflowUrl, request)}
     ${refunds ? html`<h2>Refunds</h2>${refunds}` : ''}
     ${disputes ? html`<h2>Disputes</h2>${disputes}` : ''}
     ${events.length > 0 ? html`<h2 id="events">Events</h2>${eventsOfPayment(events, request)}` : ''}
@@ -213,14 +194,7 @@ export const paymentRoutes = (deps: Deps): Route[] => {
     if (!paymentIdPattern.test(id))
       return page('Not found', html`<p>This is no payment id.</p>`, 404);
     const { found, part } = await currentOf(request);
-    const { payment } = found;
-    return {
-      ...page(
-        html`Payment <span class="id">${id}</span> ${copyable(id, 'Copy the id')}`,
-        part.content,
-      ),
-      tab: `${formatMoney(payment)} · ${escapeControls(payment.orderId)}`,
-    };
+    return thingPage('Payment', found.payment, part);
   };
 
   return [

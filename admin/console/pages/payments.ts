@@ -4,7 +4,7 @@ import { formatMoney, typedMoney } from '../../../contract/money.ts';
 import { isoTime } from '../../../contract/time.ts';
 import type { PaymentFilter, PaymentPage, PaymentRow } from '../../../postgres/admin-payments.ts';
 import { Refusal } from '../../operations/change.ts';
-import { csvLine } from '../../operations/csv.ts';
+import { csvOf } from '../../operations/csv.ts';
 import { deliveryStateOf } from '../../operations/labels.ts';
 import { pageOf, pageSize, positionOf, readPosition, refuseUnread } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
@@ -61,48 +61,36 @@ const find = async (
 };
 
 /** The columns of the file. */
-const fileColumns: readonly (readonly [
-  heading: string,
-  valueOf: (payment: PaymentRow) => string | number | null,
-])[] = [
-  ['payment_id', ({ id }) => id],
-  ['created_at', ({ createdAt }) => isoTime(createdAt)],
-  ['application', ({ application }) => application],
-  ['mode', ({ test }) => (test ? 'test' : 'live')],
-  ['order_id', ({ orderId }) => orderId],
-  ['status', ({ status }) => status],
-  ['failure_code', ({ failureCode }) => failureCode],
-  ['amount_minor', ({ amount }) => amount],
-  ['amount', (payment) => typedMoney(payment)],
-  ['currency', ({ currency }) => currency],
-  ['gateway', ({ gateway }) => gateway],
-  [
-    'webhook',
-    ({ delivery, deliveryError }) => delivery && deliveryStateOf(delivery, deliveryError),
-  ],
-];
+const file = csvOf<[PaymentRow]>({
+  payment_id: ({ id }) => id,
+  created_at: ({ createdAt }) => isoTime(createdAt),
+  application: ({ application }) => application,
+  mode: ({ test }) => (test ? 'test' : 'live'),
+  order_id: ({ orderId }) => orderId,
+  status: ({ status }) => status,
+  failure_code: ({ failureCode }) => failureCode,
+  amount_minor: ({ amount }) => amount,
+  amount: (payment) => typedMoney(payment),
+  currency: ({ currency }) => currency,
+  gateway: ({ gateway }) => gateway,
+  webhook: ({ delivery, deliveryError }) => delivery && deliveryStateOf(delivery, deliveryError),
+});
 
 export const paymentListRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, operations, session } = request;
     const gateways = (await operations.gateways.list()).map(({ slug }) => slug);
     const filter = readPaymentFilter(request, deps.now());
-    const after = readPosition(query);
-    const { rows, next, searchedBackTo } = await find(operations, filter, {
-      after,
-      size: pageSize,
-    });
-    const file = new URLSearchParams(query);
-    file.delete('after');
+    const asked = { after: readPosition(query), size: pageSize };
+    const { rows, next, searchedBackTo } = await find(operations, filter, asked);
+    const filtered = new URLSearchParams(query);
+    filtered.delete('after');
     return listPage(request, {
       title: 'Payments',
       path: '/payments',
-      choices: paymentChoices(filter, gateways),
+      choices: paymentChoices(query, filter, gateways),
       application: filter.application,
-      texts: {
-        fields: textFilters(query),
-        isWrong: readAmounts(query).problem !== null,
-      },
+      texts: { fields: textFilters(query), isWrong: readAmounts(query).problem !== null },
       chips: textChips(filter),
       isSaved: true,
       listed: { rows, next: next && positionOf(next) },
@@ -115,7 +103,7 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
         last:
           session.role === 'viewer'
             ? ''
-            : html`<p class="links">${link(`/payments/file?${String(file)}`, 'These payments as CSV')}</p>`,
+            : html`<p class="links">${link(`/payments/file?${String(filtered)}`, 'These payments as CSV')}</p>`,
       },
     });
   };
@@ -130,13 +118,11 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
     if (application !== null) await operations.applications.get(application);
     if (gateway !== null) await operations.gateways.check(gateway);
     const lines = async function* () {
-      yield csvLine(fileColumns.map(([heading]) => heading));
+      yield file.heading;
       let after: ListPosition | null = null;
       for (let sent = 0; sent < fileMax; sent += filePageSize) {
         const found: Found = await find(operations, wanted, { after, size: filePageSize });
-        yield found.rows
-          .map((row) => csvLine(fileColumns.map(([, valueOf]) => valueOf(row))))
-          .join('');
+        yield found.rows.map((row) => file.line(row)).join('');
         if (found.next === null) return;
         after = found.next;
       }

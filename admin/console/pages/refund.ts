@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import { formatMoney } from '../../../contract/money.ts';
 import { byLabel } from '../../operations/fact.ts';
 import { overRuleText, refundDetailFacts, waitsOf } from '../../operations/facts.ts';
 import { labelOf } from '../../operations/labels.ts';
@@ -11,11 +10,8 @@ import {
   action,
   coded,
   codedState,
-  copyable,
   escapeControls,
   idLink,
-  link,
-  modeTag,
   notice,
   nowrap,
   withCode,
@@ -23,9 +19,9 @@ import {
 import { live, pollRoute, type Live } from '../live.ts';
 import { ofRefund } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
-import { page } from '../request.ts';
+import { applicationOf, headOf, serviceLinks, thingPage } from '../thing-page.ts';
 import { eventsOfPayment } from './deliveries.ts';
-import { timelineOf, type Line } from './timeline.ts';
+import { recordedLine, timelineOf } from './timeline.ts';
 
 /** Its status, and what it waits for or why it failed. */
 export const refundState = (refund: RefundRecord): Html => {
@@ -76,8 +72,7 @@ export const refundCells = (details: RefundDetails): Row => {
   const { refund: _, ...facts } = refundDetailFacts(details);
   return byLabel(facts, {
     payment: idLink(`/payments/${refund.paymentId}`, refund.paymentId),
-    application: html`${link(`/applications/${refund.application}`, refund.application)}
-    ${modeTag(refund.test)}`,
+    application: applicationOf(refund),
     status: refundState(refund),
     // The state says it.
     stage: null,
@@ -106,37 +101,19 @@ const noticesPart = ({ refund }: RefundDetails, request: PersonRequest): Html =>
   );
 };
 
-const linesOf = ({ timeline }: RefundDetails, now: Date): Line[] =>
-  timeline.map(({ at, what, details }) => ({
-    at,
-    what: html`<bdi>${escapeControls(what)}</bdi>`,
-    details: details === null ? null : html`<bdi>${escapeControls(details)}</bdi>`,
-    isNext: at > now,
-  }));
-
 const refundPart = (details: RefundDetails, request: PersonRequest, now: Date): Html => {
-  const { refund, events, workflowUrl } = details;
+  const { refund, events, timeline, workflowUrl } = details;
   const buttons = refundButtons(refund, request);
-  return html`<div class="head">
-      <p class="sum">
-        <strong>${formatMoney(refund)}</strong> ${refundState(refund)} ${modeTag(refund.test)}
-      </p>
-      <p>Order <bdi>${escapeControls(refund.orderId)}</bdi> ${copyable(refund.orderId, 'Copy the order')}</p>
-    </div>
-    ${noticesPart(details, request)}
+  return html`${headOf(refund, refundState(refund))} ${noticesPart(details, request)}
     ${buttons && html`<div class="actions">${buttons}</div>`}
     ${request.cells.facts(refundCells(details))}
-    ${
-      request.session.applications === null
-        ? html`<p class="links">
-            ${workflowUrl === null ? '' : html`<a href="${workflowUrl}" rel="noreferrer">Workflow in Temporal</a>`}
-            ${link(`/audit?subject=refund:${refund.id}`, 'Audit')}
-          </p>`
-        : ''
-    }
+    ${serviceLinks(`refund:${refund.id}`, workflowUrl, request)}
     ${events.length > 0 ? html`<h2 id="events">Events</h2>${eventsOfPayment(events, request)}` : ''}
     <h2>Timeline</h2>
-    ${timelineOf(linesOf(details, now), request)}`;
+    ${timelineOf(
+      timeline.map((each) => recordedLine(each, now)),
+      request,
+    )}`;
 };
 
 /** The page of one refund. */
@@ -153,14 +130,7 @@ export const refundPageRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
 
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { refund, part } = await currentOf(request);
-    const { id, orderId } = refund;
-    return {
-      ...page(
-        html`Refund <span class="id">${id}</span> ${copyable(id, 'Copy the id')}`,
-        part.content,
-      ),
-      tab: `Refund of ${formatMoney(refund)} · ${escapeControls(orderId)}`,
-    };
+    return thingPage('Refund', refund, { ...part, tab: 'Refund of ' });
   };
 
   return [

@@ -5,10 +5,10 @@ import { secondAdmin } from '../../operations/labels.ts';
 import type { RefundRecord } from '../../../postgres/admin-refunds.ts';
 import { everyRefund, type RefundFilter } from '../../../postgres/refund-filter.ts';
 import { choiceOf } from '../filter-bar.ts';
-import { pageSize, readFilter } from '../filters.ts';
+import { readFilter } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
 import { cut, link, notice, shortId } from '../html.ts';
-import { findPage, listPage } from '../list-page.ts';
+import { findPage, firstPage, listPage, partOf } from '../list-page.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { askerOf, refundButtons, refundState } from './refund.ts';
 
@@ -32,17 +32,10 @@ export const refundsOfPayment = async (
   paymentId: string,
   request: PersonRequest,
 ): Promise<Html | undefined> => {
-  const found = await request.operations.refunds.list(
-    { ...everyRefund, paymentId },
-    { after: null, limit: pageSize },
-  );
-  if (found.length === 0) return undefined;
-  return request.cells.table({
-    caption: 'Refunds',
-    isList: true,
-    rows: found.map((refund) => ({ ...ownCells(refund), ...otherCells(refund, request) })),
-    ifEmpty: '',
-  });
+  const ofPayment = { ...everyRefund, paymentId };
+  const found = await request.operations.refunds.list(ofPayment, firstPage);
+  const rows = found.map((refund) => ({ ...ownCells(refund), ...otherCells(refund, request) }));
+  return partOf('Refunds', rows, request);
 };
 
 export const refundRoutes = (deps: Deps): Route[] => {

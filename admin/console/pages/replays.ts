@@ -10,7 +10,7 @@ import type {
   ReplayStatus,
 } from '../../../postgres/replays.ts';
 import type { Action } from '../actions.ts';
-import { csvLine } from '../../operations/csv.ts';
+import { csvOf } from '../../operations/csv.ts';
 import { readReplayFilter, writeDeliveryFilter } from '../delivery-filter.ts';
 import { choose, select } from '../filters.ts';
 import type { FormatTime, Html, Row } from '../html.ts';
@@ -85,27 +85,21 @@ const progress = (replay: Replay): Html => {
   </div>`;
 };
 
-/** The columns of the result as CSV. */
-const resultColumns: readonly (readonly [
-  heading: string,
-  valueOf: (result: ReplayResult) => string | number | null,
-])[] = [
-  ['number', ({ number }) => number],
-  ['result', ({ begun }) => (begun ? 'begun' : 'left out')],
-  ['payment_id', ({ paymentId }) => paymentId],
-  ['event_id', ({ eventId }) => eventId],
-  ['event', ({ kind }) => kind],
-  ['application', ({ application }) => application],
-  ['mode', ({ test }) => (test ? 'test' : 'live')],
-  ['order_id', ({ orderId }) => orderId],
-  ['delivery', ({ delivery }) => delivery],
-  ['attempts', ({ attempts }) => attempts],
-  ['response_status', ({ responseStatus }) => responseStatus],
-  ['error', ({ errorClass }) => errorClass],
-];
-
-const resultRow = (result: ReplayResult): string =>
-  csvLine(resultColumns.map(([, valueOf]) => valueOf(result)));
+/** The result as CSV. */
+const resultFile = csvOf<[ReplayResult]>({
+  number: ({ number }) => number,
+  result: ({ begun }) => (begun ? 'begun' : 'left out'),
+  payment_id: ({ paymentId }) => paymentId,
+  event_id: ({ eventId }) => eventId,
+  event: ({ kind }) => kind,
+  application: ({ application }) => application,
+  mode: ({ test }) => (test ? 'test' : 'live'),
+  order_id: ({ orderId }) => orderId,
+  delivery: ({ delivery }) => delivery,
+  attempts: ({ attempts }) => attempts,
+  response_status: ({ responseStatus }) => responseStatus,
+  error: ({ errorClass }) => errorClass,
+});
 
 const list = async ({ cells, operations, test }: PersonRequest): Promise<ConsoleResponse> => {
   const found = await operations.replays.list(listMax, test);
@@ -181,10 +175,10 @@ const download = async ({ params, operations }: PersonRequest): Promise<ConsoleR
   const { replays } = operations;
   const { id } = await replays.get(params.id);
   const lines = async function* () {
-    yield csvLine(resultColumns.map(([heading]) => heading));
+    yield resultFile.heading;
     for (let after = 0; ;) {
       const results = await replays.listResults(id, { after, limit: resultPageSize });
-      yield results.map(resultRow).join('');
+      yield results.map((result) => resultFile.line(result)).join('');
       const last = results.at(-1);
       if (last === undefined || results.length < resultPageSize) return;
       after = last.number;

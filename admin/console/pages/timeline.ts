@@ -53,6 +53,18 @@ export const attemptLine = (
   };
 };
 
+/** A line of what the service has recorded, or expects. */
+export const recordedLine = (
+  { at, what, details }: { at: Date; what: string; details: string | null },
+  now: Date,
+  more: Html | '' = '',
+): Line => ({
+  at,
+  what: html`<bdi>${escapeControls(what)}</bdi>${more}`,
+  details: details === null ? null : html`<bdi>${escapeControls(details)}</bdi>`,
+  isNext: at > now,
+});
+
 /** The past, and what comes next. */
 export const timelineOf = (
   lines: readonly Line[],

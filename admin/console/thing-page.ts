@@ -1,0 +1,46 @@
+import { html } from 'hono/html';
+import { formatMoney } from '../../contract/money.ts';
+import { copyable, escapeControls, type Html, link, modeTag } from './html.ts';
+import { type ConsoleResponse, page, type PersonRequest } from './request.ts';
+
+interface Thing {
+  id: string;
+  orderId: string;
+  application: string;
+  test: boolean;
+  amount: number;
+  currency: string;
+}
+
+/** The page of a payment or of what belongs to one. @param tab begins the title of the tab */
+export const thingPage = (
+  kind: string,
+  { id, orderId, ...thing }: Thing,
+  { tab = '', content }: { tab?: string; content: Html },
+): ConsoleResponse => ({
+  ...page(html`${kind} <span class="id">${id}</span> ${copyable(id, 'Copy the id')}`, content),
+  tab: `${tab}${formatMoney(thing)} · ${escapeControls(orderId)}`,
+});
+
+/** Its money, its state and its order. */
+export const headOf = ({ orderId, ...thing }: Thing, state: Html): Html =>
+  html`<div class="head">
+    <p class="sum"><strong>${formatMoney(thing)}</strong> ${state} ${modeTag(thing.test)}</p>
+    <p>Order <bdi>${escapeControls(orderId)}</bdi> ${copyable(orderId, 'Copy the order')}</p>
+  </div>`;
+
+export const applicationOf = ({ application, test }: Pick<Thing, 'application' | 'test'>): Html =>
+  html`${link(`/applications/${application}`, application)} ${modeTag(test)}`;
+
+/** What people of the whole service have beside it. */
+export const serviceLinks = (
+  subject: string,
+  workflowUrl: string | null,
+  { session }: Pick<PersonRequest, 'session'>,
+): Html | '' =>
+  session.applications === null
+    ? html`<p class="links">
+        ${workflowUrl === null ? '' : html`<a href="${workflowUrl}" rel="noreferrer">Workflow in Temporal</a>`}
+        ${link(`/audit?subject=${subject}`, 'Audit')}
+      </p>`
+    : '';
