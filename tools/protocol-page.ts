@@ -17,6 +17,9 @@ const shown: Readonly<Record<string, string>> = {
 };
 const [begin, end] = ['<!-- from the model: begin -->', '<!-- from the model: end -->'];
 
+/** A diagram of more arrows shows nobody anything. */
+const mostLines = 16;
+
 type GraphOf = (part: Part<AnyState>) => Graph<AnyState>;
 
 /** The values of a variable, and the steps that change it. */
@@ -46,9 +49,10 @@ const sectionOf = (name: string, variable: string, graphOf: GraphOf): string => 
     ...Object.keys(part.invariants).map((words) => `- Always: ${words}.`),
     ...Object.keys(part.goals).map((words) => `- In the end: ${words}.`),
   ];
-  return [heading, '', '```mermaid', toMermaid(graphOf(part), variable), '```', '', ...rules].join(
-    '\n',
-  );
+  const diagram = toMermaid(graphOf(part), variable);
+  const lines =
+    diagram.split('\n').length > mostLines ? [] : ['```mermaid', diagram, '```', ''];
+  return [heading, '', ...lines, ...rules].join('\n');
 };
 
 /** The page with its section from the model replaced by what the model says now. */
