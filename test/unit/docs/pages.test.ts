@@ -31,6 +31,31 @@ it.each(pages)('%s names code that exists', (page) => {
   expect(missing).toEqual([]);
 });
 
+const guides = pages.filter(
+  (path) => path !== 'CHANGELOG.md' && path !== 'docs/service-interface.md',
+);
+const wordsOf = (page: string) => readProjectFile(page).split(/\s+/).filter(Boolean).length;
+
+it.each(guides)('%s names its reader in its first line, and can be read at once', (page) => {
+  const [, first = ''] = readProjectFile(page).split(/\n{2,}/);
+  expect(first).toMatch(/^For [^:]+: /);
+  expect(wordsOf(page)).toBeLessThanOrEqual(2_600);
+});
+
+it('the pages together stay short', () => {
+  const words = guides.reduce((sum, page) => sum + wordsOf(page), 0);
+  expect(words).toBeLessThanOrEqual(42_000);
+});
+
+it('docs/index.md leads to every page', () => {
+  const index = readProjectFile('docs/index.md');
+  const linkOf = (page: string) => (page.startsWith('docs/') ? page.slice(5) : `../${page}`);
+  const missing = guides.filter(
+    (page) => page !== 'docs/index.md' && !index.includes(`](${linkOf(page)}`),
+  );
+  expect(missing).toEqual([]);
+});
+
 it('docs/contract.md lists the failure codes', () => {
   const [, list = ''] =
     /\*\*Failure codes\*\*[^:]*:([^.]*)\./.exec(readProjectFile('docs/contract.md')) ?? [];
@@ -59,11 +84,9 @@ it('finds the paths of the pages', () => {
   expect(pathsIn('docs/security.md')).toContain('tools/check-dependencies.ts');
 });
 
-it('the runbook has a section for each kind of difference, in the order of the code', () => {
-  const [, part = ''] = readProjectFile('docs/operating/runbook.md').split(
-    "\n## Differences from a gateway's book\n",
-  );
-  const sections = [...part.matchAll(/^### (\w)(.+)\n\n`(\w+)`:/gm)].map(
+it('docs/operating/differences.md has a section for each kind of difference, in the order of the code', () => {
+  const page = readProjectFile('docs/operating/differences.md');
+  const sections = [...page.matchAll(/^## (\w)(.+)\n\n`(\w+)`:/gm)].map(
     ([, first = '', rest = '', kind]) => [kind, first.toLowerCase() + rest],
   );
   expect(sections).toEqual(Object.entries(accountDifferences));
