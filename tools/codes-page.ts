@@ -15,8 +15,6 @@ const shown = {
   'failure_code of a refund': 'refundFailure',
   'reason of a refund': 'refundReason',
   'kind of a movement': 'movement',
-  'call to a gateway': 'exchange',
-  'answer of a gateway': 'exchangeResult',
 } as const satisfies Record<string, Vocabulary>;
 const [begin, end] = ['<!-- from the labels: begin -->', '<!-- from the labels: end -->'];
 
