@@ -174,7 +174,7 @@ export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: 
         if (!recorded) continue;
         alertAbout(logger, payment, {
           alert: 'refund_outside',
-          message: recorded.exceeds
+          message: recorded.isMoreThanPaid
             ? 'Money was given back at the gateway, together more than was paid'
             : 'Money was given back at the gateway, and not through this service',
           facts: { refund_id: recorded.id },
