@@ -45,13 +45,14 @@ const sectionOf = (name: string, variable: string, graphOf: GraphOf): string => 
   if (!part) throw new Error(`There is no part ${name}`);
   const [title = ''] = name.split(',');
   const heading = `### ${title.charAt(0).toUpperCase()}${title.slice(1)}`;
-  const rules = [
-    ...Object.keys(part.invariants).map((words) => `- Always: ${words}.`),
-    ...Object.keys(part.goals).map((words) => `- In the end: ${words}.`),
+  const listOf = (when: string, of: object) => [
+    `${when}:`,
+    '',
+    ...Object.keys(of).map((words) => `- ${words}`),
   ];
+  const rules = [...listOf('Always', part.invariants), '', ...listOf('In the end', part.goals)];
   const diagram = toMermaid(graphOf(part), variable);
-  const lines =
-    diagram.split('\n').length > mostLines ? [] : ['```mermaid', diagram, '```', ''];
+  const lines = diagram.split('\n').length > mostLines ? [] : ['```mermaid', diagram, '```', ''];
   return [heading, '', ...lines, ...rules].join('\n');
 };
 
