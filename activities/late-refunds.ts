@@ -4,7 +4,7 @@ import type { LatePaymentResult, LatePayments } from '../postgres/late-payments.
 import type { PaymentWithAccount } from '../postgres/payment-outcomes.ts';
 import type { Unanswered } from './gateway-calls.ts';
 import { alertAbout, type Log } from './log.ts';
-import type { RefundWait } from './refund-records.ts';
+import type { NextWait } from './refund-records.ts';
 
 export interface Deps {
   latePayments: Pick<LatePayments, 'get' | 'record'>;
@@ -15,13 +15,12 @@ export interface Deps {
 /**
  * Follows refunds that a gateway reports of money that is not paid here. Somebody may have given back what was by hand, and a
  * bank may have sent back what was reversed. While the money is neither, its own workflow asks.
- * @returns undefined if the gateway is not asked again
  */
 export const followLateMoney = async (
   { latePayments, now, logger }: Deps,
   payment: PaymentWithAccount,
   inquire: () => Promise<GatewayStatus | Unanswered>,
-): Promise<RefundWait | undefined> => {
+): Promise<NextWait> => {
   const was = (await latePayments.get(payment.id))?.result;
   if (was !== 'by_hand' && was !== 'reversed') return undefined;
   const answer = await inquire();

@@ -22,9 +22,9 @@ import { sortRefunds } from './sort-refunds.ts';
 import {
   createRefundRecords,
   type Deps as RecordDeps,
+  type NextWait,
   type PaymentTry,
   type RefundTry,
-  type RefundWait,
 } from './refund-records.ts';
 import { dayMs, minuteMs } from '../contract/time.ts';
 
@@ -88,7 +88,7 @@ export const createRefundActivities = (deps: Deps) => {
   };
 
   /** Tells the gateway, after it did not know the refund. */
-  const tell = async (current: RefundTry): Promise<RefundWait | undefined> => {
+  const tell = async (current: RefundTry): Promise<NextWait> => {
     const { refund, payment, opened } = current;
     const { id, amount, timesTold } = refund;
     if (!(await refundOutcomes.markTold(id, { timesTold, now: now() })))
@@ -119,11 +119,8 @@ export const createRefundActivities = (deps: Deps) => {
     });
   };
 
-  /**
-   * Asks the gateway what it knows, and tells it if it may not know the refund.
-   * @returns undefined if the gateway is not asked again
-   */
-  const advance = async (current: RefundTry): Promise<RefundWait | undefined> => {
+  /** Asks the gateway what it knows, and tells it if it may not know the refund. */
+  const advance = async (current: RefundTry): Promise<NextWait> => {
     const { refund, payment } = current;
     const keyed = findDriver(payment.driver)?.capabilities.refund?.keyed ?? false;
     const { known, recorded } = await listKnown(current);
@@ -152,7 +149,7 @@ export const createRefundActivities = (deps: Deps) => {
   };
 
   /** The gateway reported a refund that Postgres does not have. */
-  const findMadeAtGateway = async (current: PaymentTry): Promise<RefundWait | undefined> => {
+  const findMadeAtGateway = async (current: PaymentTry): Promise<NextWait> => {
     const { known, recorded } = await listKnown(current);
     if (!Array.isArray(known)) return { says: known.reason, afterMs: minuteMs };
     await records.recordMadeAtGateway(
@@ -162,11 +159,8 @@ export const createRefundActivities = (deps: Deps) => {
     return undefined;
   };
 
-  /** @returns undefined if the gateway is not asked again @throws ApplicationFailure GatewayBusy */
-  const step = async (
-    current: PaymentTry,
-    refund: RefundProgress | undefined,
-  ): Promise<RefundWait | undefined> => {
+  /** @throws ApplicationFailure GatewayBusy */
+  const step = async (current: PaymentTry, refund?: RefundProgress): Promise<NextWait> => {
     const { payment, opened } = current;
     if (isTerminal(payment.status) && payment.status !== 'paid')
       return withGatewaySlot(gatewayBulkhead, payment, () =>
@@ -204,12 +198,7 @@ export const createRefundActivities = (deps: Deps) => {
         await refundOutcomes.announce(refund, now());
       const wait = await step(current, refund).then(
         (next) => next && { ...next, failure: refundPending(next.says, next.afterMs) },
-        (error: unknown) => {
-          const afterMs = retryDelayOf(error);
-          if (afterMs === undefined) throw error;
-          const failure = error as Error; // Only ours have a delay: no slot of the gateway is free.
-          return { says: failure.message, afterMs, failure };
-        },
+        waitForSlot,
       );
       const { status, stage, events } = await refundOutcomes.getStanding({ id, paymentId });
       if (!wait) return { events: events.map((event) => event.id), says: saysOf(status, stage) };
@@ -218,6 +207,14 @@ export const createRefundActivities = (deps: Deps) => {
       return { events: due.map((event) => event.id), againInMs: wait.afterMs, says: wait.says };
     },
   };
+};
+
+/** No slot of the gateway is free. */
+const waitForSlot = (error: unknown) => {
+  const afterMs = retryDelayOf(error);
+  if (afterMs === undefined) throw error;
+  const failure = error as Error; // Only ours have a delay.
+  return { says: failure.message, afterMs, failure };
 };
 
 const saysOf = (status: RefundStatus | undefined, stage: RefundStage | null): string => {

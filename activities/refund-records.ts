@@ -28,13 +28,15 @@ export interface RefundTry extends PaymentTry {
 }
 
 /** The refund has not ended: its gateway is asked again after this time. */
-export interface RefundWait {
+interface RefundWait {
   /** For who looks at the workflow. */
   says: string;
   afterMs: number;
 }
+/** Undefined: the gateway is not asked again. */
+export type NextWait = RefundWait | undefined;
 
-interface WaitOptions {
+interface Wait {
   /** By default a fifth of the refund's age. */
   afterMs?: number;
   stage?: RefundStage;
@@ -79,12 +81,8 @@ export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: 
   };
 
   /** Records where the refund is, and when it is asked about again. */
-  const wait = async (
-    current: RefundTry,
-    says: string,
-    options: WaitOptions = {},
-  ): Promise<RefundWait> => {
-    const { stage, known, afterMs = pauseMs(ageMs(current)) } = options;
+  const wait = async (current: RefundTry, says: string, how: Wait = {}): Promise<RefundWait> => {
+    const { stage, known, afterMs = pauseMs(ageMs(current)) } = how;
     const { refund, exchanges } = current;
     const time = now();
     await refundOutcomes.recordProgress(refund, {
@@ -97,10 +95,7 @@ export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: 
     return { says, afterMs };
   };
 
-  const waitForGateway = async (
-    current: RefundTry,
-    known: KnownRefund,
-  ): Promise<RefundWait | undefined> => {
+  const waitForGateway = async (current: RefundTry, known: KnownRefund): Promise<NextWait> => {
     const age = ageMs(current);
     if (age > acceptedDays * dayMs)
       return leaveToAdmin(
@@ -129,11 +124,8 @@ export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: 
       return wait(current, says);
     },
 
-    /**
-     * Records what the gateway says about this refund. A contradiction is no outcome, and a person must look.
-     * @returns undefined if the gateway is not asked again
-     */
-    async record(current: RefundTry, known: KnownRefund): Promise<RefundWait | undefined> {
+    /** Records what the gateway says about this refund. A contradiction is no outcome, and a person must look. */
+    async record(current: RefundTry, known: KnownRefund): Promise<NextWait> {
       const { refund, payment } = current;
       const { state, code, message, failureCode } = known;
       if (refund.status === 'failed') {
