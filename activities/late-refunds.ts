@@ -2,9 +2,9 @@ import { minuteMs } from '../contract/time.ts';
 import type { GatewayStatus } from '../gateways/gateway.ts';
 import type { LatePaymentResult, LatePayments } from '../postgres/late-payments.ts';
 import type { PaymentWithAccount } from '../postgres/payment-outcomes.ts';
-import { refundPending } from '../temporal/failures.ts';
 import type { Unanswered } from './gateway-calls.ts';
 import { alertAbout, type Log } from './log.ts';
+import type { NextWait } from './refund-records.ts';
 
 export interface Deps {
   latePayments: Pick<LatePayments, 'get' | 'record'>;
@@ -15,19 +15,18 @@ export interface Deps {
 /**
  * Follows refunds that a gateway reports of money that is not paid here. Somebody may have given back what was by hand, and a
  * bank may have sent back what was reversed. While the money is neither, its own workflow asks.
- * @throws ApplicationFailure RefundPending, which asks again later
  */
 export const followLateMoney = async (
   { latePayments, now, logger }: Deps,
   payment: PaymentWithAccount,
   inquire: () => Promise<GatewayStatus | Unanswered>,
-): Promise<void> => {
+): Promise<NextWait> => {
   const was = (await latePayments.get(payment.id))?.result;
-  if (was !== 'by_hand' && was !== 'reversed') return;
+  if (was !== 'by_hand' && was !== 'reversed') return undefined;
   const answer = await inquire();
-  if (answer.state === 'unknown') throw refundPending(answer.reason, minuteMs);
+  if (answer.state === 'unknown') return { says: answer.reason, afterMs: minuteMs };
   const result = resultSince(was, answer);
-  if (!result) return;
+  if (!result) return undefined;
   if (result === 'by_hand')
     alertAbout(logger, payment, {
       alert: 'late_payment',
@@ -37,6 +36,7 @@ export const followLateMoney = async (
   const facts = { gateway, status, amount, currency };
   const isAudited = gatewayKind === 'live';
   await latePayments.record(payment.id, { result, was, facts, now: now(), isAudited });
+  return undefined;
 };
 
 const resultSince = (

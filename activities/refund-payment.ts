@@ -22,6 +22,7 @@ import { sortRefunds } from './sort-refunds.ts';
 import {
   createRefundRecords,
   type Deps as RecordDeps,
+  type NextWait,
   type PaymentTry,
   type RefundTry,
 } from './refund-records.ts';
@@ -87,11 +88,11 @@ export const createRefundActivities = (deps: Deps) => {
   };
 
   /** Tells the gateway, after it did not know the refund. */
-  const tell = async (current: RefundTry): Promise<void> => {
+  const tell = async (current: RefundTry): Promise<NextWait> => {
     const { refund, payment, opened } = current;
     const { id, amount, timesTold } = refund;
     if (!(await refundOutcomes.markTold(id, { timesTold, now: now() })))
-      throw refundPending('Another try was first, or the refund was called off', 1_000);
+      return { says: 'Another try was first, or the refund was called off', afterMs: 1_000 };
     const toldAt = refund.toldAt ?? now();
     const next: RefundTry = { ...current, refund: { ...refund, timesTold: timesTold + 1, toldAt } };
     const wanted = { id, amount, timesTold, toldAt: refund.toldAt };
@@ -112,26 +113,26 @@ export const createRefundActivities = (deps: Deps) => {
       timesTold: timesTold + 1,
     };
     // After silence a refusal is no outcome: "already refunded" may mean this refund.
-    if (timesTold === 0 && (await records.finish(next, refused))) return;
-    await records.wait(next, 'The gateway refused a refund that it may have carried out before', {
+    if (timesTold === 0 && (await records.finish(next, refused))) return undefined;
+    return records.wait(next, 'The gateway refused a refund that it may have carried out before', {
       afterMs: tellAgainMs,
     });
   };
 
   /** Asks the gateway what it knows, and tells it if it may not know the refund. */
-  const advance = async (current: RefundTry): Promise<void> => {
+  const advance = async (current: RefundTry): Promise<NextWait> => {
     const { refund, payment } = current;
     const keyed = findDriver(payment.driver)?.capabilities.refund?.keyed ?? false;
     const { known, recorded } = await listKnown(current);
     if (!Array.isArray(known)) {
-      if (refund.status !== 'pending') throw refundPending(known.reason, minuteMs);
+      if (refund.status !== 'pending') return { says: known.reason, afterMs: minuteMs };
       return records.waitUnanswered(current, known.reason);
     }
     const sorted = sortRefunds(refund, known, { keyed, recorded });
     if (sorted.madeAtGateway.length > 0) {
       await records.recordMadeAtGateway(current, sorted, refund.id);
       const after = await refundOutcomes.get(refund.id);
-      if (after?.status !== refund.status) return;
+      if (after?.status !== refund.status) return undefined;
     }
     if (sorted.unattributed)
       return records.leaveToAdmin(
@@ -139,7 +140,7 @@ export const createRefundActivities = (deps: Deps) => {
         'The gateway has a refund like one that it was never told',
       );
     if (sorted.ours) return records.record(current, sorted.ours);
-    if (refund.status !== 'pending') return;
+    if (refund.status !== 'pending') return undefined;
     const mayTell = refund.timesTold === 0 || (keyed && refund.timesTold < mostTells);
     if (mayTell && !refund.waitsForApplication && !refund.isDisputed) return tell(current);
     if (refund.toldAt && now().getTime() - refund.toldAt.getTime() > watchMs)
@@ -148,12 +149,33 @@ export const createRefundActivities = (deps: Deps) => {
   };
 
   /** The gateway reported a refund that Postgres does not have. */
-  const findMadeAtGateway = async (current: PaymentTry): Promise<void> => {
+  const findMadeAtGateway = async (current: PaymentTry): Promise<NextWait> => {
     const { known, recorded } = await listKnown(current);
-    if (!Array.isArray(known)) throw refundPending(known.reason, minuteMs);
+    if (!Array.isArray(known)) return { says: known.reason, afterMs: minuteMs };
     await records.recordMadeAtGateway(
       current,
       sortRefunds(undefined, known, { keyed: true, recorded }),
+    );
+    return undefined;
+  };
+
+  /** @throws ApplicationFailure GatewayBusy */
+  const step = async (current: PaymentTry, refund?: RefundProgress): Promise<NextWait> => {
+    const { payment, opened } = current;
+    if (isTerminal(payment.status) && payment.status !== 'paid')
+      return withGatewaySlot(gatewayBulkhead, payment, () =>
+        followLateMoney(deps, payment, () => callGateway(current, (at) => at.inquire(opened))),
+      );
+    const end = refund && endUnasked(refund);
+    if (refund && end) {
+      await records.finish({ ...current, refund }, end);
+      return undefined;
+    }
+    if (refund?.waitsForApplication && refund.timesTold === 0)
+      return records.wait({ ...current, refund }, 'The application of the refund is disabled');
+    if (refund && !mayChange(refund)) return undefined;
+    return withGatewaySlot(gatewayBulkhead, payment, () =>
+      refund ? advance({ ...current, refund }) : findMadeAtGateway(current),
     );
   };
 
@@ -174,34 +196,25 @@ export const createRefundActivities = (deps: Deps) => {
       const refund = recorded?.paymentId === paymentId ? recorded : undefined;
       if (refund?.requestedBy === 'admin' && refund.status === 'pending' && !refund.toConfirm)
         await refundOutcomes.announce(refund, now());
-      const end = refund && endUnasked(refund);
-      const getStanding = () => refundOutcomes.getStanding({ id, paymentId });
-      try {
-        if (isTerminal(payment.status) && payment.status !== 'paid')
-          await withGatewaySlot(gatewayBulkhead, payment, () =>
-            followLateMoney(deps, payment, () => callGateway(current, (at) => at.inquire(opened))),
-          );
-        else if (refund && end) await records.finish({ ...current, refund }, end);
-        else if (refund?.waitsForApplication && refund.timesTold === 0)
-          await records.wait({ ...current, refund }, 'The application of the refund is disabled');
-        else if (!refund || mayChange(refund))
-          await withGatewaySlot(gatewayBulkhead, payment, () =>
-            refund ? advance({ ...current, refund }) : findMadeAtGateway(current),
-          );
-      } catch (error) {
-        const againInMs = retryDelayOf(error);
-        if (againInMs === undefined) throw error;
-        const waiting = (await getStanding()).events.filter(
-          (event) => event.isPending && !delivering.includes(event.id),
-        );
-        if (waiting.length === 0 && againInMs < shortestTimerMs) throw error;
-        const says = (error as Error).message; // Only such errors have a delay.
-        return { events: waiting.map((event) => event.id), againInMs, says };
-      }
-      const { status, stage, events } = await getStanding();
-      return { events: events.map((event) => event.id), says: saysOf(status, stage) };
+      const wait = await step(current, refund).then(
+        (next) => next && { ...next, failure: refundPending(next.says, next.afterMs) },
+        waitForSlot,
+      );
+      const { status, stage, events } = await refundOutcomes.getStanding({ id, paymentId });
+      if (!wait) return { events: events.map((event) => event.id), says: saysOf(status, stage) };
+      const due = events.filter((event) => event.isPending && !delivering.includes(event.id));
+      if (due.length === 0 && wait.afterMs < shortestTimerMs) throw wait.failure;
+      return { events: due.map((event) => event.id), againInMs: wait.afterMs, says: wait.says };
     },
   };
+};
+
+/** No slot of the gateway is free. */
+const waitForSlot = (error: unknown) => {
+  const afterMs = retryDelayOf(error);
+  if (afterMs === undefined) throw error;
+  const failure = error as Error; // Only ours have a delay.
+  return { says: failure.message, afterMs, failure };
 };
 
 const saysOf = (status: RefundStatus | undefined, stage: RefundStage | null): string => {

@@ -5,7 +5,6 @@ import { dayMs, hourMs, minuteMs } from '../contract/time.ts';
 import type { KnownRefund, OpenedPayment } from '../gateways/gateway.ts';
 import type { PaymentWithAccount } from '../postgres/payment-outcomes.ts';
 import type { RefundEnd, RefundOutcomes, RefundProgress } from '../postgres/refund-outcomes.ts';
-import { refundPending } from '../temporal/failures.ts';
 import type { WorkflowCalls } from '../temporal/workflow-calls.ts';
 import type { SortedRefunds } from './sort-refunds.ts';
 import { alertAbout, type Log } from './log.ts';
@@ -27,6 +26,15 @@ export interface PaymentTry {
 export interface RefundTry extends PaymentTry {
   refund: RefundProgress;
 }
+
+/** The refund has not ended: its gateway is asked again after this time. */
+interface RefundWait {
+  /** For who looks at the workflow. */
+  says: string;
+  afterMs: number;
+}
+/** Undefined: the gateway is not asked again. */
+export type NextWait = RefundWait | undefined;
 
 interface Wait {
   /** By default a fifth of the refund's age. */
@@ -64,16 +72,17 @@ export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: 
   };
 
   /** Leaves the refund to an admin. The workflow ends. */
-  const leaveToAdmin = async (current: RefundTry, message: string): Promise<void> => {
+  const leaveToAdmin = async (current: RefundTry, message: string): Promise<undefined> => {
     alert(current, 'refund_by_hand', message);
     const { refund, exchanges } = current;
     const progress = { stage: 'by_hand', facts: undefined, dueAt: null } as const;
     await refundOutcomes.recordProgress(refund, { ...progress, now: now(), exchanges });
+    return undefined;
   };
 
-  /** Records where the refund is. @throws ApplicationFailure RefundPending, which asks again later */
-  const wait = async (current: RefundTry, message: string, waiting: Wait = {}): Promise<never> => {
-    const { stage, known, afterMs = pauseMs(ageMs(current)) } = waiting;
+  /** Records where the refund is, and when it is asked about again. */
+  const wait = async (current: RefundTry, says: string, how: Wait = {}): Promise<RefundWait> => {
+    const { stage, known, afterMs = pauseMs(ageMs(current)) } = how;
     const { refund, exchanges } = current;
     const time = now();
     await refundOutcomes.recordProgress(refund, {
@@ -83,10 +92,10 @@ export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: 
       now: time,
       exchanges,
     });
-    throw refundPending(message, afterMs);
+    return { says, afterMs };
   };
 
-  const waitForGateway = async (current: RefundTry, known: KnownRefund): Promise<void> => {
+  const waitForGateway = async (current: RefundTry, known: KnownRefund): Promise<NextWait> => {
     const age = ageMs(current);
     if (age > acceptedDays * dayMs)
       return leaveToAdmin(
@@ -96,11 +105,11 @@ export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: 
     if (age > acceptedAlertDays * dayMs)
       alert(current, 'refund_pending_long', 'The gateway has not carried out a refund in a week');
     const stage = known.state === 'waiting_for_balance' ? known.state : 'accepted';
-    const message =
+    const says =
       stage === 'accepted'
         ? 'The gateway has accepted the refund, and works on it'
         : 'The gateway waits until the account has enough money';
-    return wait(current, message, { stage, known });
+    return wait(current, says, { stage, known });
   };
 
   return {
@@ -109,30 +118,29 @@ export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: 
     wait,
 
     /** The gateway was told of the refund and does not say what became of it. Silence is never an outcome. */
-    async waitUnanswered(current: RefundTry, message: string): Promise<never> {
+    async waitUnanswered(current: RefundTry, says: string): Promise<RefundWait> {
       if (current.refund.timesTold > 0 && ageMs(current) > unknownAlertMs)
         alert(current, 'refund_unknown', 'A gateway does not say whether it gave money back');
-      return wait(current, message);
+      return wait(current, says);
     },
 
     /** Records what the gateway says about this refund. A contradiction is no outcome, and a person must look. */
-    async record(current: RefundTry, known: KnownRefund): Promise<void> {
+    async record(current: RefundTry, known: KnownRefund): Promise<NextWait> {
       const { refund, payment } = current;
       const { state, code, message, failureCode } = known;
       if (refund.status === 'failed') {
         if (state === 'succeeded')
           alert(current, 'refund_contradicted', 'A gateway gave the money of a failed refund back');
-        return;
+        return undefined;
       }
       if (known.amount !== refund.amount || known.currency !== payment.currency) {
         const text = 'A gateway names another amount or currency for a refund';
         if (refund.status === 'pending') return leaveToAdmin(current, text);
-        return alert(current, 'refund_contradicted', text);
+        alert(current, 'refund_contradicted', text);
+        return undefined;
       }
-      if (state === 'pending' || state === 'waiting_for_balance') {
-        if (refund.status === 'pending') await waitForGateway(current, known);
-        return;
-      }
+      if (state === 'pending' || state === 'waiting_for_balance')
+        return refund.status === 'pending' ? waitForGateway(current, known) : undefined;
       const unnamed = refund.status === 'succeeded' ? 'returned_by_bank' : 'unknown';
       await finish(current, {
         ...factsOf(known),
@@ -140,11 +148,9 @@ export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: 
         failureCode: state === 'failed' ? (failureCode ?? unnamed) : null,
         providerMessage: { code, message },
       });
-      if (known.returnsAt)
-        throw refundPending(
-          'By the plan of a test the money comes back',
-          Math.max(known.returnsAt.getTime() - now().getTime(), 1_000),
-        );
+      if (!known.returnsAt) return undefined;
+      const afterMs = Math.max(known.returnsAt.getTime() - now().getTime(), 1_000);
+      return { says: 'By the plan of a test the money comes back', afterMs };
     },
 
     /**
@@ -174,7 +180,7 @@ export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: 
         if (!recorded) continue;
         alertAbout(logger, payment, {
           alert: 'refund_outside',
-          message: recorded.exceeds
+          message: recorded.isMoreThanPaid
             ? 'Money was given back at the gateway, together more than was paid'
             : 'Money was given back at the gateway, and not through this service',
           facts: { refund_id: recorded.id },

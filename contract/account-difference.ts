@@ -1,5 +1,5 @@
 /**
- * The differences that a day's comparison with a gateway's own book can find. The texts are for people; docs/operating/runbook.md says
+ * The differences that a day's comparison with a gateway's own book can find. The texts are for people; docs/operating/differences.md says
  * what to do about each.
  */
 export const accountDifferences = {

@@ -43,13 +43,16 @@ export interface KnownDispute extends Omit<
   unknownStatus?: string;
 }
 
-/** The part of the payment that the dispute holds, in minor units of its own currency: the bank has it until the chargeback is won. */
+/** A chargeback of these holds its amount: the bank has it until the chargeback is won. */
+export const holdingStatuses: readonly DisputeStatus[] = ['needs_response', 'under_review', 'lost'];
+
+/** The part of the payment that the dispute holds, in minor units of its own currency. */
 export const amountHeld = ({
   stage,
   status,
   amount,
 }: Pick<Dispute, 'stage' | 'status' | 'amount'>): number =>
-  stage === 'chargeback' && status !== 'won' && status !== 'closed' ? amount : 0;
+  stage === 'chargeback' && holdingStatuses.includes(status) ? amount : 0;
 
 export const isDisputeOpen = ({ status }: Pick<Dispute, 'status'>): boolean =>
   status === 'needs_response' || status === 'under_review';

@@ -97,7 +97,7 @@ export const mailboxPage = (mails: readonly Mail[]): Html =>
   html`<h1>Mailbox</h1>
     <p class="lead">
       What the service would have sent to the people of an application. Nothing leaves this machine, and a restart
-      empties the mailbox. “A mail by hand” in README.md has the commands for a receiver that fails.
+      empties the mailbox. “A mail by hand” in docs/first-payment.md has the commands for a receiver that fails.
     </p>
     ${
       mails.length === 0

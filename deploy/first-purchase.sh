@@ -33,7 +33,7 @@ secret=$(admin applications create shop --gateway sandbox \
   --callback-url http://localhost:9000/thanks --webhook-url http://localhost:9000/webhook | tail -n 1)
 token=$(admin tokens issue shop --mode test --name trial | grep -o 'svc_test_[A-Za-z0-9]*' | tail -n 1)
 
-# The receiver of docs/webhooks.md prints each event that it accepts.
+# The receiver of docs/first-payment.md prints each event that it accepts.
 events=$(mktemp)
 printf '%s' "$secret" | $compose exec -T worker-webhooks sh -c \
   'cat > /tmp/webhook-secret && exec node /trial/webhook-receiver.ts /tmp/webhook-secret 9000' > "$events" &

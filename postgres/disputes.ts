@@ -1,5 +1,10 @@
 import { createDisputeEvent, disputeEventKind } from '../contract/dispute-event.ts';
-import { type Dispute, isDisputeOpen, type KnownDispute } from '../contract/dispute.ts';
+import {
+  type Dispute,
+  holdingStatuses,
+  isDisputeOpen,
+  type KnownDispute,
+} from '../contract/dispute.ts';
 import { disputeId } from '../contract/ids.ts';
 import type { Filters, ListPage } from '../contract/list.ts';
 import type { ListDisputes } from '../contract/list-disputes.ts';
@@ -14,8 +19,7 @@ import type { Owner } from './payments.ts';
 
 /** A look at the disputes of a payment. */
 export interface DisputeLook {
-  /** Of the payment. */
-  id: string;
+  paymentId: string;
   number: number;
 }
 
@@ -44,7 +48,7 @@ export const createDisputes = (sql: Sql) => ({
       update dispute_looks set due_at = now() + make_interval(mins => ${retryMinutes}) where payment_id = any(array(
         select payment_id from dispute_looks where due_at <= now()
         order by due_at limit ${limit} for update skip locked))
-      returning payment_id as id, number`;
+      returning payment_id as "paymentId", number`;
   },
 
   /**
@@ -61,12 +65,13 @@ export const createDisputes = (sql: Sql) => ({
     return sql.begin(async (tx) => {
       // Everything that changes the sums of a payment locks it first.
       const [payment] = await tx<DisputedPayment[]>`
-        select id, application, test, order_id as "orderId", gateway from payments where id = ${look.id} for update`;
+        select id, application, test, order_id as "orderId", gateway from payments
+        where id = ${look.paymentId} for update`;
       if (!payment) return undefined;
       const dueAt = nextLook(reported, now);
       const isLast = await changesOne(tx`
         update dispute_looks set number = number + 1, due_at = ${dueAt}
-        where payment_id = ${look.id} and number = ${look.number}`);
+        where payment_id = ${look.paymentId} and number = ${look.number}`);
       if (!isLast) return undefined;
       const changes: Change[] = [];
       for (const dispute of reported) changes.push(...(await write(tx, payment, dispute, now)));
@@ -79,9 +84,10 @@ export const createDisputes = (sql: Sql) => ({
           from (
             select d.status, case when d.currency = p.currency then d.amount else p.amount end as amount
             from disputes d join payments p on p.id = d.payment_id
-            where d.payment_id = ${look.id} and d.stage = 'chargeback' and d.status not in ('won', 'closed')) h) held
-        where p.id = ${look.id} and (p.amount_disputed, p.amount_lost) <> (held.amount, held.lost)`;
-      return changes.length === 0 ? [] : announce(tx, look.id, changes, now);
+            where d.payment_id = ${look.paymentId} and d.stage = 'chargeback'
+              and d.status = any(${[...holdingStatuses]}::text[])) h) held
+        where p.id = ${look.paymentId} and (p.amount_disputed, p.amount_lost) <> (held.amount, held.lost)`;
+      return changes.length === 0 ? [] : announce(tx, look.paymentId, changes, now);
     });
   },
 
@@ -170,7 +176,7 @@ const announce = async (
     const { changes: sequence } = dispute;
     const event = createDisputeEvent(kind, { dispute, sequence, payment, createdAt: now });
     await tx`
-      with ended as (
+      with of_payment as (
         select id, application, test, order_id from payments where id = ${paymentId}
       ), ${eventInserts(tx, event, dispute.id)} select`;
     ids.push(event.id);

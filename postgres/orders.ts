@@ -6,13 +6,15 @@ import { selectPayment } from './payment-columns.ts';
 /*
  * One paid payment for an order, for applications that want it (`applications.orders_paid_once`). The order is
  * (application, test, order_id). A payment holds it by `order_claimed_at`: while its money is taken, then while it is
- * paid and some of its money is left. The fragments are about a payment `p`, its application `a` and its gateway `g`.
+ * paid and some of its money is left. Each fragment says which tables of its statement it needs: a payment `p`, its
+ * application `a` and its gateway `g`, or another payment `q` and its gateway `h`.
  */
 
-/** Fake money of a live token neither holds an order nor blocks one: whoever has the link pays it. */
+/** Needs `p`, `a` and `g`. Fake money of a live token neither holds an order nor blocks one: whoever has the link pays it. */
 export const takesPart = (sql: Queries): Fragment =>
   sql`(a.orders_paid_once and (p.test or g.kind = 'live'))`;
 
+/** Needs `p` and `q`. */
 const isOfSameOrder = (sql: Queries): Fragment => sql`
   q.application = p.application and q.test = p.test and q.order_id = p.order_id and q.id <> p.id`;
 
@@ -20,33 +22,35 @@ const isOfSameOrder = (sql: Queries): Fragment => sql`
 const isLeft = (sql: Queries, amount: Fragment, refunded: Fragment, lost: Fragment): Fragment =>
   sql`${refunded} + ${lost} < ${amount}`;
 
-/** The payment `q`, of the gateway `h`, has paid its order, whether it has claimed it or not. */
+/** Needs `q` and `h`. The payment `q` has paid its order, whether it has claimed it or not. */
 export const hasPaid = (sql: Queries): Fragment => sql`
   q.status = 'paid' and (q.test or h.kind = 'live')
     and ${isLeft(sql, sql`q.amount`, sql`q.amount_refunded`, sql`q.amount_lost`)}`;
 
-/** The claim of the payment `p` whose sums change. Who has all of the money back may pay the order again. */
+/** Needs `p`: the claim of a payment whose sums change. Who has all of the money back may pay the order again. */
 export const claimKept = (
   sql: Queries,
   { refunded = sql`p.amount_refunded`, lost = sql`p.amount_lost` },
 ): Fragment =>
   sql`case when ${isLeft(sql, sql`p.amount`, refunded, lost)} then p.order_claimed_at end`;
 
-/** The payments `q` that have paid the order of `p`. */
+/** Needs `p`: the payments `q` that have paid its order. */
 export const paidOfSameOrder = (sql: Queries): Fragment => sql`
   from payments q join gateways h on h.slug = q.gateway where ${isOfSameOrder(sql)} and ${hasPaid(sql)}`;
 
+/** Needs `p`. */
 export const isPaidByAnother = (sql: Queries): Fragment =>
   sql`exists (select ${paidOfSameOrder(sql)})`;
 
+/** Needs `p`. */
 const isHeldByAnother = (sql: Queries): Fragment => sql`exists (
   select from payments q where ${isOfSameOrder(sql)} and q.order_claimed_at is not null)`;
 
-/** The payment takes no part, or no other one has the order. */
+/** Needs `p`, `a` and `g`. The payment takes no part, or no other one has the order. */
 export const mayHoldOrder = (sql: Queries): Fragment =>
   sql`not (${takesPart(sql)} and (${isHeldByAnother(sql)} or ${isPaidByAnother(sql)}))`;
 
-/** The claim of a payment that holds its order from now on, or held it before. */
+/** Needs `p`, `a` and `g`: the claim of a payment that holds its order from now on, or held it before. */
 export const claimedAt = (sql: Queries): Fragment =>
   sql`case when ${takesPart(sql)} then coalesce(p.order_claimed_at, now()) end`;
 

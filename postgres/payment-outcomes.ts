@@ -216,7 +216,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
     const isPaid = ended.status === 'paid';
     const isLost = ended.failureCode === 'order_already_paid';
     const end = (stored: readonly GatewayExchange[]) => sql`
-      with ended as (
+      with of_payment as (
         update payments p set status = ${ended.status}, tracking_code = ${ended.trackingCode},
           card_pan_masked = ${ended.cardPanMasked}, paid_at = ${ended.paidAt},
           failure_code = ${ended.failureCode}, cancelled_by = ${ended.cancelledBy},
@@ -229,10 +229,10 @@ export const createPaymentOutcomes = (sql: Queries) => ({
           and (not ${onlyIfUnsent} or p.checkout_at is null) and a.slug = p.application and g.slug = p.gateway
           ${isPaid ? sql`and ${mayHoldOrder(sql)}` : sql``} ${isLost ? sql`and ${isPaidByAnother(sql)}` : sql``}
         returning p.id, p.application, p.test, p.order_id
-      ), erased as (${erasePayer(sql, sql`(select id from ended)`)}),
-        ${ended.test ? sql`erased_at_sandbox as (${eraseSandboxPayer(sql, sql`(select id from ended)`)}),` : sql``}
+      ), erased as (${erasePayer(sql, sql`(select id from of_payment)`)}),
+        ${ended.test ? sql`erased_at_sandbox as (${eraseSandboxPayer(sql, sql`(select id from of_payment)`)}),` : sql``}
         ${eventInserts(sql, event, ended.id)}, ${exchangeInserts(sql, ended.id, stored)}
-      select from ended`;
+      select from of_payment`;
     const endOnce = (stored: readonly GatewayExchange[]) => claiming(() => changesOne(end(stored)));
     if (await endOnce(exchanges)) return true;
     // The gateway has taken the money without asking for the order, and who holds that may never end.

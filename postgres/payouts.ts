@@ -33,8 +33,8 @@ export const createPayouts = (sql: Queries) => ({
       returning p.id, p.position, p.read_at is not null as "isRead", ${accountColumns(sql)}`;
   },
 
-  /** Records lines of the payout. @param next where the list goes on; null: it has ended */
-  async recordLines(
+  /** Records what the payout has paid out. @param next where the list goes on; null: it has ended */
+  async recordPaidOut(
     { gateway, id }: Pick<PayoutLook, 'gateway' | 'id'>,
     lines: readonly string[],
     next: string | null,

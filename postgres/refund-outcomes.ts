@@ -87,7 +87,7 @@ export const waitsForApplication = (sql: Queries) => sql`(
   and r.requested_by = 'application' and not r.released
   and exists (select from applications a where a.slug = r.application and a.status = 'disabled'))`;
 
-/** The condition that a chargeback and the refunds of a payment together exceed what was paid. */
+/** The condition for refunds `r` whose payment's chargeback and refunds together exceed what was paid. */
 const isDisputed = (sql: Queries) => sql`exists (
   select from payments p
   where p.id = r.payment_id and p.amount_disputed > 0
@@ -120,7 +120,7 @@ const writeSums = (
 
 const writeEvent = async (tx: Queries, refund: Refund, event: Event): Promise<void> => {
   await tx`
-    with ended as (
+    with of_payment as (
       select id, application, test, order_id from payments where id = ${refund.paymentId}
     ), ${eventInserts(tx, event, refund.id)} select`;
 };
@@ -239,7 +239,7 @@ export const createRefundOutcomes = (sql: Sql) => ({
     paymentId: string,
     found: RefundMadeAtGateway,
     { waiting, now }: { waiting: string | undefined; now: Date },
-  ): Promise<{ id: string; exceeds: boolean } | undefined> {
+  ): Promise<{ id: string; isMoreThanPaid: boolean } | undefined> {
     return sql.begin(async (tx) => {
       const payment = await lockPayment(tx, paymentId);
       const { gateway } = payment;
@@ -267,8 +267,8 @@ export const createRefundOutcomes = (sql: Sql) => ({
             refund,
             createRefundEvent(kind, { refund, payment: sums, createdAt: now }),
           );
-      const exceeds = sums.amountRefunded + sums.amountRefundPending > sums.amount;
-      const notRefundable = {
+      const waitingFits = sums.amountRefunded + sums.amountRefundPending <= sums.amount;
+      const doesNotFit = {
         status: 'failed',
         failureCode: 'not_refundable',
         providerMessage: { code: null, message: null },
@@ -276,8 +276,8 @@ export const createRefundOutcomes = (sql: Sql) => ({
         bankReference: null,
         timesTold: 0,
       } as const;
-      if (exceeds && waiting)
-        await finishLockedRefund(tx, sums, { id: waiting, end: notRefundable, now, exchanges: [] });
+      if (waiting && !waitingFits)
+        await finishLockedRefund(tx, sums, { id: waiting, end: doesNotFit, now, exchanges: [] });
       await createAuditLog(tx).insert({
         actor: 'service',
         action: 'refund.found_at_gateway',
@@ -287,7 +287,7 @@ export const createRefundOutcomes = (sql: Sql) => ({
         reason: null,
         via: null,
       });
-      return { id, exceeds: sums.amountRefunded > sums.amount };
+      return { id, isMoreThanPaid: sums.amountRefunded > sums.amount };
     });
   },
 });

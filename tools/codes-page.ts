@@ -15,30 +15,22 @@ const shown = {
   'failure_code of a refund': 'refundFailure',
   'reason of a refund': 'refundReason',
   'kind of a movement': 'movement',
-  'difference of an account': 'difference',
-  'call to a gateway': 'exchange',
-  'answer of a gateway': 'exchangeResult',
-  'action in the audit log': 'audit',
 } as const satisfies Record<string, Vocabulary>;
 const [begin, end] = ['<!-- from the labels: begin -->', '<!-- from the labels: end -->'];
 
+/** The codes that are their own words stand in one line. */
 const sectionOf = (name: string, of: Vocabulary): string => {
-  const rows = Object.entries(labels[of]).map(([code, word]) => [`\`${code}\``, word]);
-  const widths = [0, 1].map((column) =>
-    Math.max(...rows.map((row) => row[column]?.length ?? 0), column === 0 ? 4 : 5),
-  );
-  const line = (cells: readonly string[], fill = ' ') =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0, fill)).join(' | ')} |`;
+  const rows = Object.entries(labels[of]);
+  const same = rows.filter(([code, word]) => word === code).map(([code]) => `\`${code}\``);
   return [
     `## ${name}`,
     '',
-    line(['Code', 'Words']),
-    line(['', ''], '-'),
-    ...rows.map((row) => line(row)),
+    ...(same.length > 0 ? [`- as they are: ${same.join(', ')}`] : []),
+    ...rows.filter(([code, word]) => word !== code).map(([code, word]) => `- \`${code}\`: ${word}`),
   ].join('\n');
 };
 
-/** The page with its tables replaced by the labels. */
+/** The page with its lists replaced by the labels. */
 export const withLabels = (page: string): string => {
   const [before = '', rest = ''] = page.split(begin);
   const [, after = ''] = rest.split(end);

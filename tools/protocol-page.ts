@@ -17,6 +17,9 @@ const shown: Readonly<Record<string, string>> = {
 };
 const [begin, end] = ['<!-- from the model: begin -->', '<!-- from the model: end -->'];
 
+/** A diagram of more arrows shows nobody anything. */
+const mostLines = 16;
+
 type GraphOf = (part: Part<AnyState>) => Graph<AnyState>;
 
 /** The values of a variable, and the steps that change it. */
@@ -42,13 +45,15 @@ const sectionOf = (name: string, variable: string, graphOf: GraphOf): string => 
   if (!part) throw new Error(`There is no part ${name}`);
   const [title = ''] = name.split(',');
   const heading = `### ${title.charAt(0).toUpperCase()}${title.slice(1)}`;
-  const rules = [
-    ...Object.keys(part.invariants).map((words) => `- Always: ${words}.`),
-    ...Object.keys(part.goals).map((words) => `- In the end: ${words}.`),
+  const listOf = (when: string, of: object) => [
+    `${when}:`,
+    '',
+    ...Object.keys(of).map((words) => `- ${words}`),
   ];
-  return [heading, '', '```mermaid', toMermaid(graphOf(part), variable), '```', '', ...rules].join(
-    '\n',
-  );
+  const rules = [...listOf('Always', part.invariants), '', ...listOf('In the end', part.goals)];
+  const diagram = toMermaid(graphOf(part), variable);
+  const lines = diagram.split('\n').length > mostLines ? [] : ['```mermaid', diagram, '```', ''];
+  return [heading, '', ...lines, ...rules].join('\n');
 };
 
 /** The page with its section from the model replaced by what the model says now. */

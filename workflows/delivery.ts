@@ -4,6 +4,7 @@ import { activityFailureType } from '../temporal/failures.ts';
 import { deliverWebhook } from './activities.ts';
 import { cancelWhen } from './cancel-when.ts';
 import type { Say } from './details.ts';
+import { historyIsLong } from './history.ts';
 import type { PendingSignals } from './signals.ts';
 
 /** The event to deliver. */
@@ -22,10 +23,25 @@ interface DeliveryContext {
   working: Set<unknown>;
   /** Whether something else of the workflow is still to be done. */
   isAsked: () => boolean;
-  historyIsLong: () => boolean;
   continueInNewRun: () => Promise<void>;
   say: Say;
 }
+
+/** The context of a delivery. Without `working` and `isAsked` the workflow does nothing else. */
+export const deliveryContext = ({
+  pending,
+  say,
+  continueInNewRun,
+  working = new Set(),
+  isAsked = () => false,
+}: Pick<DeliveryContext, 'pending' | 'say' | 'continueInNewRun'> &
+  Partial<Pick<DeliveryContext, 'working' | 'isAsked'>>): DeliveryContext => ({
+  pending,
+  working,
+  isAsked,
+  continueInNewRun,
+  say,
+});
 
 const says = {
   delivered: 'The application has accepted it.',
@@ -40,7 +56,7 @@ const says = {
  */
 export const deliver = async (
   delivery: Delivery,
-  { pending, working, isAsked, historyIsLong, continueInNewRun, say }: DeliveryContext,
+  { pending, working, isAsked, continueInNewRun, say }: DeliveryContext,
 ): Promise<'delivered' | 'none' | 'exhausted'> => {
   const part = delivery.eventId === undefined ? 'Webhook' : `Webhook ${delivery.eventId}`;
   for (;;) {

@@ -1,7 +1,7 @@
-import { CancellationScope, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, continueAsNew } from '@temporalio/workflow';
 import { webhookExhausted } from '../temporal/failures.ts';
 import type { DisputeEventInput } from '../temporal/messages.ts';
-import { deliver } from './delivery.ts';
+import { deliver, deliveryContext } from './delivery.ts';
 import { createDetails } from './details.ts';
 import { createSignals } from './signals.ts';
 
@@ -17,14 +17,11 @@ export async function disputeEvent(input: DisputeEventInput): Promise<void> {
 const run = async ({ id, eventId }: DisputeEventInput): Promise<void> => {
   const result = await deliver(
     { id, eventId },
-    {
+    deliveryContext({
       pending: createSignals().pending,
-      working: new Set(),
-      isAsked: () => false,
-      historyIsLong: () => workflowInfo().continueAsNewSuggested,
-      continueInNewRun: () => continueAsNew<typeof disputeEvent>({ id, eventId }),
       say: createDetails(),
-    },
+      continueInNewRun: () => continueAsNew<typeof disputeEvent>({ id, eventId }),
+    }),
   );
   if (result === 'exhausted') throw webhookExhausted(`The event ${eventId} was not accepted`);
 };

@@ -3,7 +3,6 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
-  workflowInfo,
 } from '@temporalio/workflow';
 import type { Stage } from '../activities/open-payment.ts';
 import { limits } from '../contract/limits.ts';
@@ -12,8 +11,9 @@ import { hourMs, minuteMs } from '../contract/time.ts';
 import { activityFailureType, webhookExhausted } from '../temporal/failures.ts';
 import type { PaymentInput } from '../temporal/messages.ts';
 import { openPayment } from './activities.ts';
-import { deliver } from './delivery.ts';
+import { deliver, deliveryContext } from './delivery.ts';
 import { createDetails } from './details.ts';
+import { historyIsLong } from './history.ts';
 import { createVerification, type Verification } from './verification.ts';
 
 const graceMs = limits.graceMinutes * minuteMs;
@@ -43,16 +43,16 @@ const run = async (input: PaymentInput): Promise<void> => {
   const search = startLateSearches(verification);
   const delivery = deliver(
     { id: input.id },
-    {
-      ...search,
-      say,
+    deliveryContext({
       pending: verification.subscribe(),
-      historyIsLong,
+      say,
+      working: search.working,
+      isAsked: search.isAsked,
       async continueInNewRun() {
         await condition(() => !search.isAsked() && allHandlersFinished());
         await continueAsNew<typeof payment>(input);
       },
-    },
+    }),
   );
   const result = await Promise.race([delivery, search.failure]);
   if (result === 'exhausted') throw webhookExhausted(`The event of ${input.id} was not accepted`);
@@ -175,8 +175,6 @@ const waitUntil = async (time: number, isMet: () => boolean, summary: string): P
   const leftMs = time - Date.now();
   return isMet() || (leftMs > 0 && condition(isMet, leftMs, { summary }));
 };
-
-const historyIsLong = (): boolean => workflowInfo().continueAsNewSuggested;
 
 /**
  * Continues in a new run, which reads the payment's state itself. A pending signal comes first, because the new

@@ -5,15 +5,15 @@ import {
   continueAsNew,
   defineUpdate,
   setHandler,
-  workflowInfo,
 } from '@temporalio/workflow';
 import type { RefundResult } from '../activities/refund-payment.ts';
 import { webhookExhausted } from '../temporal/failures.ts';
 import { finishRefundUpdate, type RefundInput } from '../temporal/messages.ts';
 import { refundPayment } from './activities.ts';
 import { cancelWhen } from './cancel-when.ts';
-import { deliver } from './delivery.ts';
+import { deliver, deliveryContext } from './delivery.ts';
 import { createDetails, type Say } from './details.ts';
+import { historyIsLong } from './history.ts';
 import { createSignals, type PendingSignals, type Signals } from './signals.ts';
 
 /**
@@ -74,14 +74,13 @@ const createDeliveries = (
       for (const eventId of eventIds.filter((id) => !begun.has(id))) {
         const delivery = deliver(
           { id: input.id, eventId },
-          {
+          deliveryContext({
             pending: signals.subscribe(),
+            say,
             working,
             isAsked,
-            say,
-            historyIsLong,
             continueInNewRun: () => continueAsNew<typeof refund>(input),
-          },
+          }),
         );
         begun.set(eventId, delivery);
       }
@@ -128,5 +127,3 @@ const saysOf = ({ says = 'It has been asked about', againInMs }: RefundResult): 
   againInMs === undefined
     ? `${says}.`
     : `${says}. The gateway is asked again at ${new Date(Date.now() + againInMs).toISOString()}.`;
-
-const historyIsLong = (): boolean => workflowInfo().continueAsNewSuggested;

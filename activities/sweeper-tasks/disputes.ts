@@ -57,7 +57,7 @@ export const createDisputeTask = (deps: Deps) => {
   };
 
   const lookAt = async (look: DisputeLook): Promise<void> => {
-    const payment = await paymentOutcomes.get(look.id);
+    const payment = await paymentOutcomes.get(look.paymentId);
     if (!payment) return;
     if (payment.reference === null) {
       // It never will be opened, so no later look could find anything.
@@ -70,11 +70,11 @@ export const createDisputeTask = (deps: Deps) => {
     );
     if (called.exchanges.length > 0)
       await gatewayExchanges.replaceRepeated(
-        called.exchanges.map((exchange) => ({ ...exchange, paymentId: look.id })),
+        called.exchanges.map((exchange) => ({ ...exchange, paymentId: look.paymentId })),
       );
     if ('fault' in called) throw called.fault;
     if ('state' in called.result) {
-      const facts = { payment_id: look.id, reason: called.result.reason };
+      const facts = { payment_id: look.paymentId, reason: called.result.reason };
       logger.warn(facts, 'The gateway did not report its disputes; a later sweep will retry');
       return;
     }

@@ -24,7 +24,7 @@ export const createPayoutTask = ({ payouts, gatewayOf, logger }: Deps) => {
     let { position } = look;
     for (let pages = 0; payoutLines && pages < pagesOfSweep; pages += 1) {
       const { ids, next } = await payoutLines(look.id, position);
-      await payouts.recordLines(look, ids, next);
+      await payouts.recordPaidOut(look, ids, next);
       if (next === null) return;
       position = next;
     }

@@ -17,7 +17,7 @@ import { ownerOf } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import type { Backlog } from './backlog.ts';
 import { type Fingerprints, readIdempotencyKey, replay } from './idempotency.ts';
-import type { Deps as NewPaymentDeps } from './new-payment.ts';
+import type { Created, Deps as NewPaymentDeps } from './new-payment.ts';
 import { newPayment } from './new-payment.ts';
 import { paymentExamples } from './payment-examples.ts';
 import type { Starter } from './starter.ts';
@@ -115,7 +115,7 @@ export const createPaymentHandler = (
     const body = await request.readJson();
     const fingerprints = key === undefined ? [] : fingerprintsOf(body);
 
-    let created: Awaited<ReturnType<typeof newPayment>>;
+    let created: Created;
     try {
       backlog.check();
       created = await newPayment(deps, request, body);

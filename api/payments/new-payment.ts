@@ -23,7 +23,7 @@ export interface Deps {
   now: () => Date;
 }
 
-interface Created {
+export interface Created {
   payment: Payment;
   candidates: string[] | null;
   plan: SandboxPlan | undefined;

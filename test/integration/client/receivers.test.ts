@@ -26,7 +26,7 @@ import { useProgram } from '../../support/runner/use-program.ts';
 import { until } from '../../support/until.ts';
 
 /*
- * Every receiver that the project publishes: those of the client's README on both Nodes, those of docs/webhooks.md, and
+ * Every receiver that the project publishes: those of the client's README on both Nodes, those of docs/first-payment.md, and
  * the demo shop.
  */
 

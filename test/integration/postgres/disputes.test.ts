@@ -134,6 +134,6 @@ describe('the events of a dispute', () => {
 it('a claimed look is due again only later', async () => {
   const { payment } = await paidPayment();
   await disputes.requestLook(payment.id);
-  expect(await disputes.claimLooks(10)).toEqual([{ id: payment.id, number: 1 }]);
+  expect(await disputes.claimLooks(10)).toEqual([{ paymentId: payment.id, number: 1 }]);
   expect(await disputes.claimLooks(10)).toEqual([]);
 });

@@ -11,7 +11,7 @@ const faults: Record<string, DisputeFault> = {
     disputes: {
       recordLook: async (look, told, now) => {
         const [row] = await records.sql<{ number: number }[]>`
-          select number from dispute_looks where payment_id = ${look.id}`;
+          select number from dispute_looks where payment_id = ${look.paymentId}`;
         return recordLook({ ...look, ...row }, told, now);
       },
     },
@@ -20,7 +20,7 @@ const faults: Record<string, DisputeFault> = {
     disputes: {
       recordLook: async (look, told, now) => {
         const isRecorded = await recordLook(look, told, now);
-        await records.sql`update payments set amount_disputed = 0 where id = ${look.id}`;
+        await records.sql`update payments set amount_disputed = 0 where id = ${look.paymentId}`;
         return isRecorded;
       },
     },

@@ -63,7 +63,7 @@ export const accountStatements = (
     }),
     'payouts.ts': statementsOf(createPayouts(db), {
       claimLooks: [10],
-      recordLines: [look, ['txn_1'], null],
+      recordPaidOut: [look, ['txn_1'], null],
       recordLook: [look, known],
       recordListed: [accountDay, [{ ...known, id: 'po_2', paidOut: [{ ...line, entry: null }] }]],
     }),

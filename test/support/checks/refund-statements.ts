@@ -39,7 +39,7 @@ export const refundStatements = (
     'disputes.ts': statementsOf(createDisputes(db), {
       requestLook: [idOf(7)],
       claimLooks: [50],
-      recordLook: [{ id: idOf(7), number: 1 }, [dispute], now],
+      recordLook: [{ paymentId: idOf(7), number: 1 }, [dispute], now],
       get: [disputeId('stripe', 'dp_1'), owner],
       list: [{ ...owner, ...everyDispute }, page],
       'list, of a payment': [{ ...owner, ...everyDispute, paymentId: idOf(7) }, page],

@@ -18,7 +18,7 @@ import { runReceiver, type StartedReceiver } from './receivers.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** A receiver of docs/webhooks.md. */
+/** A receiver of docs/first-payment.md. */
 export interface PageReceiver {
   receiver: string;
   /** False: a server in front of it has read the whole body before it starts. */
@@ -27,7 +27,7 @@ export interface PageReceiver {
   find: () => Promise<(secret: string | undefined) => Promise<StartedReceiver>>;
 }
 
-/** The receivers of docs/webhooks.md, for the tests of a file: in TypeScript, Python, Go and PHP, and for Laravel. */
+/** The receivers of docs/first-payment.md, for the tests of a file: in TypeScript, Python, Go and PHP, and for Laravel. */
 export const usePageReceivers = (): PageReceiver[] => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-page-receivers-'));
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -80,12 +80,12 @@ export const usePageReceivers = (): PageReceiver[] => {
 
   return [
     {
-      receiver: 'webhook-receiver.ts of docs/webhooks.md',
+      receiver: 'webhook-receiver.ts of docs/first-payment.md',
       readsItself: true,
       find: async () => withArguments(process.execPath, withOrders('webhook-receiver.ts')),
     },
     {
-      receiver: 'webhook-receiver.py of docs/webhooks.md',
+      receiver: 'webhook-receiver.py of docs/first-payment.md',
       readsItself: true,
       async find() {
         const [python] = findOnPath('python3', machine);
@@ -94,7 +94,7 @@ export const usePageReceivers = (): PageReceiver[] => {
       },
     },
     {
-      receiver: 'webhook-receiver.go of docs/webhooks.md',
+      receiver: 'webhook-receiver.go of docs/first-payment.md',
       readsItself: true,
       async find() {
         const go = await findGo(machine);
@@ -105,12 +105,12 @@ export const usePageReceivers = (): PageReceiver[] => {
       },
     },
     {
-      receiver: 'webhook-receiver.php of docs/webhooks.md',
+      receiver: 'webhook-receiver.php of docs/first-payment.md',
       readsItself: false,
       find: ofPhp('docs/webhook-receiver.php', 'php-cli php-sqlite3', 'true'),
     },
     {
-      receiver: 'webhook-receiver-laravel.php of docs/webhooks.md',
+      receiver: 'webhook-receiver-laravel.php of docs/first-payment.md',
       readsItself: false,
       find: ofPhp(
         'test/fakes/client/laravel.php',
@@ -138,8 +138,8 @@ const addOrders = (program: string): string => {
 
 /** The tables of the page, with the orders that the other receivers have in their memory. */
 const aShop = (file: string): void => {
-  const tables = /```sql\n( *create table [^]*?)```/.exec(readProjectFile('docs/webhooks.md'))?.[1];
-  if (!tables) throw new Error('docs/webhooks.md has no tables');
+  const tables = /```sql\n( *create table [^]*?)```/.exec(readProjectFile('docs/first-payment.md'))?.[1];
+  if (!tables) throw new Error('docs/first-payment.md has no tables');
   const database = new DatabaseSync(file);
   database.exec(addOrders(tables));
   database.close();

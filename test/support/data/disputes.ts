@@ -32,7 +32,7 @@ export const recordDisputes = async (
     insert into dispute_looks (payment_id) values (${paymentId})
     on conflict (payment_id) do update set due_at = null returning number`;
   const events =
-    look && (await createDisputes(sql).recordLook({ id: paymentId, ...look }, reported, now));
+    look && (await createDisputes(sql).recordLook({ paymentId, ...look }, reported, now));
   if (!events) throw new Error(`the disputes of ${paymentId} are not recorded`);
   return events;
 };

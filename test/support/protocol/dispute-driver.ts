@@ -75,8 +75,8 @@ export const createDisputeDriver = async (
         // Only this payment. It stays due: who crashed is followed at once, and not after 10 minutes.
         claimLooks: stopAfter(
           stop,
-          async () => sql<{ id: string; number: number }[]>`
-          select payment_id as id, number from dispute_looks
+          async () => sql<{ paymentId: string; number: number }[]>`
+          select payment_id as "paymentId", number from dispute_looks
           where payment_id = ${payment.id} and due_at <= now()`,
         ),
         recordLook: disputes.recordLook,

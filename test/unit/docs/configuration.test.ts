@@ -18,7 +18,7 @@ it('the page lists every setting with its default and the processes that read it
     Object.entries(shape).map(([name, schema]) => `${process} ${name} ${defaultOf(schema)}`),
   );
   const rows = readProjectFile('docs/configuration.md').matchAll(
-    /^\| `([A-Z_]+)` +\| ([^|]+) \| ([^|]+) \|/gm,
+    /^- `([A-Z_]+)` \(([^;)]+); ([^)]+)\): /gm,
   );
   const listed = [...rows].flatMap(([, name, byDefault = '', processes = '']) =>
     processes

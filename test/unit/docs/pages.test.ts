@@ -29,6 +29,31 @@ it.each(pages)('%s names code that exists', (page) => {
   expect(missing).toEqual([]);
 });
 
+const guides = pages.filter(
+  (path) => path !== 'CHANGELOG.md' && path !== 'docs/service-interface.md',
+);
+const wordsOf = (page: string) => readProjectFile(page).split(/\s+/).filter(Boolean).length;
+
+it.each(guides)('%s names its reader in its first line, and can be read at once', (page) => {
+  const [, first = ''] = readProjectFile(page).split(/\n{2,}/);
+  expect(first).toMatch(/^For [^:]+: /);
+  expect(wordsOf(page)).toBeLessThanOrEqual(2_600);
+});
+
+it('the pages together stay short', () => {
+  const words = guides.reduce((sum, page) => sum + wordsOf(page), 0);
+  expect(words).toBeLessThanOrEqual(42_000);
+});
+
+it('docs/index.md leads to every page', () => {
+  const index = readProjectFile('docs/index.md');
+  const linkOf = (page: string) => (page.startsWith('docs/') ? page.slice(5) : `../${page}`);
+  const missing = guides.filter(
+    (page) => page !== 'docs/index.md' && !index.includes(`](${linkOf(page)}`),
+  );
+  expect(missing).toEqual([]);
+});
+
 const folders = new Set(files.map((file) => file.split('/', 1)[0]));
 const ignored = new Set(readProjectFile('.gitignore').split('\n'));
 
