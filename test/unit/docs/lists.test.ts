@@ -25,7 +25,6 @@ const between = (page: string, from: string, to: string): string =>
 const namesIn = (text: string, name = /`(\w+)\??`/g): string[] =>
   [...text.matchAll(name)].map(([, found = '']) => found);
 
-const runbook = 'docs/operating/runbook.md';
 const sweeperTasks = Object.keys(createSweeperTasks({} as SweeperDeps));
 
 it.each([
@@ -39,9 +38,12 @@ it.each([
   );
 });
 
-it('the runbook names each alert of a log line', () => {
-  const part = between(runbook, '\n## Outcomes\n', '\n## Load\n');
-  expect(namesIn(part, /[`"](\w+)[`"]/g)).toEqual(expect.arrayContaining([...alerts]));
+it('the runbook and the page of refunds name each alert of a log line', () => {
+  const parts = [
+    between('docs/operating/runbook.md', '\n## Outcomes\n', '\n## Load\n'),
+    between('docs/operating/refunding.md', '\n## Alerts of refunds\n', '\n## '),
+  ].join('\n');
+  expect(namesIn(parts, /[`"](\w+)[`"]/g)).toEqual(expect.arrayContaining([...alerts]));
 });
 
 it('docs/contract.md lists the failure codes', () => {
@@ -57,14 +59,14 @@ it("docs/contract.md lists the languages of payers' pages", () => {
 });
 
 it('docs/adding-a-gateway.md lists the calls of the adapter', () => {
-  const list = between('docs/adding-a-gateway.md', '\n## The adapter\n', '\nTwo rules');
+  const list = between('docs/adding-a-gateway.md', '\n## The adapter\n', '\nThe rules');
   const heads = [...list.matchAll(/^- ([^:]+):/gm)].map(([, head]) => head).join();
   expect(namesIn(heads).toSorted()).toEqual(Object.keys(adapterCalls).toSorted());
 });
 
-it('the runbook has a section for each kind of difference, in the order of the code', () => {
-  const part = between(runbook, "\n## Differences from a gateway's book\n", '\n## ');
-  const sections = [...part.matchAll(/^### (\w)(.+)\n\n`(\w+)`:/gm)].map(
+it('docs/operating/differences.md has a section for each kind, in the order of the code', () => {
+  const page = readProjectFile('docs/operating/differences.md');
+  const sections = [...page.matchAll(/^## (\w)(.+)\n\n`(\w+)`:/gm)].map(
     ([, first = '', rest = '', kind]) => [kind, first.toLowerCase() + rest],
   );
   expect(sections).toEqual(Object.entries(accountDifferences));
@@ -90,10 +92,10 @@ describe('docs/console.md', () => {
   const routes = createRoutes({ baseUrl: 'http://console.localhost' } as ConsoleDeps);
 
   it('lists what operators and admins may do', () => {
-    const rows = between('docs/console.md', '\n## Changes\n', '\n## ').matchAll(
-      /^\| (?:`(\/\w+)`|Others) +\| (.*?) +\| (.*?) +\|$/gm,
-    );
-    const listed = [...rows].flatMap(([, under = '', operator = '', admin = '']) =>
+    const items = between('docs/console.md', '\n## Changes\n', '\n## ')
+      .replaceAll('\n  ', ' ')
+      .matchAll(/^- (?:`(\/\w+)`|Others): (.*?)(?:admins (.*))?$/gm);
+    const listed = [...items].flatMap(([, under = '', operator = '', admin = '']) =>
       Object.entries({ operator, admin }).flatMap(([role, cell]) =>
         namesIn(cell, /`([\w/-]+)`/g).map(
           (name) => `${role} ${name.startsWith('/') ? name : `${under}/${name}`}`,
