@@ -99,7 +99,8 @@ export const createDisputeTask = (deps: Deps) => {
     async lookAtDisputes(): Promise<number> {
       const looks = await disputes.claimLooks(batchSize);
       const limits = { atOnce, until: Date.now() + taskTimeMs, logger };
-      await forEachOrThrow(looks, limits, lookAt);
+      const payments = looks.map((look) => ({ id: look.paymentId, look }));
+      await forEachOrThrow(payments, limits, ({ look }) => lookAt(look));
       return looks.length;
     },
   };

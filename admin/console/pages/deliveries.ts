@@ -143,7 +143,7 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
       ],
       application: filter.application,
       isSaved: true,
-      others: isOfService ? link('/deliveries/replays', 'Recent replays') : '',
+      others: isOfService ? link('/deliveries/replays', 'Recent replays') : undefined,
       listed,
       rowOf: (row) => ({
         ...(selects && { Select: checkbox(row) }),

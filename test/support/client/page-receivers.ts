@@ -138,7 +138,9 @@ const addOrders = (program: string): string => {
 
 /** The tables of the page, with the orders that the other receivers have in their memory. */
 const aShop = (file: string): void => {
-  const tables = /```sql\n( *create table [^]*?)```/.exec(readProjectFile('docs/first-payment.md'))?.[1];
+  const tables = /```sql\n( *create table [^]*?)```/.exec(
+    readProjectFile('docs/first-payment.md'),
+  )?.[1];
   if (!tables) throw new Error('docs/first-payment.md has no tables');
   const database = new DatabaseSync(file);
   database.exec(addOrders(tables));

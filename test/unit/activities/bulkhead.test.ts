@@ -184,7 +184,7 @@ const simulate = ({
     const next = coming.pop();
     if (!next) return nowMs;
     nowMs = Math.max(nowMs, next.atMs);
-    if ('release' in next) {
+    if ('free' in next) {
       next.free();
       continue;
     }
@@ -196,16 +196,16 @@ const simulate = ({
       const held = (inUse.get(worker) ?? 0) + 1;
       expect(held).toBeLessThanOrEqual(perOwner);
       inUse.set(worker, held);
-      const releaseSlot = () => {
+      const freeSlot = () => {
         inUse.set(worker, (inUse.get(worker) ?? 0) - 1);
         acquisition.free();
       };
-      schedule(coming, { atMs: nowMs + holdMs, release: releaseSlot });
+      schedule(coming, { atMs: nowMs + holdMs, free: freeSlot });
     } else schedule(coming, { atMs: nowMs + acquisition.retryAfterMs, id: next.id });
   }
 };
 
-type Coming = { atMs: number } & ({ id: string } | { release: () => void });
+type Coming = { atMs: number } & ({ id: string } | { free: () => void });
 
 /** Keeps the list sorted: the next one is last. */
 const schedule = (coming: Coming[], item: Coming) => {
