@@ -100,10 +100,10 @@ it('the page and docs/openapi.json say how soon a receiver must answer', () => {
 
 it('the page and docs/openapi.json give the delays between attempts', () => {
   const unitMs: Record<string, number> = { minute: 60_000, hour: 3_600_000 };
-  const table = page.match(/^\| \d +\| .* after attempt/gm)?.join();
+  const list = page.match(/^- attempt \d+: after .*/gm)?.join();
   const contract = readProjectFile('docs/openapi.json');
   const sentence = /after (?:\d+ (?:minute|hour)s?(?:, | and )?){2,}/.exec(contract)?.[0];
-  for (const text of [table, sentence]) {
+  for (const text of [list, sentence]) {
     const documented = [...(text ?? '').matchAll(/(\d+) (minute|hour)s?/g)].map(
       ([, count, unit = '']) => Number(count) * (unitMs[unit] ?? 0),
     );
