@@ -42,8 +42,11 @@ const costsAt = async (count: number, say: Bench['say']): Promise<Map<string, nu
   say(`Filling the tables with ${count} payments …`);
   const postgres = await startOwnPostgres({ shared_buffers: '256MB', max_wal_size: '8GB' });
   const sql = connect(postgres.url, { name: 'bench-growth', max: 1 });
+  // A statement that fills a table answers after minutes.
+  const filler = connect(postgres.url, { name: 'bench-growth-fill', max: 1, patient: true });
   try {
-    await fillAll(postgres.sql, { application, count });
+    await fillAll(filler, { application, count });
+    await filler.end();
     say(`Running every statement at ${count} payments …`);
     const costs = new Map<string, number>();
     for (const [file, { calls }] of Object.entries(everyStatement(sql, { application, count })))
@@ -58,7 +61,7 @@ const costsAt = async (count: number, say: Bench['say']): Promise<Map<string, nu
       }
     return costs;
   } finally {
-    await sql.end({ timeout: 1 });
+    await Promise.all([sql.end({ timeout: 1 }), filler.end({ timeout: 1 })]);
     await postgres.drop();
   }
 };
