@@ -7,7 +7,7 @@ import { startReceiver } from './receiver.ts';
 
 const calm = { rate: 0.3, seconds: 600 };
 /** Node has compiled the hot code, and the connections of the warm-up have ended. */
-const warmUp = { atOnce: 20, count: 200, limitMs: 20_000 };
+const warmUp = { atOnce: 5, count: 200, limitMs: 60_000 };
 const settleMs = 90_000;
 const ours = ['api', 'worker', 'console'];
 
