@@ -2,7 +2,6 @@ import { createEvent } from '../contract/event.ts';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import type { WorkflowStart } from '../contract/payment.ts';
 import type { VerificationResult, WaitingAnswer } from '../contract/status.ts';
-import { isTerminal } from '../contract/status.ts';
 import { findDriver } from '../gateways/registry.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { Orders } from '../postgres/orders.ts';
@@ -129,18 +128,6 @@ export const createFinalizer = (deps: Deps) => {
     return afterFinalized(await findPayment(paymentOutcomes, id));
   };
 
-  /**
-   * Ends an open payment whose order did not allow its outcome, if another payment has paid the order. A payment that only
-   * holds the order may still fail, so this one is asked about again.
-   */
-  const yieldOrder = (
-    payment: PaymentWithAccount,
-    { failureCode, trackingCode }: Pick<Outcome, 'failureCode' | 'trackingCode'>,
-  ): Promise<VerificationResult> =>
-    failureCode === 'order_already_paid'
-      ? recordWaiting(payment, 'processing', { becomesProcessing: true, exchanges: [] })
-      : finalize(payment, { ...failedWith('order_already_paid'), trackingCode });
-
   /** Ends the payment unless it has ended already, and returns its state then. */
   const finalize = async (
     payment: PaymentWithAccount,
@@ -157,11 +144,17 @@ export const createFinalizer = (deps: Deps) => {
     };
     const event = createEvent(ended, endedAt);
     const options = { providerMessage, reportedFee, onlyIfUnsent, exchanges };
-    if (await paymentOutcomes.finalize(ended, event, options)) return afterFinalized(ended);
+    const finalized = await paymentOutcomes.finalize(ended, event, options);
+    if (finalized === 'done') return afterFinalized(ended);
+    if (finalized !== 'ended_before' && onlyIfUnsent) return { kind: 'waiting' };
 
     const current = await findPayment(paymentOutcomes, payment.id);
-    if (!isTerminal(current.status))
-      return onlyIfUnsent ? { kind: 'waiting' } : yieldOrder(current, outcome);
+    const { trackingCode } = outcome;
+    if (finalized === 'order_held')
+      return finalize(current, { ...failedWith('order_already_paid'), trackingCode });
+    // Another payment holds the order and may still fail, so this one is asked about again.
+    if (finalized === 'order_not_paid')
+      return recordWaiting(current, 'processing', { becomesProcessing: true, exchanges: [] });
     try {
       return await afterFinalized(current);
     } catch (error) {

@@ -92,6 +92,9 @@ interface End extends WithExchanges {
   onlyIfUnsent: boolean;
 }
 
+/** Whether a payment was ended, and why not. The order is held if another payment holds it, also by having paid it. */
+export type Finalized = 'done' | 'ended_before' | 'payer_sent' | 'order_held' | 'order_not_paid';
+
 /** With the kind of its gateway, for the metrics. */
 export type EndedPayment = Payment & Partial<Pick<RecordedAccount, 'gatewayKind'>>;
 
@@ -205,14 +208,13 @@ export const createPaymentOutcomes = (sql: Queries) => ({
    * Ends a payment: writes the outcome, the event with its final body and the delivery in one statement, and erases the data
    * of its payer.
    * @param ended the payment with its outcome
-   * @returns false if the payment has ended already, a payer was sent, or its order does not allow this outcome; then
-   *   nothing but the exchanges is written
+   * @returns why not, unless it is done; then nothing but the exchanges is written
    */
   async finalize(
     ended: EndedPayment,
     event: Event,
     { providerMessage, reportedFee = null, onlyIfUnsent, exchanges }: End,
-  ): Promise<boolean> {
+  ): Promise<Finalized> {
     const isPaid = ended.status === 'paid';
     const isLost = ended.failureCode === 'order_already_paid';
     const end = (stored: readonly GatewayExchange[]) => sql`
@@ -234,9 +236,15 @@ export const createPaymentOutcomes = (sql: Queries) => ({
         ${eventInserts(sql, event, ended.id)}, ${exchangeInserts(sql, ended.id, stored)}
       select from of_payment`;
     const endOnce = (stored: readonly GatewayExchange[]) => claiming(() => changesOne(end(stored)));
-    if (await endOnce(exchanges)) return true;
+    if (await endOnce(exchanges)) return 'done';
     // The gateway has taken the money without asking for the order, and who holds that may never end.
-    return isPaid && (await takeOver(sql, ended.id)) && endOnce([]);
+    if (isPaid && (await takeOver(sql, ended.id)) && (await endOnce([]))) return 'done';
+    const [stored] = await sql<{ isOpen: boolean; payerSent: boolean }[]>`
+      select status in ('pending', 'processing') as "isOpen", checkout_at is not null as "payerSent"
+      from payments where id = ${ended.id}`;
+    if (!stored?.isOpen) return 'ended_before';
+    if (onlyIfUnsent && stored.payerSent) return 'payer_sent';
+    return isLost ? 'order_not_paid' : 'order_held';
   },
 });
 export type PaymentOutcomes = ReturnType<typeof createPaymentOutcomes>;

@@ -25,13 +25,14 @@ export const instrumentPaymentOutcomes = (
 ): PaymentOutcomes => ({
   ...paymentOutcomes,
   async finalize(ended, event, options) {
-    if (!(await paymentOutcomes.finalize(ended, event, options))) return false;
+    const finalized = await paymentOutcomes.finalize(ended, event, options);
+    if (finalized !== 'done') return finalized;
     const { application, gateway, gatewayKind = 'live', status, failureCode } = ended;
     outcomes.inc({ gateway, kind: gatewayKind, status, failure_code: failureCode ?? 'none' });
     timeToOutcome.observe({ status }, secondsBetween(ended.createdAt, event.createdAt));
     const facts = { application, gateway, status, failure_code: failureCode };
     logger.info(facts, 'Payment ended');
-    return true;
+    return finalized;
   },
 });
 

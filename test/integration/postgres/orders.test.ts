@@ -6,7 +6,7 @@ import type { KnownDispute } from '../../../contract/dispute.ts';
 import { createAdminPayments } from '../../../postgres/admin-payments.ts';
 import { createApplications } from '../../../postgres/applications.ts';
 import { createOrders } from '../../../postgres/orders.ts';
-import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
+import { createPaymentOutcomes, type Finalized } from '../../../postgres/payment-outcomes.ts';
 import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
 import { aDispute, recordDisputes } from '../../support/data/disputes.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
@@ -34,7 +34,7 @@ const finalize = (
   payment: Payment,
   to: 'paid' | 'expired' | FailureCode,
   outcomes = records.paymentOutcomes,
-): Promise<boolean> => {
+): Promise<Finalized> => {
   if (to === 'paid' || to === 'expired') {
     const { ended, event } = withOutcome(payment, to);
     return outcomes.finalize(ended, event, noAnswer);
@@ -106,7 +106,7 @@ describe('a claim', () => {
     for (const end of ['expired', 'card_declined'] as const) {
       const [one, other] = await twoOfAnOrder();
       await orders.claim(one.id);
-      expect(await finalize(one, end)).toBe(true);
+      expect(await finalize(one, end)).toBe('done');
       expect(await holds(one)).toBe(false);
       expect(await orders.claim(other.id)).toBe(true);
     }
@@ -129,7 +129,7 @@ describe('a claim', () => {
     expect(await orders.claim(other.id)).toBe(true);
     expect(await holds(one)).toBe(false);
     // A paid payment keeps it for ever.
-    expect(await finalize(other, 'paid')).toBe(true);
+    expect(await finalize(other, 'paid')).toBe('done');
     await sql`update payments set order_claimed_at = now() - interval '9 days' where id = ${other.id}`;
     expect(await orders.claim(one.id)).toBe(false);
   });
@@ -153,13 +153,13 @@ describe('a claim', () => {
 describe('the end of a payment', () => {
   it('as paid claims the order; another one is refused, and loses only then', async () => {
     const [one, other] = await twoOfAnOrder();
-    expect(await finalize(other, 'order_already_paid')).toBe(false);
-    expect(await finalize(one, 'paid')).toBe(true);
+    expect(await finalize(other, 'order_already_paid')).toBe('order_not_paid');
+    expect(await finalize(one, 'paid')).toBe('done');
     expect(await holds(one)).toBe(true);
-    expect(await finalize(other, 'paid')).toBe(false);
+    expect(await finalize(other, 'paid')).toBe('order_held');
     expect(await statusOf(other)).toBe('pending');
     expect(await records.listEvents(other.id)).toEqual([]);
-    expect(await finalize(other, 'order_already_paid')).toBe(true);
+    expect(await finalize(other, 'order_already_paid')).toBe('done');
     expect((await records.listEvents(other.id)).map(({ kind }) => kind)).toEqual([
       'payment.failed',
     ]);
@@ -168,10 +168,10 @@ describe('the end of a payment', () => {
   it('as paid waits while another one only holds the order', async () => {
     const [one, other] = await twoOfAnOrder();
     await orders.claim(one.id);
-    expect(await finalize(other, 'paid')).toBe(false);
-    expect(await finalize(other, 'order_already_paid')).toBe(false);
+    expect(await finalize(other, 'paid')).toBe('order_held');
+    expect(await finalize(other, 'order_already_paid')).toBe('order_not_paid');
     await finalize(one, 'expired');
-    expect(await finalize(other, 'paid')).toBe(true);
+    expect(await finalize(other, 'paid')).toBe('done');
   });
 
   it.each(['paid', 'claimed'] as const)('as paid races with one that is %s', async (first) => {
@@ -184,19 +184,19 @@ describe('the end of a payment', () => {
     const second = finalize(other, 'paid');
     await lock.blocked('the second end');
     await lock.commit();
-    expect(await second).toBe(false);
+    expect(await second).toBe('order_held');
     expect([await holds(one), await holds(other)]).toEqual([true, false]);
   });
 
   it('counts payments that were paid before the option was on', async () => {
     await sql`update applications set orders_paid_once = false where slug = 'shop'`;
     const [one, other] = await twoOfAnOrder();
-    expect(await finalize(one, 'paid')).toBe(true);
+    expect(await finalize(one, 'paid')).toBe('done');
     expect(await holds(one)).toBe(false);
     await sql`update applications set orders_paid_once = true where slug = 'shop'`;
     expect(await records.paymentOutcomes.get(other.id)).toMatchObject({ orderIsPaid: true });
     expect(await orders.claim(other.id)).toBe(false);
-    expect(await finalize(other, 'paid')).toBe(false);
+    expect(await finalize(other, 'paid')).toBe('order_held');
   });
 });
 
@@ -214,11 +214,11 @@ describe('a refund', () => {
     const [one, other] = await twoOfAnOrder();
     await finalize(one, 'paid');
     const refund = await giveBack(one, 1_250);
-    expect(await finalize(other, 'paid')).toBe(true);
+    expect(await finalize(other, 'paid')).toBe('done');
     expect(await refund.comesBack()).toBe(true);
     expect([await holds(one), await holds(other)]).toEqual([false, true]);
     const third = await records.sent({ orderId: one.orderId });
-    expect(await finalize(third, 'paid')).toBe(false);
+    expect(await finalize(third, 'paid')).toBe('order_held');
   });
 });
 
@@ -288,11 +288,11 @@ describe('a chargeback', () => {
   it('that is won after it was lost claims nothing, whoever has the order then', async () => {
     const { one, other, bankSays } = await paidOne();
     await bankSays({ amount: 1250, status: 'lost' });
-    expect(await finalize(other, 'paid')).toBe(true);
+    expect(await finalize(other, 'paid')).toBe('done');
     await bankSays({ amount: 1250, status: 'won' });
     expect([await holds(one), await holds(other)]).toEqual([false, true]);
     const third = await records.sent({ orderId: one.orderId });
-    expect(await finalize(third, 'paid')).toBe(false);
+    expect(await finalize(third, 'paid')).toBe('order_held');
   });
 
   it('that is won after it was lost has paid the order, if nobody else has', async () => {
@@ -308,12 +308,12 @@ describe('a sandbox payment of a live token', () => {
     await sql`insert into gateways (slug, driver, kind) values ('play', 'sandbox', 'sandbox') on conflict do nothing`;
     const [real] = await twoOfAnOrder({ test: false });
     const fake = await records.sent({ orderId: real.orderId, test: false, gateway: 'play' });
-    expect(await finalize(fake, 'paid')).toBe(true);
+    expect(await finalize(fake, 'paid')).toBe('done');
     expect(await holds(fake)).toBe(false);
     expect(await orders.claim(real.id)).toBe(true);
-    expect(await finalize(real, 'paid')).toBe(true);
+    expect(await finalize(real, 'paid')).toBe('done');
     const another = await records.sent({ orderId: real.orderId, test: false, gateway: 'play' });
-    expect(await finalize(another, 'paid')).toBe(true);
+    expect(await finalize(another, 'paid')).toBe('done');
   });
 });
 

@@ -34,7 +34,7 @@ const faults: Record<string, EndingFault> = {
         const { count } = await sql`
           update payments set status = ${ended.status}, paid_at = ${ended.paidAt}
           where id = ${ended.id} and status in ('pending', 'processing')`;
-        return count === 1;
+        return count === 1 ? 'done' : 'ended_before';
       },
     },
   }),

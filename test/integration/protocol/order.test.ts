@@ -18,7 +18,7 @@ const blind: OrderCodeFault = ({ outcomes }) => ({
       const { count } = await records.sql`
         update payments set status = 'failed', failure_code = ${ended.failureCode}, order_claimed_at = null
         where id = ${ended.id} and status in ('pending', 'processing')`;
-      return count === 1;
+      return count === 1 ? 'done' : 'ended_before';
     },
   },
 });

@@ -148,7 +148,7 @@ export const createOpeningDriver = async (
         await payments.recordLostCheckout(id, new Date());
       if (step === 'expirePayment: gateway.verify' && payment) {
         const { ended, event } = withOutcome(payment, 'expired');
-        wasAsked = await records.paymentOutcomes.finalize(ended, event, noAnswer);
+        wasAsked = (await records.paymentOutcomes.finalize(ended, event, noAnswer)) === 'done';
       }
       if (step === 'replica or backup copies')
         [copied = copied] = await sql<(typeof copied)[]>`
