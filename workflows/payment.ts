@@ -148,7 +148,7 @@ const startLateSearches = (verification: Verification) => {
   const working = new Set<unknown>();
   const search = async (): Promise<never> => {
     for (;;) {
-      await condition(() => verification.pending.report);
+      await condition(() => verification.pending.reported);
       working.add(search);
       await verification.searchLate();
       working.delete(search);
@@ -156,7 +156,7 @@ const startLateSearches = (verification: Verification) => {
   };
   return {
     working,
-    isAsked: () => verification.pending.report || working.has(search),
+    isAsked: () => verification.pending.reported || working.has(search),
     failure: search(),
   };
 };

@@ -9,13 +9,18 @@ import {
 /** The signals that have come since the subscriber last forgot them. */
 export interface PendingSignals {
   recheck: boolean;
-  /** The gateway may hold money because of it, also after the end. */
-  report: boolean;
+  /** A recheck that matters after the end, too: the gateway may have money then. */
+  reported: boolean;
   delivery: boolean;
   /** Another payment has paid the order. */
   callOff: boolean;
 }
-const nothing: PendingSignals = { recheck: false, report: false, delivery: false, callOff: false };
+const nothing: PendingSignals = {
+  recheck: false,
+  reported: false,
+  delivery: false,
+  callOff: false,
+};
 
 /** Handles the signals of a workflow that delivers. Every subscriber gets each signal. */
 export const createSignals = () => {
@@ -24,7 +29,7 @@ export const createSignals = () => {
   const subscribers = [pending];
   setHandler(defineSignal<[RecheckRequest?]>(recheckSignal), ({ unlessEnded = false } = {}) => {
     for (const each of subscribers)
-      Object.assign(each, { recheck: true, ...(!unlessEnded && { report: true }) });
+      Object.assign(each, { recheck: true, ...(!unlessEnded && { reported: true }) });
   });
   setHandler(defineSignal(callOffSignal), () => {
     pending.callOff = true;

@@ -48,9 +48,9 @@ export const createVerification = (id: string, onAnswer: (answer: VerificationRe
 
   /** An inquiry serves every recheck before it. One that comes while it runs may tell of a change after it. */
   const takeRechecks = (): Pick<VerifyRequest, 'reported'> => {
-    const reported = pending.report && { reported: true };
-    Object.assign(pending, { recheck: false, report: false });
-    return { ...reported };
+    const { reported } = pending;
+    Object.assign(pending, { recheck: false, reported: false });
+    return reported ? { reported } : {};
   };
 
   const verify = async (request: VerifyRequest): Promise<SharedResult> => {
@@ -59,7 +59,7 @@ export const createVerification = (id: string, onAnswer: (answer: VerificationRe
       const running = inFlight;
       const result = await running.result;
       // A payer who came back meanwhile may have paid after the inquiry.
-      if (result.kind === 'ended') pending.report ||= request.returned;
+      if (result.kind === 'ended') pending.reported ||= request.returned;
       if (result.kind === 'ended' || covers(running.request, request)) return result;
     }
     if (endStatus) return { kind: 'ended', status: endStatus };
