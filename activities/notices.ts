@@ -27,7 +27,7 @@ const lastsMs = 20_000;
 const mailsAtOnce = 2;
 const mostDue = 100;
 
-const nothing = { since: null, waiting: 0, exhausted: 0, lastError: null, nextAttemptAt: null };
+const nothing = { waiting: 0, exhausted: 0, lastError: null, nextAttemptAt: null };
 
 export const createNoticeActivities = (deps: Deps) => {
   const { noticeQueue, receivers, countNotices, publicBaseUrl, consoleUrl, logger } = deps;
@@ -51,13 +51,7 @@ export const createNoticeActivities = (deps: Deps) => {
     const link = `${publicBaseUrl}/api/v1/notices/${token}`;
     const health = (await receivers.get(application, false)) ?? nothing;
     const mail = writeNotice(
-      {
-        kind,
-        application,
-        // The key of a reminder is its day.
-        since: kind === 'digest' ? (health.since ?? since) : since,
-        facts: health,
-      },
+      { kind, application, since, facts: health },
       {
         docs: `${publicBaseUrl}/api/v1/docs`,
         console: consoleUrl === undefined ? null : `${consoleUrl}/applications/${application}`,

@@ -12,6 +12,7 @@ export interface NoticeKey {
 }
 
 export interface DueNotice extends NoticeKey {
+  /** When the state began. */
   since: Date;
 }
 
@@ -45,11 +46,15 @@ export const createNoticeQueue = (sql: Queries) => {
       return { unknown: ended('unknown'), failed: ended('failed') };
     },
 
-    /** Oldest first. Before an address is confirmed, it gets only the question for that. */
+    /**
+     * Oldest first. Before an address is confirmed, it gets only the question for that. The key of a digest is its day, so
+     * its state began when that of the receiver did.
+     */
     listDue: (limit: number) => sql<DueNotice[]>`
       select n.application, n.kind, n.state_since::text as "stateSince",
-        n.state_since as since, n.address
+        case n.kind when 'digest' then coalesce(r.since, n.state_since) else n.state_since end as since, n.address
       from notices n join notice_addresses a using (application, address)
+      left join receivers r on r.application = n.application and not r.test
       where n.next_try_at <= now() and n.claimed_at is null and a.unsubscribed_at is null
         and (a.confirmed_at is not null or n.kind = 'confirmation')
       order by n.created_at limit ${limit}`,

@@ -147,6 +147,17 @@ it('asks a new address to agree, and sends it nothing else before it has', async
   expect(server.mails).toHaveLength(2);
 });
 
+it('a reminder says since when the receiver is unwell, not since its own day', async () => {
+  const server = await aMailServer();
+  await aNotice();
+  await records.sql`
+    insert into receivers (application, test, state, since) values ('shop', false, 'failing', '2026-11-25T08:30:00Z')`;
+  await insertNotice('digest');
+  await round(mailerOf(server));
+  const begun = server.mails.map(({ text }) => /since ([-\d]+ [\d:]+) UTC/.exec(text)?.[1]);
+  expect(new Set(begun)).toEqual(new Set(['2026-11-25 08:30', '2026-11-27 10:00']));
+});
+
 describe('a mail server in trouble', () => {
   it('that refuses for now is tried three times within an hour, and then no more', async () => {
     const server = await aMailServer({ refuse: () => 451 });
