@@ -424,19 +424,17 @@ const setCookies = (
   { session, begunLogin, zone, mode, message }: Cookies,
 ) => {
   const names = cookieNames(deps);
-  const secure = deps.baseUrl.startsWith('https:') ? '; Secure' : '';
-  const set = (name: string, value: string, maxAge: number) =>
-    ctx.append(
-      'set-cookie',
-      `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAge}${secure}`,
-    );
-  if (session === null) set(names.session, '', 0);
+  // A proxy ends TLS, so the request does not tell.
+  ctx.cookies.secure = deps.baseUrl.startsWith('https:');
+  const set = (name: string, value: string | null, seconds = 0) =>
+    ctx.cookies.set(name, value, { sameSite: 'lax', maxAge: seconds * 1000, overwrite: true });
+  if (session === null) set(names.session, null);
   // Longer than the session, so that a form of an ended one is known to be this person's.
   else if (session !== undefined) set(names.session, session, 24 * 3600);
   if (begunLogin !== undefined) set(names.begunLogin, begunLogin, 600);
   if (zone !== undefined) set(names.zone, zone, 365 * 24 * 3600);
   if (mode !== undefined) set(names.mode, mode, 365 * 24 * 3600);
-  if (message === null) set(names.message, '', 0);
+  if (message === null) set(names.message, null);
   else if (message !== undefined)
     set(
       names.message,
