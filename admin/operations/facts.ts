@@ -182,19 +182,16 @@ export const refundDetailFacts = ({ refund, payment, asked, confirmed }: RefundD
   };
 };
 
-/** The time until then in its two largest units, e.g. `2 days 5 hours`; null: it is over. */
+const durationWords = new Intl.DurationFormat('en', { style: 'long' });
+
+/** The time until then in its two largest units, e.g. `2 days, 5 hours`; null: it is over. */
 export const timeLeft = (until: Date, now: Date): string | null => {
   const left = until.getTime() - now.getTime();
   if (left <= 0) return null;
-  const part = (ms: number, unit: string) => {
-    const count = Math.floor(ms);
-    return count === 0 ? '' : `${count} ${unit}${count === 1 ? '' : 's'}`;
-  };
-  const days = part(left / dayMs, 'day');
-  const hours = part((left % dayMs) / hourMs, 'hour');
-  const minutes = part((left % hourMs) / minuteMs, 'minute');
-  const parts = days === '' ? [hours, minutes] : [days, hours];
-  return parts.filter(Boolean).join(' ') || 'less than a minute';
+  const hours = Math.floor((left % dayMs) / hourMs);
+  const larger = { days: Math.floor(left / dayMs), hours };
+  const smaller = { hours, minutes: Math.floor((left % hourMs) / minuteMs) };
+  return durationWords.format(left < dayMs ? smaller : larger) || 'less than a minute';
 };
 
 export const disputeFacts = (dispute: DisputeRecord, now: Date) => ({

@@ -186,13 +186,12 @@ const combinedContent = (declared: DeclaredResponse[]) => {
 const linkTo = (name: string) =>
   [name, { operationId: name, parameters: { payment_id: '$response.body#/payment_id' } }] as const;
 
-const inWords = (count: number, unit: 'minute' | 'hour') =>
-  new Intl.NumberFormat('en-GB', { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+const durationWords = new Intl.DurationFormat('en-GB', { style: 'long' });
 
 /** E.g. `1 minute, 30 minutes and 2 hours`. */
 const attemptDelays = new Intl.ListFormat('en-GB').format(
   limits.attemptDelaysMinutes.map((minutes) =>
-    minutes < 60 ? inWords(minutes, 'minute') : inWords(minutes / 60, 'hour'),
+    durationWords.format(minutes < 60 ? { minutes } : { hours: minutes / 60 }),
   ),
 );
 

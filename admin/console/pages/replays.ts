@@ -36,9 +36,12 @@ const describeOwner = ({ application, test }: Pick<ReplayFilter, 'application' |
 
 const count = (many: number): string => many.toLocaleString('en');
 
+const durationWords = new Intl.DurationFormat('en', { style: 'long' });
+
 const duration = (seconds: number): string => {
-  if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
-  return seconds < 5_400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3_600)} h`;
+  if (seconds < 90) return durationWords.format({ seconds: Math.max(1, Math.round(seconds)) });
+  if (seconds < 5_400) return durationWords.format({ minutes: Math.round(seconds / 60) });
+  return durationWords.format({ hours: Math.round(seconds / 3_600) });
 };
 
 const describeTimes = ({ from, to }: Pick<ReplayFilter, 'from' | 'to'>, format: FormatTime) =>

@@ -39,7 +39,7 @@ it('a dispute has a page with its facts, found by its payment, by its id and by 
   expect(factOf(text, 'Network&#39;s reason')).toBe('13.1');
   expect(factOf(text, 'Reason')).toContain('product_not_received');
   expect(factOf(text, 'Gateway&#39;s reference')).toBe(dispute.reference);
-  expect(factOf(text, 'Time left')).toBe('11 days 23 hours');
+  expect(factOf(text, 'Time left')).toBe('11 days, 23 hours');
   expect(await textOf(`/payments/${dispute.payment}`)).toContain(`/disputes/${dispute.id}`);
   expect(await reader.search(` see ${dispute.id.toLowerCase()} `)).toBe(`/disputes/${dispute.id}`);
   expect(await reader.search(dispute.reference)).toBe(`/disputes/${dispute.id}`);
@@ -80,8 +80,8 @@ it('the last 72 hours to answer are marked, and after them nobody can answer', a
     return [factOf(text, 'Time left'), advice.includes('notice bad'), advice.includes('<time')];
   };
   expect(await stateIn(73)).toEqual(['3 days', false, true]);
-  expect(await stateIn(71.9)).toEqual(['▲ 2 days 23 hours', true, true]);
-  expect(await stateIn(1.03)).toEqual(['▲ 1 hour 1 minute', true, true]);
+  expect(await stateIn(71.9)).toEqual(['▲ 2 days, 23 hours', true, true]);
+  expect(await stateIn(1.03)).toEqual(['▲ 1 hour, 1 minute', true, true]);
   expect(await stateIn(-1)).toEqual([undefined, false, false]);
   expect(await stateIn(48.5)).toEqual(['▲ 2 days', true, true]);
 });
