@@ -1,9 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from '../process.ts';
 import { readProcessTable } from '../stack/process-table.ts';
-import { residentMb, shareMb } from '../tools/production/memory.ts';
+import { cpuMs, familyOf, residentMb, shareMb } from '../tools/production/usage.ts';
 import { type Finished, perSecond } from './load.ts';
 
 /** The measured processes; the load generator, the receiver and the shop are none of these. */
@@ -36,52 +34,16 @@ export const findPids = (processTable: string): Pids => {
   });
 };
 
-interface Stat {
-  pid: number;
-  parent: number;
-  /** The CPU of the process, and of its children that have ended. */
-  ticks: number;
-}
-
-/** See proc_pid_stat(5) of Linux. */
-const readStat = (pid: number): Stat | undefined => {
-  try {
-    const line = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name, in brackets, can hold anything. The field after it is number 3.
-    const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
-    const field = (number: number) => Number(fields[number - 3]);
-    return { pid, parent: field(4), ticks: field(14) + field(15) + field(16) + field(17) };
-  } catch {
-    return undefined; // It has just ended.
-  }
-};
-
-const readAllStats = (): Stat[] =>
-  readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => readStat(Number(name)) ?? []);
-
-/** A process with its children. */
-const family = (stats: readonly Stat[], of: number): Stat[] =>
-  stats.filter(({ pid, parent }) => pid === of || parent === of);
-
-/** The milliseconds of CPU of each process since its start. Postgres has a process for each connection. */
+/** The milliseconds of CPU of each process since its start. */
 export const readCpu = <Name extends string>(pids: Record<Name, number>): Record<Name, number> => {
-  const stats = readAllStats();
-  const ticksPerSecond = Number(spawnSync('getconf', ['CLK_TCK']).stdout) || 100;
-  const cpuOf = (pid: number) =>
-    (family(stats, pid).reduce((sum, { ticks }) => sum + ticks, 0) * 1000) / ticksPerSecond;
-  const entries = Object.entries<number>(pids).map(([name, pid]) => [name, cpuOf(pid)]);
+  const entries = Object.entries<number>(pids).map(([name, pid]) => [name, cpuMs(pid)]);
   return Object.fromEntries(entries) as Record<Name, number>;
 };
 
 /** The memory of each process, in millions of bytes. Postgres counts with its children, which share most of it. */
 export const memoryMb = (pids: Pids): Record<Part, number> => ({
   ...forEachPart((part) => residentMb(pids[part]) ?? NaN),
-  postgres: family(readAllStats(), pids.postgres).reduce(
-    (sum, { pid }) => sum + (shareMb(pid) ?? 0),
-    0,
-  ),
+  postgres: familyOf(pids.postgres).reduce((sum, { pid }) => sum + (shareMb(pid) ?? 0), 0),
 });
 
 export interface Sample {

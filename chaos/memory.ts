@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Member } from '../tools/production/member.ts';
-import { residentMb } from '../tools/production/memory.ts';
+import { residentMb } from '../tools/production/usage.ts';
 
 /** The memory of one process at one time. */
 export interface MemorySample {

@@ -29,7 +29,7 @@ interface Listed {
   pid: number;
   parent: number;
   state: string;
-  /** The time that it has computed. */
+  /** The times that it and its children that have ended have computed; on Linux in hundredths of a second. */
   cpu: string;
 }
 
@@ -40,9 +40,9 @@ export const listProcesses = (): Listed[] =>
         .filter((name) => /^\d+$/.test(name))
         .map((name) => {
           const stat = readProc(Number(name), 'stat');
-          // Field 2 is a name in brackets, which may have spaces. Fields 3 and 4 are state and parent, 14 and 15 the times.
+          // Field 2 is a name in brackets, which may have spaces. Fields 3 and 4 are state and parent, 14 to 17 the times.
           const [state = '', parent, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-          const cpu = fields.slice(9, 11).join(' ');
+          const cpu = fields.slice(9, 13).join(' ');
           return { pid: Number(name), parent: Number(parent), state, cpu };
         })
     : readPs(['-A'], ['pid', 'ppid', 'state', 'time'])

@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newReplayId } from '../contract/ids.ts';
 import { createApplications } from '../postgres/applications.ts';
@@ -12,6 +11,7 @@ import { type Answer, startConsole } from '../test/support/service/console.ts';
 import { parseWholeNumber } from '../contract/whole-number.ts';
 import { SetupError } from '../process.ts';
 import { fill, fillForAdmins } from '../test/support/data/fill-tables.ts';
+import { cpuMs } from './production/usage.ts';
 
 /*
  * Measures the service with 1,000,000 payments and 50 applications. Every page of the console takes at most 300 ms and
@@ -79,22 +79,10 @@ const measureList = async <T extends object>(
   );
 };
 
-/** Milliseconds of CPU of the Postgres server and its children until now; Linux only. */
 const postgresCpuMs = async (): Promise<number> => {
-  const [row] = await server.sql<{ pid: string }[]>`
-    select split_part(pg_read_file('postmaster.pid'), chr(10), 1) as pid`;
-  const ticks = readdirSync('/proc').flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    try {
-      // After the name in brackets: state, parent, …; 11 to 14 are the times of it and of its dead children.
-      const fields = readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-      if (name !== row?.pid && fields[1] !== row?.pid) return [];
-      return fields.slice(11, name === row?.pid ? 15 : 13).map(Number);
-    } catch {
-      return []; // The process has just ended.
-    }
-  });
-  return ticks.reduce((sum, each) => sum + each, 0) * 10;
+  const [row] = await server.sql<{ pid: number }[]>`
+    select split_part(pg_read_file('postmaster.pid'), chr(10), 1)::int as pid`;
+  return cpuMs(row?.pid ?? NaN);
 };
 
 const tabsMs = 60_000;

@@ -15,9 +15,7 @@ import { fillConsole } from '../test/support/data/fill-console.ts';
  *   npm run console-screenshots
  */
 
-const folder = process.argv[2] ?? join(import.meta.dirname, '../docs/images/console');
-/** A folder of one's own gets every page in both sizes and colours. */
-const takesAll = process.argv[2] !== undefined;
+const folder = join(import.meta.dirname, '../docs/images/console');
 
 /** A replay that an operator began, half done. */
 const addReplay = async (): Promise<string> => {
@@ -46,17 +44,15 @@ const browser = await launchChromium();
 try {
   mkdirSync(folder, { recursive: true });
   const ids = await fillConsole(server.sql);
-  if (!takesAll) {
-    await server.sql`update payments set order_id = 'order-1010' where id = ${ids.hostile}`;
-    await server.sql`update refunds set gateway_message = null`;
-    await server.sql`insert into gateways (slug, driver, kind) values ('stripe', 'stripe', 'live')`;
-    await server.sql`
-      update disputes set reason = 'fraudulent', network_reason = '10.4', gateway = 'stripe',
-        gateway_reference = 'du_1Rq7XkL2eZvKYlo2'
-      where id = ${ids.disputes.urgent}`;
-    await server.sql`
-      update deliveries set order_id = 'order-1010' where payment_id = ${ids.hostile}`;
-  }
+  await server.sql`update payments set order_id = 'order-1010' where id = ${ids.hostile}`;
+  await server.sql`update refunds set gateway_message = null`;
+  await server.sql`insert into gateways (slug, driver, kind) values ('stripe', 'stripe', 'live')`;
+  await server.sql`
+    update disputes set reason = 'fraudulent', network_reason = '10.4', gateway = 'stripe',
+      gateway_reference = 'du_1Rq7XkL2eZvKYlo2'
+    where id = ${ids.disputes.urgent}`;
+  await server.sql`
+    update deliveries set order_id = 'order-1010' where payment_id = ${ids.hostile}`;
   const payments = await server.sql<
     { id: string; gateway: string; amount: number; currency: string }[]
   >`
@@ -64,7 +60,7 @@ try {
     where status = 'paid' and not test and currency = 'EUR' order by id limit 8`;
   await fillPayouts(server.sql, { gateway: 'zarinpal', payments });
   const replayId = await addReplay();
-  const wanted: Record<string, string> = {
+  const wanted = {
     overview: '/',
     payments: '/payments',
     payment: `/payments/${ids.exhausted}`,
@@ -78,39 +74,13 @@ try {
     payout: '/accounts/payouts/zarinpal/po_listed',
     reconcile: '/reconcile',
     audit: '/audit',
-    ...(takesAll && {
-      payouts: '/accounts/payouts',
-      hostile: `/payments/${ids.hostile}`,
-      open: `/payments/${ids.open}`,
-      applications: '/applications',
-      token: '/applications/shop/tokens/issue',
-      revoke: '/applications/shop/tokens/none/revoke',
-      gateways: '/gateways',
-      people: '/people',
-      settings: '/settings',
-      filtered: '/payments?gateway=zarinpal&from=2026-01-01T00:00&zone=UTC',
-      replays: '/deliveries/replays',
-      stop: `/deliveries/replays/${replayId}/stop`,
-      events: '/applications/shop/events',
-      event: `/events/${eventId(ids.exhausted)}`,
-      heal: '/reconcile/heal',
-      create: '/create-application',
-      test: '/applications/shop/test-webhook',
-      credentials: '/gateways/zarinpal/credentials',
-      nothing: '/nothing',
-      refused: '/deliveries/replay?scope=selected',
-      login: '/login',
-      empty: '/deliveries?status=pending&mode=test',
-    }),
   };
   const looks = [
-    { width: 1440, colorScheme: 'light' },
-    { width: 390, colorScheme: 'light' },
-    { width: 1440, colorScheme: 'dark' },
-    { width: 390, colorScheme: 'dark' },
-  ] as const;
-  for (const { width, colorScheme } of takesAll ? looks : looks.slice(0, 2)) {
-    const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
+    { width: 1440, pages: wanted },
+    { width: 390, pages: { 'payment-phone': wanted.payment } },
+  ];
+  for (const { width, pages } of looks) {
+    const context = await browser.newContext({ viewport: { width, height: 900 } });
     const page = await context.newPage();
     const code = await server.links.issueLink('ada', { role: 'admin', applications: null });
     await page.goto(`${server.baseUrl}/login/${code}`);
@@ -118,12 +88,9 @@ try {
     await page.goto(`${server.baseUrl}/reconcile`);
     await page.getByRole('button', { name: 'Compare' }).click();
     await page.getByText('open payment without a workflow').first().waitFor();
-    for (const [name, path] of Object.entries(wanted)) {
-      // The documentation shows the narrow payment.
-      if (!takesAll && width === 390 && name !== 'payment') continue;
+    for (const [name, path] of Object.entries(pages)) {
       await page.goto(`${server.baseUrl}${path}`);
-      const suffix = takesAll ? `-${width}-${colorScheme}` : width === 390 ? '-phone' : '';
-      await page.screenshot({ path: join(folder, `${name}${suffix}.png`), fullPage: takesAll });
+      await page.screenshot({ path: join(folder, `${name}.png`) });
     }
     await context.close();
   }

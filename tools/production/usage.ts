@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { listProcesses } from '../../stack/system-processes.ts';
 
 /** The resident memory of a process, in millions of bytes. Undefined once it has ended. */
 export const residentMb = (pid: number): number | undefined =>
@@ -16,3 +17,13 @@ const readMb = (path: string, line: RegExp): number | undefined => {
     return undefined;
   }
 };
+
+/** A process with its children: Postgres has one for each connection. */
+export const familyOf = (pid: number) =>
+  listProcesses().filter((one) => one.pid === pid || one.parent === pid);
+
+/** The milliseconds of CPU of a process and its children, also of those that have ended; Linux only. */
+export const cpuMs = (pid: number): number =>
+  familyOf(pid)
+    .flatMap(({ cpu }) => cpu.split(' ').map(Number))
+    .reduce((sum, hundredths) => sum + hundredths * 10, 0);

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +9,7 @@ import { connect } from '../../../postgres/driver/connection.ts';
 import { migrate } from '../../../postgres/migrate.ts';
 import { freePort } from '../../../stack/ports.ts';
 import { startPostgres, type RunningPostgres } from '../../../stack/postgres.ts';
+import { listProcesses } from '../../../stack/system-processes.ts';
 import { copyCluster } from '../runner/cluster.ts';
 import { until } from '../until.ts';
 
@@ -81,24 +82,12 @@ export const startOwnPostgres = async (settings: Record<string, string> = {}) =>
         for (const pid of found) process.kill(pid, 'SIGSTOP');
         frozen.unshift(...found);
         await sleep(20);
-        found = listChildren(server).filter((pid) => !frozen.includes(pid));
+        found = listProcesses()
+          .filter(({ pid, parent }) => parent === server && !frozen.includes(pid))
+          .map(({ pid }) => pid);
       }
       return () => void frozen.map((pid) => process.kill(pid, 'SIGCONT'));
     },
     drop,
   };
-};
-
-/** Lists the children of a process; Linux only. */
-const listChildren = (parent: number): number[] =>
-  readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && readStatus(name).includes(`\nPPid:\t${parent}\n`))
-    .map(Number);
-
-const readStatus = (pid: string): string => {
-  try {
-    return readFileSync(`/proc/${pid}/status`, 'utf8');
-  } catch {
-    return ''; // The process has just ended.
-  }
 };
