@@ -1,8 +1,8 @@
 import type { Outage } from './disruptions.ts';
-import type { Evidence } from './evidence.ts';
 import { findRequestProblems } from './gateway-records.ts';
 import type { Gateway, OpeningFault } from './gateways.ts';
 import type { CreatedPayment } from './scenarios.ts';
+import type { ShownPayment } from './service-records.ts';
 
 /** A time in which a gateway opened no payment. */
 export interface OpeningOutage extends Outage {
@@ -68,7 +68,10 @@ export interface Conversion {
   inVain: number;
 }
 
-type Run = Pick<Evidence, 'payments' | 'records'>;
+interface Run {
+  payments: readonly CreatedPayment[];
+  records: { shown: ReadonlyMap<string, Pick<ShownPayment, 'failure_code'>> };
+}
 
 /** A payment that loses its order before it has a page does not need one. */
 const findWanted = ({ payments, records }: Run): CreatedPayment[] =>

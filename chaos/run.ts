@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../postgres/driver/connection.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 import type { ServerPrograms } from '../stack/temporal/program.ts';
 import { compareAccounts } from './accounts.ts';
 import { type Actors, runPayer } from './behaviours.ts';
 import { checkAll } from './checks.ts';
-import type { Violation } from './evidence.ts';
+import type { Evidence, Violation } from './evidence.ts';
 import {
   findDisruptions,
   findUnexplainedEnds,
@@ -31,7 +32,7 @@ import {
   type RefusedScenario,
   type Scenario,
 } from './scenarios.ts';
-import { drain, readServiceRecords } from './service-records.ts';
+import { drain, readServiceRecords, type ServiceRecords } from './service-records.ts';
 import { formatTimeline } from './timeline.ts';
 import { findWorkflowProblems } from './workflows.ts';
 
@@ -84,6 +85,10 @@ export interface Report {
   conversion: Conversion;
   /** From the last fault until everything was done. */
   drainedMs: number;
+  /** For more checks, until everything is stopped. */
+  evidence: Evidence;
+  readRecords: () => Promise<ServiceRecords>;
+  sql: Sql;
 }
 
 /** Runs payers, kills and disturbances on the production shape, and then every check. @throws SetupError */
@@ -152,13 +157,15 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
   const workflowProblems = await findWorkflowProblems(payments, production.temporal, leftMs);
   const drainedMs = Date.now() - calmAt;
   const apiUrl = production.url;
-  const records = await readServiceRecords(payments, { sql, client, token, apiUrl });
+  const readRecords = () => readServiceRecords(payments, { sql, client, token, apiUrl });
+  const records = await readRecords();
   const posts = receiver.posts();
   const disruptions = findDisruptions(production.members, outages);
+  const evidence = { payments, refused, records, posts, disruptions, journal };
   const conversion = measureConversion({ payments, records }, openingOutages);
   const answered = new Set([...payments, ...refused].map(({ order }) => order));
   const violations: Violation[] = [
-    ...checkAll({ payments, refused, records, posts, disruptions, journal }),
+    ...checkAll(evidence),
     ...workflowProblems,
     ...[
       ...findUnusedFallbacks({ payments, records }, openingOutages),
@@ -196,6 +203,7 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
     posts: posts.length,
     conversion,
     drainedMs,
+    ...{ evidence, readRecords, sql },
   };
 };
 

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import { checkAll } from '../../../chaos/checks.ts';
 import { formatReport } from '../../../chaos/report.ts';
 import { runChaos } from '../../../chaos/run.ts';
+import { plantLies } from '../../support/chaos/lies.ts';
 import { useProductionRun } from '../../support/stack/production-run.ts';
 
 const seed = String(Date.now());
@@ -34,5 +36,12 @@ it(
     expect(report.statuses.get('paid')).toBeGreaterThan(20);
     expect(report.statuses.get('order_already_paid')).toBeGreaterThan(0);
     expect(report.conversion.down.elsewhere).toBeGreaterThan(0);
+
+    // The same checks find each lie about this run.
+    const { evidence, readRecords, sql } = report;
+    const planted = await plantLies(sql, evidence);
+    const found = checkAll({ ...evidence, records: await readRecords() });
+    expect(planted.filter((shows) => !found.some(({ text }) => shows.test(text)))).toEqual([]);
+    expect(planted.length).toBeGreaterThan(25);
   },
 );
