@@ -53,6 +53,7 @@ export interface PaidOutSum {
   net: number;
 }
 
+/** Of payouts `o`. */
 const columns = (sql: Queries) => sql`
   o.gateway, o.id, o.amount, o.currency, o.status, o.created_at as "createdAt", o.arrives_on::text as "arrivesOn",
   o.descriptor, o.bank_reference as "bankReference", o.lines, o.read_at is not null as "isRead"`;

@@ -40,6 +40,7 @@ export interface ReservedRefunds {
   amount: number;
 }
 
+/** Of refunds `r`. */
 const columns = (sql: Queries) => sql`
   ${selectRefund(sql)}, r.times_told as "timesTold", r.told_at as "toldAt", r.gateway_reference as "gatewayReference",
   r.gateway_code as "gatewayCode", r.gateway_message as "gatewayMessage", r.token, r.asked_by as "askedBy",

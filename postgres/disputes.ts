@@ -28,6 +28,7 @@ type DisputedPayment = Owner & Pick<Payment, 'id' | 'orderId' | 'gateway'>;
 /** After a look without an answer, or one that crashed. */
 const retryMinutes = 10;
 
+/** The columns of a dispute `d`. */
 export const selectDispute = (sql: Queries) => sql`
   d.id, d.payment_id as "paymentId", d.application, d.order_id as "orderId", d.gateway, d.test,
   d.gateway_reference as "gatewayReference", d.stage, d.status, d.amount, d.currency, d.reason,

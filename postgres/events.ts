@@ -43,6 +43,7 @@ export interface EventWithAttempts extends EventRecord {
 /** Its order is `desc`, the newest first by `created_at`, or `asc`, the feed: in the order of recording. */
 export type EventFilter = Owner & Filters<ListEvents>;
 
+/** Of deliveries `d`. */
 const columns = (sql: Queries) => sql`
   d.event_id as id, d.kind, d.payment_id as "paymentId", d.order_id as "orderId", d.test,
   d.created_at as "createdAt", d.recorded_at as "recordedAt", d.status, d.round,

@@ -21,6 +21,7 @@ export type ExportedMovement = Movement & { localTime: string };
 
 const exportPage = 1_000;
 
+/** Of movements `m` and their gateways `g`. */
 const columns = (sql: Queries) => sql`
   m.id, m.kind, m.gateway, m.day::text, m.payment_id as "paymentId", m.refund_id as "refundId", m.application, m.test,
   m.order_id as "orderId", m.amount, m.currency, m.reference, m.occurred_at as "occurredAt",

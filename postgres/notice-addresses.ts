@@ -28,6 +28,7 @@ export const hashLink = (token: string): Buffer => createHash('sha256').update(t
 /** The time in which a new address may be confirmed. */
 const confirmableDays = 7;
 
+/** Of addresses `a`. */
 const isTooLate = (sql: Queries) =>
   sql`a.confirmed_at is null and a.added_at < now() - make_interval(days => ${confirmableDays})`;
 

@@ -80,6 +80,7 @@ export interface Owner {
   test: boolean;
 }
 
+/** Columns of a payment `p`. */
 const progress = (sql: Queries) =>
   sql`p.gateway_reference is not null as opened, p.checkout_at is not null as "payerSent",
     floor(extract(epoch from now()) / ${limits.verifyReuseSeconds}::int)::bigint as "verifyWindow"`;
@@ -92,6 +93,7 @@ const selectRef = (sql: Queries) => sql`
   select ${selectPayment(sql, workflowStartFields)}, p.status, p.checkout_at is not null as "payerSent"
   from payments p`;
 
+/** Of what {@link fromPayers} joins: the payment `p`, its gateway `g`, its application `a` and its outbox row `o`. */
 const payerColumns = (sql: Queries) => sql`
   ${selectPayment(sql)}, g.driver, ${progress(sql)},
   coalesce(o.created_at < now() - interval '1 second', false) as "isUnstarted", ${selectTraceId(sql)},

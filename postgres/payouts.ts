@@ -89,7 +89,7 @@ const eachOnce = (payouts: readonly ListedPayout[]): ListedPayout[][] => {
   return rounds;
 };
 
-/** What a part of a payout is. A gateway may name the parts in any order. */
+/** What a part `l` of a payout is. A gateway may name the parts in any order. */
 const partOf = (sql: Queries) => sql`jsonb_build_array(l.amount, l.entry, l.type)`;
 
 const recordRound = async (
