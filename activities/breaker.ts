@@ -1,5 +1,5 @@
-import type { Gateways, RankedAccount } from '../postgres/gateways.ts';
-import type { PaymentWithAccount } from '../postgres/payment-outcomes.ts';
+import type { Gateways, RankedAccount } from '../postgres/gateways/gateways.ts';
+import type { PaymentWithAccount } from '../postgres/payments/outcomes.ts';
 
 /** A gateway that an opening asks, and whether no other one is left for this try. */
 export interface Candidate {

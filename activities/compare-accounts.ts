@@ -9,11 +9,15 @@ import type {
   AccountComparison,
   DayOfAccount,
   UnpaidDifference,
-} from '../postgres/account-comparison.ts';
-import type { AccountStatement } from '../postgres/account-statement.ts';
-import type { Answer, GatewayEntries, MovementToAsk } from '../postgres/gateway-entries.ts';
-import type { PaymentOutcomes } from '../postgres/payment-outcomes.ts';
-import type { Payouts } from '../postgres/payouts.ts';
+} from '../postgres/accounts/comparison.ts';
+import type { AccountStatement } from '../postgres/accounts/statement.ts';
+import type {
+  Answer,
+  GatewayEntries,
+  MovementToAsk,
+} from '../postgres/accounts/gateway-entries.ts';
+import type { PaymentOutcomes } from '../postgres/payments/outcomes.ts';
+import type { Payouts } from '../postgres/accounts/payouts.ts';
 import { gatewayNotFound, gatewayUnavailable } from '../temporal/failures.ts';
 import type { ReadPages } from '../temporal/messages.ts';
 import { type BalanceCalls, pagePauseMs, readBalanceAt } from './account-balance.ts';

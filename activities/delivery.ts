@@ -2,8 +2,8 @@ import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import type { AttemptResult, ErrorClass } from '../contract/attempt.ts';
 import { eventId as paymentEventId } from '../contract/ids.ts';
 import { limits } from '../contract/limits.ts';
-import type { Consequence, Deliveries, Delivery } from '../postgres/deliveries.ts';
-import type { SecretBox } from '../postgres/secret-box.ts';
+import type { Consequence, Deliveries, Delivery } from '../postgres/webhooks/deliveries.ts';
+import type { SecretBox } from '../postgres/secrets/secret-box.ts';
 import {
   eventNotFound,
   webhookAttemptFailed,

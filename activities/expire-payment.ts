@@ -3,7 +3,7 @@ import type { Payment } from '../contract/payment.ts';
 import type { VerificationResult } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
 import type { GatewayAdapter, GatewayStatus, MayTake, OpenedPayment } from '../gateways/gateway.ts';
-import type { PaymentWithAccount } from '../postgres/payment-outcomes.ts';
+import type { PaymentWithAccount } from '../postgres/payments/outcomes.ts';
 import { createFinalizer } from './finalize.ts';
 import { findPayment } from './find-payment.ts';
 import {

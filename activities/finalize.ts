@@ -3,13 +3,13 @@ import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import type { WorkflowStart } from '../contract/payment.ts';
 import type { VerificationResult, WaitingAnswer } from '../contract/status.ts';
 import { findDriver } from '../gateways/registry.ts';
-import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
+import type { GatewayExchanges } from '../postgres/gateways/exchanges.ts';
 import type { Orders } from '../postgres/orders.ts';
 import type {
   Duplicates,
   PaymentOutcomes,
   PaymentWithAccount,
-} from '../postgres/payment-outcomes.ts';
+} from '../postgres/payments/outcomes.ts';
 import type { WorkflowCalls } from '../temporal/workflow-calls.ts';
 import { findPayment } from './find-payment.ts';
 import { mayHaveCaptured } from './gateway-calls.ts';

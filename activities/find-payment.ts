@@ -1,4 +1,4 @@
-import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payment-outcomes.ts';
+import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payments/outcomes.ts';
 import { paymentNotFound } from '../temporal/failures.ts';
 
 /** @throws ApplicationFailure PaymentNotFound, which Temporal does not retry */

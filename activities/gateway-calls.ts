@@ -6,7 +6,7 @@ import type { AdapterOf } from '../gateways/adapters.ts';
 import { GatewayUnavailable } from '../gateways/errors.ts';
 import type { GatewayAdapter, GatewayStatus, MayTake, OpenedPayment } from '../gateways/gateway.ts';
 import type { Orders } from '../postgres/orders.ts';
-import type { PaymentWithAccount } from '../postgres/payment-outcomes.ts';
+import type { PaymentWithAccount } from '../postgres/payments/outcomes.ts';
 import { gatewayBusy } from '../temporal/failures.ts';
 import type { Bulkhead } from './bulkhead.ts';
 

@@ -3,14 +3,14 @@ import type { AdapterOf } from '../gateways/adapters.ts';
 import type { GatewayAdapter, GatewayStatus, OpenedPayment } from '../gateways/gateway.ts';
 import { findDriver } from '../gateways/registry.ts';
 import type { AuditFacts } from '../postgres/audit-log.ts';
-import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
+import type { GatewayExchanges } from '../postgres/gateways/exchanges.ts';
 import type {
   LatePayment,
   LatePaymentChange,
   LatePaymentResult,
   LatePayments,
-} from '../postgres/late-payments.ts';
-import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payment-outcomes.ts';
+} from '../postgres/payments/late-payments.ts';
+import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payments/outcomes.ts';
 import type { Bulkhead } from './bulkhead.ts';
 import {
   exchangeWith,

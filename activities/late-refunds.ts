@@ -1,7 +1,7 @@
 import { minuteMs } from '../contract/time.ts';
 import type { GatewayStatus } from '../gateways/gateway.ts';
-import type { LatePaymentResult, LatePayments } from '../postgres/late-payments.ts';
-import type { PaymentWithAccount } from '../postgres/payment-outcomes.ts';
+import type { LatePaymentResult, LatePayments } from '../postgres/payments/late-payments.ts';
+import type { PaymentWithAccount } from '../postgres/payments/outcomes.ts';
 import type { Unanswered } from './gateway-calls.ts';
 import { alertAbout, type Log } from './log.ts';
 import type { NextWait } from './refund-records.ts';

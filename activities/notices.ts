@@ -3,8 +3,8 @@ import { cancellationSignal } from '@temporalio/activity';
 import type { NoticeResult } from '../contract/notice.ts';
 import { writeNotice } from '../mail/notice-text.ts';
 import type { Mailer, TryEnd } from '../mail/smtp.ts';
-import type { DueNotice, NoticeQueue } from '../postgres/notice-queue.ts';
-import type { Receivers } from '../postgres/receivers.ts';
+import type { DueNotice, NoticeQueue } from '../postgres/notices/queue.ts';
+import type { Receivers } from '../postgres/webhooks/receivers.ts';
 import { noticesSent } from '../temporal/failures.ts';
 import type { Log } from './log.ts';
 

@@ -6,10 +6,10 @@ import { isTerminal } from '../contract/status.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
 import type { GatewayAdapter, OpenResult } from '../gateways/gateway.ts';
 import { openingLimits } from '../gateways/http.ts';
-import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
-import { readPayer } from '../postgres/payers.ts';
-import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payment-outcomes.ts';
-import type { SecretBox } from '../postgres/secret-box.ts';
+import type { GatewayExchanges } from '../postgres/gateways/exchanges.ts';
+import { readPayer } from '../postgres/payments/payers.ts';
+import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payments/outcomes.ts';
+import type { SecretBox } from '../postgres/secrets/secret-box.ts';
 import {
   gatewayUnavailable,
   gatewayUnavailableUntilDeadline,

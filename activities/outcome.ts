@@ -4,7 +4,7 @@ import type { Payment } from '../contract/payment.ts';
 import type { CancelledBy, TerminalStatus } from '../contract/status.ts';
 import type { GatewayStatus } from '../gateways/gateway.ts';
 import type { ReportedFee } from '../contract/reported-fee.ts';
-import type { ProviderMessage } from '../postgres/payment-outcomes.ts';
+import type { ProviderMessage } from '../postgres/payments/outcomes.ts';
 import type { Unanswered } from './gateway-calls.ts';
 
 /** The end of a payment. */
@@ -61,7 +61,13 @@ export const outcomeOf = (
           }),
           trackingCode,
         };
-      return { ...noDetails, status: 'paid', trackingCode, cardPanMasked, reportedFee: fee ?? null };
+      return {
+        ...noDetails,
+        status: 'paid',
+        trackingCode,
+        cardPanMasked,
+        reportedFee: fee ?? null,
+      };
     }
     case 'failed':
       return {

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, heartbeat } from '@temporalio/activity';
 import { limits } from '../contract/limits.ts';
-import type { Deliveries } from '../postgres/deliveries.ts';
+import type { Deliveries } from '../postgres/webhooks/deliveries.ts';
 import type { Sql } from '../postgres/driver/sql.ts';
 import {
   replayNext,
   type ReplayedEvent,
   type Replays,
   type RunningReplay,
-} from '../postgres/replays.ts';
+} from '../postgres/webhooks/replays.ts';
 import { eventNotFound, replayBusy, replayNotFound } from '../temporal/failures.ts';
 import type { ReplayInput, ReplayManyInput, ReplayResult } from '../temporal/messages.ts';
 import { replayDelivery } from '../temporal/replay-delivery.ts';

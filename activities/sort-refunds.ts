@@ -1,5 +1,5 @@
 import type { KnownRefund } from '../gateways/gateway.ts';
-import type { RecordedRefund, RefundProgress } from '../postgres/refund-outcomes.ts';
+import type { RecordedRefund, RefundProgress } from '../postgres/refunds/outcomes.ts';
 
 /** Clocks of gateways may be behind ours by this much. */
 const clockDifferenceMs = 5 * 60_000;

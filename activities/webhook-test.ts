@@ -1,7 +1,7 @@
 import { cancellationSignal } from '@temporalio/activity';
 import type { ErrorClass } from '../contract/attempt.ts';
-import type { SecretBox } from '../postgres/secret-box.ts';
-import type { WebhookTests } from '../postgres/webhook-tests.ts';
+import type { SecretBox } from '../postgres/secrets/secret-box.ts';
+import type { WebhookTests } from '../postgres/webhooks/webhook-tests.ts';
 import type { WebhookTestInput } from '../temporal/messages.ts';
 import type { TargetRule } from '../webhooks/address.ts';
 import { webhookUrlProblem } from '../webhooks/address.ts';

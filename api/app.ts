@@ -4,7 +4,7 @@ import Koa from 'koa';
 import { PaymentError } from '../contract/errors.ts';
 import { paymentIdPattern } from '../contract/ids.ts';
 import { dayMs } from '../contract/time.ts';
-import type { Budget, Caller } from '../postgres/tokens.ts';
+import type { Budget, Caller } from '../postgres/applications/tokens.ts';
 import { logContext } from '../telemetry/log.ts';
 import type { Authenticate } from './auth/authentication.ts';
 import { payerPath } from './payer/link.ts';

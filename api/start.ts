@@ -2,7 +2,7 @@ import { readApiConfig } from '../config.ts';
 import { temporalDependency } from '../telemetry/temporal-dependency.ts';
 import { createApiMetrics, createDatabaseMetrics, createRegistry } from '../telemetry/metrics.ts';
 import { openMetricsPort } from '../telemetry/port.ts';
-import { instrumentSql } from '../telemetry/query-metrics.ts';
+import { instrumentSql } from '../postgres/metrics/statements.ts';
 import { connect } from '../postgres/driver/connection.ts';
 import { withQueryTimeout } from '../postgres/driver/query-timeout.ts';
 import { listen, runProcess, SetupError } from '../process.ts';

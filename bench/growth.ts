@@ -9,7 +9,7 @@ import { median, timed } from './load.ts';
 const [few, many] = [100_000, 1_000_000];
 const application = 'big';
 const runs = [1, 2, 3];
-const purge = 'retention.ts, deletePayments';
+const purge = 'admin/retention.ts, deletePayments';
 /** A quicker statement is not told from noise. */
 const shortestMs = 10;
 const shown = 10;

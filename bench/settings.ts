@@ -1,7 +1,7 @@
 import { eventId } from '../contract/ids.ts';
-import { createDeliveries } from '../postgres/deliveries.ts';
+import { createDeliveries } from '../postgres/webhooks/deliveries.ts';
 import { connect } from '../postgres/driver/connection.ts';
-import { createPaymentOutcomes } from '../postgres/payment-outcomes.ts';
+import { createPaymentOutcomes } from '../postgres/payments/outcomes.ts';
 import type { ProductionSettings } from '../tools/production/production.ts';
 import type { Bench } from './environment.ts';
 import { absolute, compared, type Figure, formatTable } from './figure.ts';

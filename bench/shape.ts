@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from '../postgres/driver/connection.ts';
-import { createGateways, sandboxAccount } from '../postgres/gateways.ts';
+import { createGateways, sandboxAccount } from '../postgres/gateways/gateways.ts';
 import { findTemporalServer } from '../stack/temporal/program.ts';
 import { createTerminal } from '../stack/terminal.ts';
 import {

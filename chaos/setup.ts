@@ -1,11 +1,11 @@
 import { tokenScopes } from '../contract/token.ts';
 import { sealCredentials } from '../gateways/registry.ts';
-import { createApplications } from '../postgres/applications.ts';
+import { createApplications } from '../postgres/applications/applications.ts';
 import { connect } from '../postgres/driver/connection.ts';
-import { createGateways } from '../postgres/gateways.ts';
-import { createSecretBox } from '../postgres/secret-box.ts';
-import { createTokens } from '../postgres/tokens.ts';
-import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
+import { createGateways } from '../postgres/gateways/gateways.ts';
+import { createSecretBox } from '../postgres/secrets/secret-box.ts';
+import { createTokens } from '../postgres/applications/tokens.ts';
+import { createWebhookSecrets } from '../postgres/secrets/webhook-secrets.ts';
 import type { Production } from '../tools/production/production.ts';
 import type { Gateway } from './gateways.ts';
 import type { Receiver } from './receiver.ts';

@@ -7,7 +7,7 @@ export interface RecordedAccount {
   gateway: string;
   driver: string;
   gatewayKind: GatewayKind;
-  /** Sealed by SECRETS_KEY, see postgres/secret-box.ts. */
+  /** Sealed by SECRETS_KEY, see postgres/secrets/secret-box.ts. */
   credentials: string | null;
   /** What only its refunds need, sealed by the same key. */
   refundCredentials: string | null;

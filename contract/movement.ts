@@ -2,7 +2,7 @@ import { boolean, integer, type Codec, nullable, text, time } from './fields.ts'
 
 /**
  * The kinds of changes of a gateway's account. Triggers of postgres/migrations/0001_schema.sql write them, `record_movement`, but
- * for the fees, chargebacks and payouts of a gateway's book: postgres/account-comparison.ts takes them from there.
+ * for the fees, chargebacks and payouts of a gateway's book: postgres/accounts/comparison.ts takes them from there.
  */
 export const movementKinds = [
   'payment',

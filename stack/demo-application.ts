@@ -1,11 +1,11 @@
-import { createApplications } from '../postgres/applications.ts';
+import { createApplications } from '../postgres/applications/applications.ts';
 import { connect } from '../postgres/driver/connection.ts';
 import type { Sql } from '../postgres/driver/sql.ts';
-import { createGateways, sandboxAccount } from '../postgres/gateways.ts';
+import { createGateways, sandboxAccount } from '../postgres/gateways/gateways.ts';
 import { migrate } from '../postgres/migrate.ts';
-import { createSecretBox, type KeyRing, type SecretBox } from '../postgres/secret-box.ts';
-import { createTokens } from '../postgres/tokens.ts';
-import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
+import { createSecretBox, type KeyRing, type SecretBox } from '../postgres/secrets/secret-box.ts';
+import { createTokens } from '../postgres/applications/tokens.ts';
+import { createWebhookSecrets } from '../postgres/secrets/webhook-secrets.ts';
 import { tokenScopes } from '../contract/token.ts';
 import { SetupError } from '../process.ts';
 import type { Credentials } from './connection-file.ts';

@@ -45,7 +45,7 @@ export const createDatabaseMetrics = (
     }),
   );
   return {
-    /** Counted by query-metrics.ts, read at each scrape. */
+    /** Counted by postgres/metrics/statements.ts, read at each scrape. */
     inFlight,
     statementDuration: new Histogram({
       name: 'payments_database_statement_duration_seconds',

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newReplayId } from '../contract/ids.ts';
-import { createApplications } from '../postgres/applications.ts';
+import { createApplications } from '../postgres/applications/applications.ts';
 import { connect } from '../postgres/driver/connection.ts';
-import { createGateways, sandboxAccount } from '../postgres/gateways.ts';
-import { everyDelivery } from '../postgres/delivery-filter.ts';
-import { createEvents } from '../postgres/events.ts';
-import { createPayments } from '../postgres/payments.ts';
-import { createReplays } from '../postgres/replays.ts';
+import { createGateways, sandboxAccount } from '../postgres/gateways/gateways.ts';
+import { everyDelivery } from '../postgres/webhooks/delivery-filter.ts';
+import { createEvents } from '../postgres/webhooks/events.ts';
+import { createPayments } from '../postgres/payments/payments.ts';
+import { createReplays } from '../postgres/webhooks/replays.ts';
 import { type Answer, startConsole } from '../test/support/service/console.ts';
 import { parseWholeNumber } from '../contract/whole-number.ts';
 import { SetupError } from '../process.ts';

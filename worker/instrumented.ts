@@ -4,8 +4,8 @@ import type { SweeperTasks } from '../activities/sweeper-tasks/index.ts';
 import { alerts as alertNames } from '../contract/alerts.ts';
 import { noticeResults } from '../contract/notice.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
-import type { Deliveries } from '../postgres/deliveries.ts';
-import type { PaymentOutcomes } from '../postgres/payment-outcomes.ts';
+import type { Deliveries } from '../postgres/webhooks/deliveries.ts';
+import type { PaymentOutcomes } from '../postgres/payments/outcomes.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { WorkerMetrics } from '../telemetry/metrics.ts';
 

@@ -1,9 +1,9 @@
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { readWorkerConfig } from '../config.ts';
-import { createBacklogMetrics } from '../postgres/backlog-metrics.ts';
+import { createBacklogMetrics } from '../postgres/metrics/backlog.ts';
 import { readClock } from '../postgres/clock.ts';
 import { connect } from '../postgres/driver/connection.ts';
-import { createUpkeepMetrics } from '../postgres/upkeep-metrics.ts';
+import { createUpkeepMetrics } from '../postgres/metrics/upkeep.ts';
 import { runProcess, SetupError } from '../process.ts';
 import { watchClock } from '../telemetry/clock.ts';
 import { createLogger, type Logger } from '../telemetry/log.ts';
@@ -14,7 +14,7 @@ import {
   registerGauges,
 } from '../telemetry/metrics.ts';
 import { openMetricsPort } from '../telemetry/port.ts';
-import { instrumentSql } from '../telemetry/query-metrics.ts';
+import { instrumentSql } from '../postgres/metrics/statements.ts';
 import { createSdkMetrics } from '../telemetry/sdk-metrics.ts';
 import { temporalDependency } from '../telemetry/temporal-dependency.ts';
 import { createClient } from '../temporal/client.ts';

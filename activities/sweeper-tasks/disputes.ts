@@ -1,9 +1,9 @@
 import type { KnownDispute } from '../../contract/dispute.ts';
 import { isTerminal } from '../../contract/status.ts';
 import type { AdapterOf } from '../../gateways/adapters.ts';
-import type { DisputeLook, Disputes } from '../../postgres/disputes.ts';
-import type { GatewayExchanges } from '../../postgres/gateway-exchanges.ts';
-import type { PaymentOutcomes, PaymentWithAccount } from '../../postgres/payment-outcomes.ts';
+import type { DisputeLook, Disputes } from '../../postgres/payments/disputes.ts';
+import type { GatewayExchanges } from '../../postgres/gateways/exchanges.ts';
+import type { PaymentOutcomes, PaymentWithAccount } from '../../postgres/payments/outcomes.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import { exchangeWith, toOpenedPayment, unknownIfSilent } from '../gateway-calls.ts';
 import { alertAbout, type Log } from '../log.ts';

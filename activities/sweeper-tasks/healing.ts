@@ -1,5 +1,5 @@
 import type { WorkflowStart } from '../../contract/payment.ts';
-import type { SweeperQueries } from '../../postgres/sweeper.ts';
+import type { SweeperQueries } from '../../postgres/payments/sweeper.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import type { Log } from '../log.ts';
 import { forEachOrThrow, taskTimeMs } from './limited.ts';

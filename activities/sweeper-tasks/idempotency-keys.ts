@@ -1,4 +1,4 @@
-import type { IdempotencyKeys } from '../../postgres/idempotency-keys.ts';
+import type { IdempotencyKeys } from '../../postgres/payments/idempotency-keys.ts';
 import { taskTimeMs } from './limited.ts';
 
 export interface Deps {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdapterOf } from '../../gateways/adapters.ts';
-import type { GatewayExchanges, PaymentExchange } from '../../postgres/gateway-exchanges.ts';
-import type { PaymentOutcomes } from '../../postgres/payment-outcomes.ts';
-import type { ClaimedPayment, SweeperQueries } from '../../postgres/sweeper.ts';
+import type { GatewayExchanges, PaymentExchange } from '../../postgres/gateways/exchanges.ts';
+import type { PaymentOutcomes } from '../../postgres/payments/outcomes.ts';
+import type { ClaimedPayment, SweeperQueries } from '../../postgres/payments/sweeper.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import {
   exchangeWith,

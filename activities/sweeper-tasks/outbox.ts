@@ -1,4 +1,4 @@
-import type { WorkflowOutbox } from '../../postgres/workflow-outbox.ts';
+import type { WorkflowOutbox } from '../../postgres/payments/workflow-outbox.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import type { Log } from '../log.ts';
 import { forEachLimited, taskTimeMs } from './limited.ts';

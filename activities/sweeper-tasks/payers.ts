@@ -1,4 +1,4 @@
-import type { Payers } from '../../postgres/payers.ts';
+import type { Payers } from '../../postgres/payments/payers.ts';
 
 export interface Deps {
   payers: Pick<Payers, 'eraseOld'>;

@@ -1,6 +1,6 @@
 import type { AdapterOf } from '../../gateways/adapters.ts';
 import type { GatewayAdapter } from '../../gateways/gateway.ts';
-import type { PayoutLook, Payouts } from '../../postgres/payouts.ts';
+import type { PayoutLook, Payouts } from '../../postgres/accounts/payouts.ts';
 import { unknownIfSilent } from '../gateway-calls.ts';
 import type { Log } from '../log.ts';
 import { forEachOrThrow, taskTimeMs } from './limited.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PostponedDelivery, SweeperQueries } from '../../postgres/sweeper.ts';
+import type { PostponedDelivery, SweeperQueries } from '../../postgres/payments/sweeper.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import type { Log } from '../log.ts';
 import { forEachOrThrow, taskTimeMs } from './limited.ts';

@@ -1,5 +1,5 @@
-import type { Notices } from '../../postgres/notices.ts';
-import type { Receivers } from '../../postgres/receivers.ts';
+import type { Notices } from '../../postgres/notices/notices.ts';
+import type { Receivers } from '../../postgres/webhooks/receivers.ts';
 import type { Log } from '../log.ts';
 
 export interface Deps {

@@ -1,5 +1,5 @@
 import type { Option } from 'commander';
-import type { Application, NewApplication } from '../../postgres/applications.ts';
+import type { Application, NewApplication } from '../../postgres/applications/applications.ts';
 import type { Settings } from '../operations/application-setting.ts';
 import { newSettings, type Setting, settings } from '../operations/application-settings.ts';
 import { Refusal } from '../operations/change.ts';

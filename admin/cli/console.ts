@@ -1,4 +1,4 @@
-import { consoleRoles, type ConsoleRights, describeRights } from '../../postgres/console-logins.ts';
+import { consoleRoles, type ConsoleRights, describeRights } from '../../postgres/console/logins.ts';
 import {
   type CommandSpec,
   type CommandGroup,

@@ -3,8 +3,8 @@ import { limits } from '../../contract/limits.ts';
 import { Refusal } from '../operations/change.ts';
 import type { EventDetails } from '../operations/events.ts';
 import { deliveryStateOf } from '../operations/labels.ts';
-import type { EventSummary } from '../../postgres/admin-events.ts';
-import { everyDelivery } from '../../postgres/delivery-filter.ts';
+import type { EventSummary } from '../../postgres/admin/events.ts';
+import { everyDelivery } from '../../postgres/webhooks/delivery-filter.ts';
 import {
   type CommandSpec,
   type CommandGroup,

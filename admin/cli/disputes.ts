@@ -1,5 +1,5 @@
 import { disputeStages, disputeStatuses } from '../../contract/dispute.ts';
-import { everyDispute } from '../../postgres/admin-disputes.ts';
+import { everyDispute } from '../../postgres/admin/disputes.ts';
 import { byLabel } from '../operations/fact.ts';
 import { disputeAdvice, disputeDetailFacts, disputeFacts } from '../operations/facts.ts';
 import { type CommandGroup, type CommandSpec, limitOption, option, textOf } from './commands.ts';

@@ -1,6 +1,6 @@
 import { formatMoney } from '../../contract/money.ts';
 import { statuses } from '../../contract/status.ts';
-import { everyPayment, type PaymentRow } from '../../postgres/admin-payments.ts';
+import { everyPayment, type PaymentRow } from '../../postgres/admin/payments.ts';
 import { byLabel } from '../operations/fact.ts';
 import { paymentFacts } from '../operations/facts.ts';
 import { deliveryStateOf } from '../operations/labels.ts';

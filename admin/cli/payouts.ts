@@ -1,5 +1,5 @@
 import { formatMoney } from '../../contract/money.ts';
-import type { PayoutRecord } from '../../postgres/admin-payouts.ts';
+import type { PayoutRecord } from '../../postgres/admin/payouts.ts';
 import { labelOf } from '../operations/labels.ts';
 import { type CommandSpec, limitOption, option, textOf } from './commands.ts';
 import { table } from './output.ts';

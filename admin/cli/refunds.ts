@@ -4,8 +4,8 @@ import { refundStatuses } from '../../contract/refund.ts';
 import { Refusal } from '../operations/change.ts';
 import { byLabel } from '../operations/fact.ts';
 import { overRuleText, refundDetailFacts, refundFacts, reservedText } from '../operations/facts.ts';
-import type { RefundRecord } from '../../postgres/admin-refunds.ts';
-import { everyRefund } from '../../postgres/refund-filter.ts';
+import type { RefundRecord } from '../../postgres/admin/refunds.ts';
+import { everyRefund } from '../../postgres/refunds/filter.ts';
 import {
   amountIn,
   amountOptions,

@@ -7,7 +7,7 @@ import {
   reasonMax,
   Refusal,
 } from '../operations/change.ts';
-import type { ConsoleRole } from '../../postgres/console-logins.ts';
+import type { ConsoleRole } from '../../postgres/console/logins.ts';
 import { ownPath } from './begun-login.ts';
 import type { Html, Row } from './html.ts';
 import { copyable, escapeControls, notice } from './html.ts';

@@ -4,7 +4,7 @@ import { Router } from '@koa/router';
 import { html } from 'hono/html';
 import Koa, { type Context, type Middleware } from 'koa';
 import { NotFound, Refusal } from '../operations/change.ts';
-import { consoleRoles, type ConsoleSession } from '../../postgres/console-logins.ts';
+import { consoleRoles, type ConsoleSession } from '../../postgres/console/logins.ts';
 import { isPostgresUnavailable, isQueryCanceled } from '../../postgres/driver/error-codes.ts';
 import type { Assets } from './assets.ts';
 import { readAssets } from './assets.ts';

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { ComparedDay } from '../../postgres/account-days.ts';
+import type { ComparedDay } from '../../postgres/accounts/days.ts';
 import type { Html } from './html.ts';
 import { hourMs } from '../../contract/time.ts';
 

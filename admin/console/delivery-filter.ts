@@ -6,8 +6,8 @@ import {
   type DeliveryFilter,
   deliveryStates,
   everyDelivery,
-} from '../../postgres/delivery-filter.ts';
-import { replayable, type ReplayFilter } from '../../postgres/replays.ts';
+} from '../../postgres/webhooks/delivery-filter.ts';
+import { replayable, type ReplayFilter } from '../../postgres/webhooks/replays.ts';
 import { choose, pageSize, readFilter } from './filters.ts';
 import { modeIn, modeName } from './mode.ts';
 import type { ConsoleRequest } from './request.ts';

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { ListPosition } from '../../contract/list.ts';
 import { Refusal } from '../operations/change.ts';
 import { labelOf, type Vocabulary } from '../operations/labels.ts';
-import type { PaymentFilter } from '../../postgres/admin-payments.ts';
+import type { PaymentFilter } from '../../postgres/admin/payments.ts';
 import type { Html } from './html.ts';
 import { isZone } from './pages/settings.ts';
 import { isEmptyRange, readExactTimes, readPeriod, readTimes, type TimeRequest } from './period.ts';

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { type ConsoleSession, describeRights } from '../../postgres/console-logins.ts';
+import { type ConsoleSession, describeRights } from '../../postgres/console/logins.ts';
 import type { AssetUrls } from './assets.ts';
 import { escapeControls, notice, type Html } from './html.ts';
 import { modeBar, modeSwitch } from './mode.ts';

@@ -6,7 +6,7 @@ import {
   refundIdPattern,
   replayIdPattern,
 } from '../../contract/ids.ts';
-import type { ThingKind } from '../../postgres/console.ts';
+import type { ThingKind } from '../../postgres/console/queries.ts';
 import { ownPath } from './begun-login.ts';
 import { choose } from './filters.ts';
 import type { Html } from './html.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { currencyExponents, parseMoneyOf, spellMoney } from '../../contract/money.ts';
-import type { PaymentFilter } from '../../postgres/admin-payments.ts';
+import type { PaymentFilter } from '../../postgres/admin/payments.ts';
 import { notice, type Html } from './html.ts';
 
 const typedMax = 24;

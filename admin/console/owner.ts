@@ -1,5 +1,5 @@
 import { eventIdPattern } from '../../contract/ids.ts';
-import type { ConsoleRights } from '../../postgres/console-logins.ts';
+import type { ConsoleRights } from '../../postgres/console/logins.ts';
 import type { ConsoleResponse, Deps, Owner, PersonRequest, PersonRoute } from './request.ts';
 import { pathWith, redirect } from './request.ts';
 

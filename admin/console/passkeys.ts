@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { ListedPasskey, Passkey } from '../../postgres/console-passkeys.ts';
+import type { ListedPasskey, Passkey } from '../../postgres/console/passkeys.ts';
 import { deriveFrom } from './begun-login.ts';
 
 /** At its first use: it takes 26 MB and a fifth of a second, and some consoles have no passkeys. */

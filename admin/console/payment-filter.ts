@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { failureReasons } from '../../contract/failure-codes.ts';
 import { statuses } from '../../contract/status.ts';
 import { formatMoney } from '../../contract/money.ts';
-import { everyPayment, type PaymentFilter } from '../../postgres/admin-payments.ts';
+import { everyPayment, type PaymentFilter } from '../../postgres/admin/payments.ts';
 import { type Chip, type Choice, choiceOf } from './filter-bar.ts';
 import { choose, readFilter } from './filters.ts';
 import type { Html } from './html.ts';

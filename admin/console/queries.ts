@@ -1,15 +1,15 @@
-import { createAttentionQueries } from '../../postgres/attention.ts';
-import { createBacklogMetrics } from '../../postgres/backlog-metrics.ts';
-import { createConsoleLoginQueries } from '../../postgres/console-logins.ts';
-import { createConsolePasskeyQueries } from '../../postgres/console-passkeys.ts';
-import { createConsolePeopleQueries } from '../../postgres/console-people.ts';
-import { createConsoleViews } from '../../postgres/console-views.ts';
-import { createConsoleQueries } from '../../postgres/console.ts';
+import { createAttentionQueries } from '../../postgres/admin/attention.ts';
+import { createBacklogMetrics } from '../../postgres/metrics/backlog.ts';
+import { createConsoleLoginQueries } from '../../postgres/console/logins.ts';
+import { createConsolePasskeyQueries } from '../../postgres/console/passkeys.ts';
+import { createConsolePeopleQueries } from '../../postgres/console/people.ts';
+import { createConsoleViews } from '../../postgres/console/views.ts';
+import { createConsoleQueries } from '../../postgres/console/queries.ts';
 import type { Sql } from '../../postgres/driver/sql.ts';
-import { createGatewayFigures } from '../../postgres/gateway-figures.ts';
-import { createHealthQueries } from '../../postgres/health.ts';
-import { createRefusedRequests } from '../../postgres/refused-requests.ts';
-import { createSearchQueries } from '../../postgres/search.ts';
+import { createGatewayFigures } from '../../postgres/gateways/figures.ts';
+import { createHealthQueries } from '../../postgres/console/health.ts';
+import { createRefusedRequests } from '../../postgres/applications/refused-requests.ts';
+import { createSearchQueries } from '../../postgres/console/search.ts';
 import { createBegunLogins } from './begun-login.ts';
 import { createDrafts } from './drafts.ts';
 

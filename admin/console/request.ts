@@ -1,20 +1,20 @@
 import type { Operations } from '../operations/operations.ts';
-import type { createAttentionQueries } from '../../postgres/attention.ts';
-import type { createBacklogMetrics } from '../../postgres/backlog-metrics.ts';
-import type { createConsoleQueries } from '../../postgres/console.ts';
+import type { createAttentionQueries } from '../../postgres/admin/attention.ts';
+import type { createBacklogMetrics } from '../../postgres/metrics/backlog.ts';
+import type { createConsoleQueries } from '../../postgres/console/queries.ts';
 import type {
   ConsoleLoginQueries,
   ConsoleRole,
   ConsoleSession,
   LoginVia,
-} from '../../postgres/console-logins.ts';
-import type { createConsolePasskeyQueries } from '../../postgres/console-passkeys.ts';
-import type { createConsoleViews } from '../../postgres/console-views.ts';
-import type { createConsolePeopleQueries } from '../../postgres/console-people.ts';
-import type { createGatewayFigures } from '../../postgres/gateway-figures.ts';
-import type { createHealthQueries } from '../../postgres/health.ts';
-import type { createSearchQueries } from '../../postgres/search.ts';
-import type { createRefusedRequests } from '../../postgres/refused-requests.ts';
+} from '../../postgres/console/logins.ts';
+import type { createConsolePasskeyQueries } from '../../postgres/console/passkeys.ts';
+import type { createConsoleViews } from '../../postgres/console/views.ts';
+import type { createConsolePeopleQueries } from '../../postgres/console/people.ts';
+import type { createGatewayFigures } from '../../postgres/gateways/figures.ts';
+import type { createHealthQueries } from '../../postgres/console/health.ts';
+import type { createSearchQueries } from '../../postgres/console/search.ts';
+import type { createRefusedRequests } from '../../postgres/applications/refused-requests.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { BegunLogins } from './begun-login.ts';
 import type { Drafts } from './drafts.ts';

@@ -7,16 +7,16 @@ import {
   createAccountDays,
   type DifferenceFilter,
   type DifferenceOwner,
-} from '../../postgres/account-days.ts';
+} from '../../postgres/accounts/days.ts';
 import type { AccountDay, MovementSum } from '../../contract/movement.ts';
 import { dayMs, hourMs, isoTime } from '../../contract/time.ts';
-import { createAdminPayments } from '../../postgres/admin-payments.ts';
-import { createGateways } from '../../postgres/gateways.ts';
+import { createAdminPayments } from '../../postgres/admin/payments.ts';
+import { createGateways } from '../../postgres/gateways/gateways.ts';
 import {
   createMovements,
   type ExportedMovement,
   type ExportFilter,
-} from '../../postgres/movements.ts';
+} from '../../postgres/accounts/movements.ts';
 import { NotFound, Refusal } from './change.ts';
 import { csvOf, decimalOf } from './csv.ts';
 import type { Deps } from './deps.ts';

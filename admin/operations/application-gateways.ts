@@ -1,8 +1,8 @@
 import { mostGateways } from '../../contract/create-payment.ts';
 import { problemWithGateway } from '../../gateways/terms.ts';
-import type { Application } from '../../postgres/applications.ts';
+import type { Application } from '../../postgres/applications/applications.ts';
 import type { Queries } from '../../postgres/driver/sql.ts';
-import { createGateways, type ListedGateway } from '../../postgres/gateways.ts';
+import { createGateways, type ListedGateway } from '../../postgres/gateways/gateways.ts';
 import { Refusal } from './change.ts';
 
 export type OwnGateways = Pick<Application, 'defaultGateway'> &

@@ -1,4 +1,4 @@
-import type { Application, ApplicationSettings } from '../../postgres/applications.ts';
+import type { Application, ApplicationSettings } from '../../postgres/applications/applications.ts';
 
 export type Settings = Omit<ApplicationSettings, 'status'>;
 export type Name = keyof Settings;

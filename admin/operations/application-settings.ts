@@ -1,7 +1,7 @@
 import { type Language, languageOf, languages } from '../../contract/languages.ts';
 import { limits } from '../../contract/limits.ts';
 import { parseWholeNumber } from '../../contract/whole-number.ts';
-import type { Application } from '../../postgres/applications.ts';
+import type { Application } from '../../postgres/applications/applications.ts';
 import type { AuditFacts } from '../../postgres/audit-log.ts';
 import type { Description, Name, Settings } from './application-setting.ts';
 import { hideQuery } from './webhook-url.ts';

@@ -1,18 +1,18 @@
 import { isLocalhost } from '../../contract/localhost.ts';
 import { slugPattern } from '../../contract/ids.ts';
-import { createAdminEvents } from '../../postgres/admin-events.ts';
-import { createAdminRefunds } from '../../postgres/admin-refunds.ts';
+import { createAdminEvents } from '../../postgres/admin/events.ts';
+import { createAdminRefunds } from '../../postgres/admin/refunds.ts';
 import type {
   Application,
   ApplicationSettings,
   NewApplication,
-} from '../../postgres/applications.ts';
-import { createApplications } from '../../postgres/applications.ts';
+} from '../../postgres/applications/applications.ts';
+import { createApplications } from '../../postgres/applications/applications.ts';
 import type { AuditFacts } from '../../postgres/audit-log.ts';
-import { everyDelivery } from '../../postgres/delivery-filter.ts';
+import { everyDelivery } from '../../postgres/webhooks/delivery-filter.ts';
 import type { Queries, Sql } from '../../postgres/driver/sql.ts';
-import { createReceivers, type ReceiverHealth } from '../../postgres/receivers.ts';
-import { createWebhookSecrets } from '../../postgres/webhook-secrets.ts';
+import { createReceivers, type ReceiverHealth } from '../../postgres/webhooks/receivers.ts';
+import { createWebhookSecrets } from '../../postgres/secrets/webhook-secrets.ts';
 import type { TargetRule } from '../../webhooks/address.ts';
 import { hostOf, isAddress, isAllowedAddress, webhookUrlProblem } from '../../webhooks/address.ts';
 import { checkGateways } from './application-gateways.ts';

@@ -1,4 +1,4 @@
-import { NotConfirmed } from '../../postgres/confirmations.ts';
+import { NotConfirmed } from '../../postgres/admin/confirmations.ts';
 import { Refusal } from './change.ts';
 
 /** Whether two names of admins mean one person, as `person_of` in Postgres decides. */

@@ -1,20 +1,20 @@
 import { formatMoney } from '../../contract/money.ts';
 import { problemWithGateway, takenOf, termsOf } from '../../gateways/terms.ts';
-import { createAdminRefunds } from '../../postgres/admin-refunds.ts';
-import { createAdminTokens, type TokenSummary } from '../../postgres/admin-tokens.ts';
+import { createAdminRefunds } from '../../postgres/admin/refunds.ts';
+import { createAdminTokens, type TokenSummary } from '../../postgres/admin/tokens.ts';
 import {
   type Application,
   type ApplicationSettings,
   createApplications,
-} from '../../postgres/applications.ts';
+} from '../../postgres/applications/applications.ts';
 import type { Sql } from '../../postgres/driver/sql.ts';
-import { createGateways, type ListedGateway } from '../../postgres/gateways.ts';
+import { createGateways, type ListedGateway } from '../../postgres/gateways/gateways.ts';
 import {
   countedMax,
   createRecentPayments,
   type RecentPayments,
-} from '../../postgres/recent-payments.ts';
-import type { RefundRule } from '../../postgres/refund-rules.ts';
+} from '../../postgres/admin/recent-payments.ts';
+import type { RefundRule } from '../../postgres/refunds/rules.ts';
 import { problemOfSettings } from './application-settings.ts';
 import { newPlaces, problemWithGateways, slugsOf } from './application-gateways.ts';
 import { findApplication } from './applications.ts';

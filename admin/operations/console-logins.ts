@@ -1,4 +1,4 @@
-import { createApplications } from '../../postgres/applications.ts';
+import { createApplications } from '../../postgres/applications/applications.ts';
 import { createAuditLog } from '../../postgres/audit-log.ts';
 import {
   type Account,
@@ -7,13 +7,13 @@ import {
   type ConsoleRights,
   createConsoleLoginQueries,
   type LoginVia,
-} from '../../postgres/console-logins.ts';
-import { createConsolePasskeyQueries, type Passkey } from '../../postgres/console-passkeys.ts';
+} from '../../postgres/console/logins.ts';
+import { createConsolePasskeyQueries, type Passkey } from '../../postgres/console/passkeys.ts';
 import {
   type ConsolePerson,
   createConsolePeopleQueries,
   type ListedPerson,
-} from '../../postgres/console-people.ts';
+} from '../../postgres/console/people.ts';
 import type { Queries } from '../../postgres/driver/sql.ts';
 import { NotFound, Refusal } from './change.ts';
 import type { Deps } from './deps.ts';

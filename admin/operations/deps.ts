@@ -1,6 +1,6 @@
 import type { Via } from '../../postgres/audit-log.ts';
 import type { Sql } from '../../postgres/driver/sql.ts';
-import type { SecretBox } from '../../postgres/secret-box.ts';
+import type { SecretBox } from '../../postgres/secrets/secret-box.ts';
 import type { TemporalAdmin } from '../../temporal/admin-client.ts';
 import type { TargetRule } from '../../webhooks/address.ts';
 import type { MakeChange } from './change.ts';

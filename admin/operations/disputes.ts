@@ -4,9 +4,9 @@ import {
   createAdminDisputes,
   type DisputeFilter,
   type DisputeRecord,
-} from '../../postgres/admin-disputes.ts';
-import { createAdminEvents, type EventSummary } from '../../postgres/admin-events.ts';
-import { createAdminPayments, type PaymentRecord } from '../../postgres/admin-payments.ts';
+} from '../../postgres/admin/disputes.ts';
+import { createAdminEvents, type EventSummary } from '../../postgres/admin/events.ts';
+import { createAdminPayments, type PaymentRecord } from '../../postgres/admin/payments.ts';
 import { findApplication } from './applications.ts';
 import { NotFound } from './change.ts';
 import type { Deps } from './deps.ts';

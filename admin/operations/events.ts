@@ -5,9 +5,9 @@ import {
   type DeliveryRow,
   type EventRecord,
   type EventSummary,
-} from '../../postgres/admin-events.ts';
-import { createAdminPayments } from '../../postgres/admin-payments.ts';
-import type { DeliveryFilter } from '../../postgres/delivery-filter.ts';
+} from '../../postgres/admin/events.ts';
+import { createAdminPayments } from '../../postgres/admin/payments.ts';
+import type { DeliveryFilter } from '../../postgres/webhooks/delivery-filter.ts';
 import { disputeEventWorkflowId } from '../../temporal/start-options.ts';
 import { findApplication } from './applications.ts';
 import { NotFound, Refusal } from './change.ts';

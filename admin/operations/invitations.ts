@@ -1,5 +1,5 @@
-import { createConsoleLoginQueries, type ConsoleRights } from '../../postgres/console-logins.ts';
-import { createConsolePeopleQueries } from '../../postgres/console-people.ts';
+import { createConsoleLoginQueries, type ConsoleRights } from '../../postgres/console/logins.ts';
+import { createConsolePeopleQueries } from '../../postgres/console/people.ts';
 import { NotFound, Refusal } from './change.ts';
 import { checkEmail, checkName, checkRights, type IssuedLink, rightsOf } from './console-logins.ts';
 import type { Deps } from './deps.ts';

@@ -24,12 +24,12 @@ import type {
 import type { RefundFailureCode } from '../../contract/refund-failure-codes.ts';
 import type { CancelledBy, RoundTrigger, Status } from '../../contract/status.ts';
 import type { TokenMode, TokenScope } from '../../contract/token.ts';
-import type { AttentionKind } from '../../postgres/attention.ts';
+import type { AttentionKind } from '../../postgres/admin/attention.ts';
 import type { AuditAction, SubjectKind, Via } from '../../postgres/audit-log.ts';
-import type { ConsoleRole, LoginVia } from '../../postgres/console-logins.ts';
-import type { DeliveryState } from '../../postgres/delivery-filter.ts';
-import type { LatePaymentResult } from '../../postgres/late-payments.ts';
-import type { ReplayStatus } from '../../postgres/replays.ts';
+import type { ConsoleRole, LoginVia } from '../../postgres/console/logins.ts';
+import type { DeliveryState } from '../../postgres/webhooks/delivery-filter.ts';
+import type { LatePaymentResult } from '../../postgres/payments/late-payments.ts';
+import type { ReplayStatus } from '../../postgres/webhooks/replays.ts';
 import { disputeStage, disputeStatus } from './dispute-labels.ts';
 
 const status: Record<Status, string> = {

@@ -1,5 +1,5 @@
 import { isMailAddress } from '../../contract/mail-address.ts';
-import { createNoticeAddresses, type NoticeAddress } from '../../postgres/notice-addresses.ts';
+import { createNoticeAddresses, type NoticeAddress } from '../../postgres/notices/addresses.ts';
 import { findApplication, lockApplication } from './applications.ts';
 import { NotFound, Refusal } from './change.ts';
 import type { Deps } from './deps.ts';

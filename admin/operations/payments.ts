@@ -1,18 +1,15 @@
 import type { GatewayExchange } from '../../contract/gateway-exchange.ts';
 import type { ListPage } from '../../contract/list.ts';
-import {
-  type AttemptRecord,
-  createAdminEvents,
-  type EventSummary,
-} from '../../postgres/admin-events.ts';
-import type { PaymentFilter, PaymentPage, PaymentRecord } from '../../postgres/admin-payments.ts';
-import { createAdminPayments } from '../../postgres/admin-payments.ts';
+import { createAdminEvents, type EventSummary } from '../../postgres/admin/events.ts';
+import type { AttemptRecord } from '../../postgres/webhooks/deliveries.ts';
+import type { PaymentFilter, PaymentPage, PaymentRecord } from '../../postgres/admin/payments.ts';
+import { createAdminPayments } from '../../postgres/admin/payments.ts';
 import { isTerminal, type Status, type VerificationResult } from '../../contract/status.ts';
 import type { AuditAction, AuditFacts } from '../../postgres/audit-log.ts';
 import type { TemporalAdmin } from '../../temporal/admin-client.ts';
 import { latePaymentWorkflowId } from '../../temporal/start-options.ts';
 import { createOrders, type OrderPayment } from '../../postgres/orders.ts';
-import { checkLateMoney } from '../../postgres/late-payments.ts';
+import { checkLateMoney } from '../../postgres/payments/late-payments.ts';
 import type { VerifyStart } from '../../temporal/workflow-calls.ts';
 import { findApplication } from './applications.ts';
 import { NotFound, Refusal } from './change.ts';

@@ -7,7 +7,7 @@ import {
   type PaidOutSum,
   type PayoutFilter,
   type PayoutRecord,
-} from '../../postgres/admin-payouts.ts';
+} from '../../postgres/admin/payouts.ts';
 import { NotFound } from './change.ts';
 import { csvOf, decimalOf } from './csv.ts';
 import type { Deps } from './deps.ts';

@@ -1,6 +1,6 @@
 import type { AuditAction } from '../../postgres/audit-log.ts';
-import type { Page, PaymentInProgress } from '../../postgres/reconciliation.ts';
-import { createReconciliationQueries } from '../../postgres/reconciliation.ts';
+import type { Page, PaymentInProgress } from '../../postgres/admin/reconciliation.ts';
+import { createReconciliationQueries } from '../../postgres/admin/reconciliation.ts';
 import type { TemporalAdmin, WorkflowSummary } from '../../temporal/admin-client.ts';
 import { disputeEventWorkflowId, latePaymentWorkflowId } from '../../temporal/start-options.ts';
 import type { DifferenceKind } from './labels.ts';

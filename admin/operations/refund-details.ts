@@ -1,8 +1,8 @@
-import { createAdminEvents, type EventSummary } from '../../postgres/admin-events.ts';
-import { createAdminPayments, type PaymentRecord } from '../../postgres/admin-payments.ts';
-import { createAdminRefunds, type RefundRecord } from '../../postgres/admin-refunds.ts';
+import { createAdminEvents, type EventSummary } from '../../postgres/admin/events.ts';
+import { createAdminPayments, type PaymentRecord } from '../../postgres/admin/payments.ts';
+import { createAdminRefunds, type RefundRecord } from '../../postgres/admin/refunds.ts';
 import { type AuditRecord, createAuditLog } from '../../postgres/audit-log.ts';
-import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
+import { createGatewayExchanges } from '../../postgres/gateways/exchanges.ts';
 import type { GatewayExchange } from '../../contract/gateway-exchange.ts';
 import { NotFound } from './change.ts';
 import type { Deps } from './deps.ts';

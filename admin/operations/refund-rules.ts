@@ -1,11 +1,11 @@
 import { currencyExponents } from '../../contract/money.ts';
-import { createAdminRefunds } from '../../postgres/admin-refunds.ts';
-import { createConfirmations } from '../../postgres/confirmations.ts';
+import { createAdminRefunds } from '../../postgres/admin/refunds.ts';
+import { createConfirmations } from '../../postgres/admin/confirmations.ts';
 import {
   createRefundRuleQueries,
   type RefundRule,
   type RefundRuleRequest,
-} from '../../postgres/refund-rules.ts';
+} from '../../postgres/refunds/rules.ts';
 import type { Queries } from '../../postgres/driver/sql.ts';
 import { findApplication, lockApplication } from './applications.ts';
 import { NotFound, Refusal } from './change.ts';

@@ -3,7 +3,7 @@ import {
   createAdminRefunds,
   type RefundRecord,
   type ReservedRefunds,
-} from '../../postgres/admin-refunds.ts';
+} from '../../postgres/admin/refunds.ts';
 import { findApplication } from './applications.ts';
 import { Refusal } from './change.ts';
 import type { Deps } from './deps.ts';

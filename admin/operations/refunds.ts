@@ -9,11 +9,11 @@ import {
   createAdminRefunds,
   type OverRule,
   type RefundRecord,
-} from '../../postgres/admin-refunds.ts';
-import { createConfirmations } from '../../postgres/confirmations.ts';
-import type { RefundFilter } from '../../postgres/refund-filter.ts';
-import type { RefundEnd } from '../../postgres/refund-outcomes.ts';
-import { createRefunds } from '../../postgres/refunds.ts';
+} from '../../postgres/admin/refunds.ts';
+import { createConfirmations } from '../../postgres/admin/confirmations.ts';
+import type { RefundFilter } from '../../postgres/refunds/filter.ts';
+import type { RefundEnd } from '../../postgres/refunds/outcomes.ts';
+import { createRefunds } from '../../postgres/refunds/refunds.ts';
 import { findApplication } from './applications.ts';
 import { NotFound, Refusal } from './change.ts';
 import { orRefusal } from './confirmation.ts';

@@ -1,15 +1,15 @@
 import { newReplayId, replayIdPattern } from '../../contract/ids.ts';
 import { limits } from '../../contract/limits.ts';
 import { isoTime } from '../../contract/time.ts';
-import type { EventSummary } from '../../postgres/admin-events.ts';
-import { createDeliveries } from '../../postgres/deliveries.ts';
+import type { EventSummary } from '../../postgres/admin/events.ts';
+import { createDeliveries } from '../../postgres/webhooks/deliveries.ts';
 import {
   createReplays,
   type OperatorReplay,
   type Replay,
   type ReplayFilter,
   type ReplayResult,
-} from '../../postgres/replays.ts';
+} from '../../postgres/webhooks/replays.ts';
 import { type Replayed, replayDelivery } from '../../temporal/replay-delivery.ts';
 import { findApplication } from './applications.ts';
 import { NotFound, Refusal } from './change.ts';

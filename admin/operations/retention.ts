@@ -1,5 +1,5 @@
 import { dayMs, isoTime } from '../../contract/time.ts';
-import { createRetention } from '../../postgres/retention.ts';
+import { createRetention } from '../../postgres/admin/retention.ts';
 import { Refusal } from './change.ts';
 import type { Deps } from './deps.ts';
 

@@ -4,11 +4,14 @@ import {
   refundCredentialsOwner,
 } from '../../contract/ids.ts';
 import type { Queries } from '../../postgres/driver/sql.ts';
-import type { SealedPart } from '../../postgres/gateways.ts';
-import { createGateways } from '../../postgres/gateways.ts';
-import type { ResealedSetting, SecretBox } from '../../postgres/secret-box.ts';
-import { listSealingKeys, type SealingKey } from '../../postgres/sealing-keys.ts';
-import { createWebhookSecrets, type WebhookSecret } from '../../postgres/webhook-secrets.ts';
+import type { SealedPart } from '../../postgres/gateways/gateways.ts';
+import { createGateways } from '../../postgres/gateways/gateways.ts';
+import type { ResealedSetting, SecretBox } from '../../postgres/secrets/secret-box.ts';
+import { listSealingKeys, type SealingKey } from '../../postgres/secrets/sealing-keys.ts';
+import {
+  createWebhookSecrets,
+  type WebhookSecret,
+} from '../../postgres/secrets/webhook-secrets.ts';
 import { findApplication, lockApplication } from './applications.ts';
 import type { Changed } from './change.ts';
 import { Refusal } from './change.ts';

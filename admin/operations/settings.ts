@@ -1,4 +1,8 @@
-import { createSecretBox, type KeyRing, type ResealedSetting } from '../../postgres/secret-box.ts';
+import {
+  createSecretBox,
+  type KeyRing,
+  type ResealedSetting,
+} from '../../postgres/secrets/secret-box.ts';
 import { createResolver } from '../../webhooks/resolver.ts';
 import { Refusal } from './change.ts';
 import type { Deps } from './deps.ts';

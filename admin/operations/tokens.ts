@@ -1,8 +1,8 @@
 import { defaultTokenScopes, type TokenMode } from '../../contract/token.ts';
-import type { TokenSummary } from '../../postgres/admin-tokens.ts';
-import { createAdminTokens } from '../../postgres/admin-tokens.ts';
-import { createConfirmations } from '../../postgres/confirmations.ts';
-import { createTokens, type NewToken, tokenIdOf } from '../../postgres/tokens.ts';
+import type { TokenSummary } from '../../postgres/admin/tokens.ts';
+import { createAdminTokens } from '../../postgres/admin/tokens.ts';
+import { createConfirmations } from '../../postgres/admin/confirmations.ts';
+import { createTokens, type NewToken, tokenIdOf } from '../../postgres/applications/tokens.ts';
 import { findApplication, lockApplication } from './applications.ts';
 import { hasSecret, NotFound, Refusal } from './change.ts';
 import { orRefusal } from './confirmation.ts';

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createWebhookTests, type WebhookTestResult } from '../../postgres/webhook-tests.ts';
+import {
+  createWebhookTests,
+  type WebhookTestResult,
+} from '../../postgres/webhooks/webhook-tests.ts';
 import { findApplication } from './applications.ts';
 import { Refusal } from './change.ts';
 import type { Deps } from './deps.ts';

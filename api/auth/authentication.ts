@@ -1,5 +1,5 @@
 import { PaymentError } from '../../contract/errors.ts';
-import type { Budget, Caller, Tokens } from '../../postgres/tokens.ts';
+import type { Budget, Caller, Tokens } from '../../postgres/applications/tokens.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { createAddressBulkhead } from '../http/address-bulkhead.ts';
 import type { RateLimiter } from '../http/rate-limiter.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DisputeId, DisputeResponse } from '../../contract/dispute-responses.ts';
 import { presentDispute } from '../../contract/dispute.ts';
-import type { Disputes } from '../../postgres/disputes.ts';
+import type { Disputes } from '../../postgres/payments/disputes.ts';
 import { findOwnDispute } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { disputeExamples } from './dispute-examples.ts';

@@ -5,8 +5,8 @@ import {
   ListDisputes,
   ListDisputesOfPayment,
 } from '../../contract/list-disputes.ts';
-import type { Disputes } from '../../postgres/disputes.ts';
-import type { Payments } from '../../postgres/payments.ts';
+import type { Disputes } from '../../postgres/payments/disputes.ts';
+import type { Payments } from '../../postgres/payments/payments.ts';
 import { checkPayment, cursorAfter, listHandler, perPageExample } from '../http/list-handler.ts';
 import { findOwnPayment } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';

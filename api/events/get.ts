@@ -1,5 +1,5 @@
 import { EventResponse } from '../../contract/event-responses.ts';
-import type { Events } from '../../postgres/events.ts';
+import type { Events } from '../../postgres/webhooks/events.ts';
 import { findOwnEvent } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { exhaustedEvent } from './event-examples.ts';

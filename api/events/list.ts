@@ -1,7 +1,7 @@
 import { EventListResponse } from '../../contract/event-responses.ts';
 import { eventCursors, hashFilters, ListEvents } from '../../contract/list-events.ts';
-import type { EventRecord, Events } from '../../postgres/events.ts';
-import type { Payments } from '../../postgres/payments.ts';
+import type { EventRecord, Events } from '../../postgres/webhooks/events.ts';
+import type { Payments } from '../../postgres/payments/payments.ts';
 import { checkPayment, listHandler } from '../http/list-handler.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { exampleEvents, exampleEventsWithPayload } from './event-examples.ts';

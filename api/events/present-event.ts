@@ -3,7 +3,11 @@ import { EventResponse } from '../../contract/event-responses.ts';
 import { formatObject, type JsonText } from '../../contract/json-text.ts';
 import { limits } from '../../contract/limits.ts';
 import { isoTime } from '../../contract/time.ts';
-import type { EventAttempt, EventRecord, EventWithAttempts } from '../../postgres/events.ts';
+import type {
+  EventAttempt,
+  EventRecord,
+  EventWithAttempts,
+} from '../../postgres/webhooks/events.ts';
 
 export const eventParams = z.object({ event_id: EventResponse.shape.event_id });
 

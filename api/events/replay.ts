@@ -1,6 +1,6 @@
 import { EventResponse } from '../../contract/event-responses.ts';
 import { limits } from '../../contract/limits.ts';
-import type { Events, EventWithAttempts } from '../../postgres/events.ts';
+import type { Events, EventWithAttempts } from '../../postgres/webhooks/events.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import { findOwnEvent } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';

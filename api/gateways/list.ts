@@ -5,8 +5,8 @@ import {
   ListGateways,
 } from '../../contract/list-gateways.ts';
 import { problemWithGateway, takenOf, termsOf } from '../../gateways/terms.ts';
-import type { Gateways } from '../../postgres/gateways.ts';
-import type { Caller } from '../../postgres/tokens.ts';
+import type { Gateways } from '../../postgres/gateways/gateways.ts';
+import type { Caller } from '../../postgres/applications/tokens.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 
 const exampleList: GatewayListResponse = {

@@ -12,10 +12,10 @@ import type {
 import { GatewayUnavailable } from '../../gateways/errors.ts';
 import type { NotificationReader } from '../../gateways/registry.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
-import type { Disputes } from '../../postgres/disputes.ts';
-import type { Gateways } from '../../postgres/gateways.ts';
-import type { PaymentRef, Payments } from '../../postgres/payments.ts';
-import type { Refunds } from '../../postgres/refunds.ts';
+import type { Disputes } from '../../postgres/payments/disputes.ts';
+import type { Gateways } from '../../postgres/gateways/gateways.ts';
+import type { PaymentRef, Payments } from '../../postgres/payments/payments.ts';
+import type { Refunds } from '../../postgres/refunds/refunds.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import { createAddressBulkhead } from '../http/address-bulkhead.ts';

@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import { PaymentError } from '../../contract/errors.ts';
 import { formatObject } from '../../contract/json-text.ts';
 import type { Filters, ListPage, ListPosition } from '../../contract/list.ts';
-import type { Owner, Payments } from '../../postgres/payments.ts';
-import type { Caller } from '../../postgres/tokens.ts';
+import type { Owner, Payments } from '../../postgres/payments/payments.ts';
+import type { Caller } from '../../postgres/applications/tokens.ts';
 import { ownerOf } from './owned-records.ts';
 import type { HandlerResult } from './route.ts';
 

@@ -6,8 +6,8 @@ import {
   refundIdPattern,
   replayIdPattern,
 } from '../../contract/ids.ts';
-import type { Owner } from '../../postgres/payments.ts';
-import type { Caller } from '../../postgres/tokens.ts';
+import type { Owner } from '../../postgres/payments/payments.ts';
+import type { Caller } from '../../postgres/applications/tokens.ts';
 import type { Refuse } from './route.ts';
 
 /** The payments, refunds, disputes, movements, events and replays that this caller's token may see. */

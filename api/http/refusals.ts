@@ -1,4 +1,4 @@
-import type { RefusedRequest } from '../../postgres/refused-requests.ts';
+import type { RefusedRequest } from '../../postgres/applications/refused-requests.ts';
 import type { Logger } from '../../telemetry/log.ts';
 
 const flushMs = 1_000;

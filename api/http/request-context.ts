@@ -3,7 +3,7 @@ import { type ErrorCode, PaymentError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
 import { newRequestId } from '../../contract/ids.ts';
 import { parseTraceparent, traceIdOf } from '../../contract/trace.ts';
-import type { Caller } from '../../postgres/tokens.ts';
+import type { Caller } from '../../postgres/applications/tokens.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { logContext } from '../../telemetry/log.ts';

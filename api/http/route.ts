@@ -3,7 +3,7 @@ import type { ErrorCode, ErrorDetails, FieldError, PaymentError } from '../../co
 import type { errors } from '../../contract/errors.ts';
 import type { JsonNode } from '../../contract/json.ts';
 import type { TokenScope } from '../../contract/token.ts';
-import type { Caller } from '../../postgres/tokens.ts';
+import type { Caller } from '../../postgres/applications/tokens.ts';
 import type { HeaderName } from './response-headers.ts';
 
 /** The body of a response: JSON by a schema, or a `page` for a browser. */

@@ -1,8 +1,8 @@
 import { ListMovements, movementCursors } from '../../contract/list-movements.ts';
 import { MovementListResponse } from '../../contract/movement-responses.ts';
 import { type Movement, presentMovement } from '../../contract/movement.ts';
-import type { Movements } from '../../postgres/movements.ts';
-import type { Payments } from '../../postgres/payments.ts';
+import type { Movements } from '../../postgres/accounts/movements.ts';
+import type { Payments } from '../../postgres/payments/payments.ts';
 import { checkPayment, cursorAfter, listHandler, perPageExample } from '../http/list-handler.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { movementExamples } from './movement-examples.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
-import type { LinkedAddress, NoticeAddresses } from '../../postgres/notice-addresses.ts';
+import type { LinkedAddress, NoticeAddresses } from '../../postgres/notices/addresses.ts';
 import { pageHeaders } from '../http/response-headers.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { htmlPage } from '../payer/html-page.ts';

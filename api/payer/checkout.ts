@@ -1,5 +1,5 @@
 import { limits } from '../../contract/limits.ts';
-import type { Payments } from '../../postgres/payments.ts';
+import type { Payments } from '../../postgres/payments/payments.ts';
 import { pageHeaders } from '../http/response-headers.ts';
 import type { Handler, RequestOf, RouteSpec } from '../http/route.ts';
 import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';

@@ -1,5 +1,5 @@
 import { type Language, languageOf } from '../../contract/languages.ts';
-import type { PayerPayment } from '../../postgres/payments.ts';
+import type { PayerPayment } from '../../postgres/payments/payments.ts';
 import type { BrowserRequest } from '../http/error-response.ts';
 
 /** The part of a payment that its pages show. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Payment } from '../../contract/payment.ts';
-import type { Payments } from '../../postgres/payments.ts';
+import type { Payments } from '../../postgres/payments/payments.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import type { GatewayBudget } from './gateway-budget.ts';

@@ -4,7 +4,7 @@ import { returnUrl } from '../../contract/payment-fields.ts';
 import type { Status } from '../../contract/status.ts';
 import { isTerminal } from '../../contract/status.ts';
 import { parseReturn } from '../../gateways/registry.ts';
-import type { PayerPayment, Payments } from '../../postgres/payments.ts';
+import type { PayerPayment, Payments } from '../../postgres/payments/payments.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { pageHeaders } from '../http/response-headers.ts';
 import type { Handler, RequestOf, RouteSpec } from '../http/route.ts';

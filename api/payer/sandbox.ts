@@ -2,13 +2,13 @@ import { html } from 'hono/html';
 import { z } from 'zod';
 import type { Payer } from '../../contract/payer.ts';
 import { type FailureCode, failureReasons, isFailureCode } from '../../contract/failure-codes.ts';
-import { readPayer } from '../../postgres/payers.ts';
+import { readPayer } from '../../postgres/payments/payers.ts';
 import type {
   SandboxPagePayment,
   SandboxPayment,
   SandboxPayments,
-} from '../../postgres/sandbox-payments.ts';
-import type { SecretBox } from '../../postgres/secret-box.ts';
+} from '../../postgres/sandbox/payments.ts';
+import type { SecretBox } from '../../postgres/secrets/secret-box.ts';
 import { pageHeaders } from '../http/response-headers.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';

@@ -1,4 +1,4 @@
-import type { CheckoutPayment } from '../../postgres/payments.ts';
+import type { CheckoutPayment } from '../../postgres/payments/payments.ts';
 
 /** A payer who waits is asked for again after at least this pause. */
 const shortestPauseMs = 40;

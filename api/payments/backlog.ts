@@ -1,5 +1,5 @@
 import { PaymentError } from '../../contract/errors.ts';
-import type { WorkflowOutbox } from '../../postgres/workflow-outbox.ts';
+import type { WorkflowOutbox } from '../../postgres/payments/workflow-outbox.ts';
 import type { Logger } from '../../telemetry/log.ts';
 
 const outboxMax = 10_000;

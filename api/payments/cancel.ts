@@ -1,7 +1,7 @@
 import { CancelPayment } from '../../contract/cancel-payment.ts';
 import { PaymentResponse } from '../../contract/payment-responses.ts';
 import { isTerminal } from '../../contract/status.ts';
-import type { Payments } from '../../postgres/payments.ts';
+import type { Payments } from '../../postgres/payments/payments.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import { findOwnPayment } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';

@@ -1,5 +1,5 @@
 import { PaymentResponse } from '../../contract/payment-responses.ts';
-import type { Payments } from '../../postgres/payments.ts';
+import type { Payments } from '../../postgres/payments/payments.ts';
 import { findOwnPayment } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { paymentExamples } from './payment-examples.ts';

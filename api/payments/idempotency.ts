@@ -2,8 +2,8 @@ import { createHash, createHmac, hkdfSync } from 'node:crypto';
 import type { JsonNode } from '../../contract/json.ts';
 import { canonicalText } from '../../contract/json.ts';
 import { IdempotencyKey } from '../../contract/request-fields.ts';
-import type { StoredResponse } from '../../postgres/idempotency-keys.ts';
-import type { KeyRing } from '../../postgres/secret-box.ts';
+import type { StoredResponse } from '../../postgres/payments/idempotency-keys.ts';
+import type { KeyRing } from '../../postgres/secrets/secret-box.ts';
 import type { Refuse, RouteRequest } from '../http/route.ts';
 
 /** Undefined for a request without a key. @throws PaymentError INVALID_IDEMPOTENCY_KEY */

@@ -1,6 +1,6 @@
 import { ListPayments, paymentCursors, sameWithCursor } from '../../contract/list-payments.ts';
 import { PaymentListResponse } from '../../contract/payment-responses.ts';
-import type { OwnPayment, Payments } from '../../postgres/payments.ts';
+import type { OwnPayment, Payments } from '../../postgres/payments/payments.ts';
 import { cursorAfter, listHandler, perPageExample } from '../http/list-handler.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { paymentExamples } from './payment-examples.ts';

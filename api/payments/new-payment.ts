@@ -12,8 +12,8 @@ import {
   sandboxPlanProblems,
 } from '../../contract/sandbox-plan.ts';
 import { findPaymentProblems } from '../../gateways/registry.ts';
-import { type Gateway, type Gateways, sandboxAccount } from '../../postgres/gateways.ts';
-import type { Caller } from '../../postgres/tokens.ts';
+import { type Gateway, type Gateways, sandboxAccount } from '../../postgres/gateways/gateways.ts';
+import type { Caller } from '../../postgres/applications/tokens.ts';
 import { ownerOf } from '../http/owned-records.ts';
 import type { Refuse } from '../http/route.ts';
 import { asFields, fieldErrors, invalidBody } from '../http/validation.ts';

@@ -1,6 +1,6 @@
 import { presentPayment } from '../../contract/payment.ts';
 import { refundableOf } from '../../gateways/refundable.ts';
-import type { OwnPayment } from '../../postgres/payments.ts';
+import type { OwnPayment } from '../../postgres/payments/payments.ts';
 
 /** The JSON of a payment that was read, with what can be refunded now. */
 export const presentOwnPayment = (payment: OwnPayment, publicBaseUrl: string): string =>

@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { WorkflowStart } from '../../contract/payment.ts';
-import type { OutboxEntry, WorkflowOutbox } from '../../postgres/workflow-outbox.ts';
+import type { OutboxEntry, WorkflowOutbox } from '../../postgres/payments/workflow-outbox.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 

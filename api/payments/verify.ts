@@ -1,7 +1,7 @@
 import { limits } from '../../contract/limits.ts';
 import { PaymentResponse } from '../../contract/payment-responses.ts';
 import { isTerminal } from '../../contract/status.ts';
-import type { OwnPayment, Payments } from '../../postgres/payments.ts';
+import type { OwnPayment, Payments } from '../../postgres/payments/payments.ts';
 import { findOwnPayment } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import type { SearchLate } from '../payer/late-payments.ts';

@@ -1,6 +1,6 @@
 import { RefundResponse } from '../../contract/refund-responses.ts';
 import { presentRefund, refundStart } from '../../contract/refund.ts';
-import type { Refunds } from '../../postgres/refunds.ts';
+import type { Refunds } from '../../postgres/refunds/refunds.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import { findOwnRefund } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';

@@ -12,7 +12,7 @@ import { sandboxRefundPlanProblems } from '../../contract/sandbox-refund-plan.ts
 import { parseTraceparent } from '../../contract/trace.ts';
 import { findDriver } from '../../gateways/registry.ts';
 import { findRefundProblem, refundableOf, type RefundProblem } from '../../gateways/refundable.ts';
-import type { RefundablePayment, Refunds } from '../../postgres/refunds.ts';
+import type { RefundablePayment, Refunds } from '../../postgres/refunds/refunds.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import { ownerOf } from '../http/owned-records.ts';

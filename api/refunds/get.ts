@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { RefundId, RefundResponse } from '../../contract/refund-responses.ts';
 import { presentRefund } from '../../contract/refund.ts';
-import type { Refunds } from '../../postgres/refunds.ts';
+import type { Refunds } from '../../postgres/refunds/refunds.ts';
 import { findOwnRefund } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { refundExamples } from './refund-examples.ts';

@@ -1,9 +1,9 @@
 import { ListRefunds, ListRefundsOfPayment, refundCursors } from '../../contract/list-refunds.ts';
 import { RefundListResponse } from '../../contract/refund-responses.ts';
 import { presentRefund, type Refund } from '../../contract/refund.ts';
-import type { Payments } from '../../postgres/payments.ts';
-import { everyRefund } from '../../postgres/refund-filter.ts';
-import type { Refunds } from '../../postgres/refunds.ts';
+import type { Payments } from '../../postgres/payments/payments.ts';
+import { everyRefund } from '../../postgres/refunds/filter.ts';
+import type { Refunds } from '../../postgres/refunds/refunds.ts';
 import { cursorAfter, listHandler, perPageExample } from '../http/list-handler.ts';
 import { findOwnPayment } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';

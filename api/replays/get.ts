@@ -1,5 +1,5 @@
 import { ReplayResponse } from '../../contract/replays.ts';
-import type { Replays } from '../../postgres/replays.ts';
+import type { Replays } from '../../postgres/webhooks/replays.ts';
 import { findOwnReplay } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { presentReplay, replayExamples, replayParams } from './present-replay.ts';

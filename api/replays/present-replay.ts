@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { formatObject } from '../../contract/json-text.ts';
 import { ReplayId, type ReplayResponse } from '../../contract/replays.ts';
 import { isoTime } from '../../contract/time.ts';
-import type { OwnReplay } from '../../postgres/replays.ts';
+import type { OwnReplay } from '../../postgres/webhooks/replays.ts';
 
 export const replayParams = z.object({ replay_id: ReplayId });
 

@@ -1,6 +1,6 @@
 import { isoTime } from '../../contract/time.ts';
 import { WebhookResponse } from '../../contract/webhook-response.ts';
-import type { Receivers } from '../../postgres/receivers.ts';
+import type { Receivers } from '../../postgres/webhooks/receivers.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 
 const exampleWebhook: WebhookResponse = {

@@ -6,7 +6,7 @@ import { Traceparent } from '../../contract/request-fields.ts';
 import { parseTraceparent } from '../../contract/trace.ts';
 import { TestWebhook, WebhookTestResponse } from '../../contract/replays.ts';
 import type { Sql } from '../../postgres/driver/sql.ts';
-import { createWebhookTests, type WebhookTests } from '../../postgres/webhook-tests.ts';
+import { createWebhookTests, type WebhookTests } from '../../postgres/webhooks/webhook-tests.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import { unavailableIfTemporalIsDown } from '../http/temporal-needed.ts';
 import { parseBody } from '../http/validation.ts';

@@ -1,6 +1,6 @@
 -- The whole schema. Change it here until the first release; add a file with each change after that.
 
--- The accounts at payment providers. Credentials are encrypted, see secret-box.ts. notification_secrets only
+-- The accounts at payment providers. Credentials are encrypted, see secrets/secret-box.ts. notification_secrets only
 -- check signatures: another key encrypts them, which the API has, and it cannot read the credentials.
 create table gateways (
   slug text primary key,
@@ -129,7 +129,7 @@ create table payments (
   -- When the payer of a sandbox plan comes back; null for all others.
   payer_returns_at timestamptz,
   -- From when the pause before the next inquiry counts: the time of the last one without an outcome, or an earlier
-  -- time after one that is uncertain, see sweeper.ts.
+  -- time after one that is uncertain, see payments/sweeper.ts.
   inquired_at timestamptz,
   -- True when that inquiry got no usable answer, or a two-step gateway was verifying: the gateway's list of unverified
   -- payments does not show a payment whose verification succeeded and whose answer was lost.
@@ -731,7 +731,7 @@ create index deliveries__late on deliveries (application, test, delivered_at)
   where delivered_at - recorded_at > interval '1 minute';
 
 -- The lists of events, newest first, and the feed. A list without a kind or a status reads the beginning of
--- one range for each of their combinations, see events.ts.
+-- one range for each of their combinations, see webhooks/events.ts.
 create index deliveries__list
   on deliveries (application, test, kind, status, created_at desc, event_id desc);
 create index deliveries__list_by_order
@@ -768,7 +768,7 @@ create table attempts (
 create index attempts__bodies on attempts (completed_at) where response_body is not null;
 
 -- Replays of many events. The API writes the row for an application, an operator's surface for an operator; a
--- workflow works it off. The columns from application to event_ids are the filter of postgres/delivery-filter.ts.
+-- workflow works it off. The columns from application to event_ids are the filter of postgres/webhooks/delivery-filter.ts.
 create table replays (
   id text primary key,
   -- Null: every application, or both modes. Only an operator's replay spans them.
@@ -1119,7 +1119,7 @@ create table movements (
   recorded_at timestamptz(3) not null default now()
 );
 create index movements__day on movements (gateway, day, id);
--- A list without a kind reads the beginning of one range for each kind, see movements.ts.
+-- A list without a kind reads the beginning of one range for each kind, see accounts/movements.ts.
 create index movements__list on movements (application, test, kind, recorded_at desc, id desc);
 create index movements__payment on movements (payment_id) where payment_id is not null;
 
@@ -1133,7 +1133,7 @@ create table account_days (
   movements int,
   compared_at timestamptz not null,
   closed_at timestamptz,
-  -- Covers the movements of the day and the hash of the day before, see account-hash.ts.
+  -- Covers the movements of the day and the hash of the day before, see accounts/hash.ts.
   hash bytea,
   -- The sums of its movements, so that a month needs not all of them.
   sums jsonb,
@@ -1390,7 +1390,7 @@ $$;
 create trigger account_days__over before update of closed_at on account_days
   for each row when (old.closed_at is null and new.closed_at is not null) execute function refuse_early_close();
 
--- The part of a movement in the hash of its day, see account-hash.ts. `accounts verify` calculates it again.
+-- The part of a movement in the hash of its day, see accounts/hash.ts. `accounts verify` calculates it again.
 create function movement_hash(m movements) returns bytea stable
 return sha256(convert_to(jsonb_build_array(m.id, m.kind, m.payment_id, m.refund_id, m.application, m.test, m.order_id,
   m.amount, m.currency, m.reference, extract(epoch from m.occurred_at), extract(epoch from m.recorded_at))::text, 'UTF8'));

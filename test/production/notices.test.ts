@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { createApplications } from '../../postgres/applications.ts';
+import { createApplications } from '../../postgres/applications/applications.ts';
 import { connect } from '../../postgres/driver/connection.ts';
-import { createGateways, sandboxAccount } from '../../postgres/gateways.ts';
-import { createNoticeAddresses } from '../../postgres/notice-addresses.ts';
+import { createGateways, sandboxAccount } from '../../postgres/gateways/gateways.ts';
+import { createNoticeAddresses } from '../../postgres/notices/addresses.ts';
 import { startProduction } from '../../tools/production/production.ts';
 import { type Stage, startStagedMailServer } from '../support/servers/staged-mail-server.ts';
 import { useProductionRun } from '../support/stack/production-run.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { KeyRing } from '../../postgres/secret-box.ts';
+import type { KeyRing } from '../../postgres/secrets/secret-box.ts';
 import { openLog } from '../../stack/logs.ts';
 import { choosePorts } from '../../stack/ports.ts';
 import { startPostgres } from '../../stack/postgres.ts';

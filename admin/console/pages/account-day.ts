@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { accountDifferenceStates } from '../../../contract/account-difference.ts';
 import { formatMoney } from '../../../contract/money.ts';
 import { NotFound } from '../../operations/change.ts';
-import type { ComparedDay } from '../../../postgres/account-days.ts';
+import type { ComparedDay } from '../../../postgres/accounts/days.ts';
 import { isQueryCanceled } from '../../../postgres/driver/error-codes.ts';
 import type { MovementSum } from '../../../contract/movement.ts';
 import { addDays, isDay, lastBegunDay, nameOfMonth } from '../calendar.ts';

@@ -4,7 +4,7 @@ import { mendOf } from '../../operations/accounts.ts';
 import { NotFound, Refusal } from '../../operations/change.ts';
 import { differenceFacts } from '../../operations/facts.ts';
 import { labelOf } from '../../operations/labels.ts';
-import type { AccountDifference } from '../../../postgres/account-days.ts';
+import type { AccountDifference } from '../../../postgres/accounts/days.ts';
 import type { Action, Question } from '../actions.ts';
 import { action, type Cell, cut, type Html, idLink, marked, type Row, time } from '../html.ts';
 import { modeName } from '../mode.ts';

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
-import type { ComparedDay, DifferenceOwner } from '../../../postgres/account-days.ts';
+import type { ComparedDay, DifferenceOwner } from '../../../postgres/accounts/days.ts';
 import { isQueryCanceled } from '../../../postgres/driver/error-codes.ts';
-import type { ListedGateway } from '../../../postgres/gateways.ts';
+import type { ListedGateway } from '../../../postgres/gateways/gateways.ts';
 import type { MovementSum } from '../../../contract/movement.ts';
 import {
   addMonths,

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Application, NewApplication } from '../../../postgres/applications.ts';
+import type { Application, NewApplication } from '../../../postgres/applications/applications.ts';
 import type { Settings } from '../../operations/application-setting.ts';
 import {
   newSettings,

@@ -4,7 +4,7 @@ import {
   attentionKinds,
   type AttentionKind,
   countedMax,
-} from '../../../postgres/attention.ts';
+} from '../../../postgres/admin/attention.ts';
 import { opensNothingText } from '../../operations/facts.ts';
 import { labelOf } from '../../operations/labels.ts';
 import { filterBar } from '../filter-bar.ts';

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { isDisputeOpen } from '../../../contract/dispute.ts';
 import { dayMs } from '../../../contract/time.ts';
-import type { DisputeRecord } from '../../../postgres/admin-disputes.ts';
+import type { DisputeRecord } from '../../../postgres/admin/disputes.ts';
 import type { DisputeDetails } from '../../operations/disputes.ts';
 import { byLabel } from '../../operations/fact.ts';
 import { disputeAdvice, disputeDetailFacts, timeLeft } from '../../operations/facts.ts';

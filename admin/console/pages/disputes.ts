@@ -5,7 +5,7 @@ import {
   type DisputeFilter,
   type DisputeRecord,
   everyDispute,
-} from '../../../postgres/admin-disputes.ts';
+} from '../../../postgres/admin/disputes.ts';
 import { choiceOf } from '../filter-bar.ts';
 import { readFilter } from '../filters.ts';
 import type { Html, Row } from '../html.ts';

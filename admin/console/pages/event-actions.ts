@@ -1,6 +1,6 @@
 import { labelOf } from '../../operations/labels.ts';
 import { Refusal } from '../../operations/change.ts';
-import type { EventSummary } from '../../../postgres/admin-events.ts';
+import type { EventSummary } from '../../../postgres/admin/events.ts';
 import { type Action, atOnce } from '../actions.ts';
 import { coded, deliveryState, type Html, idLink, type Row } from '../html.ts';
 import { ofEvent } from '../owner.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import type { EventRecord } from '../../../postgres/admin-events.ts';
-import { deliveryStates } from '../../../postgres/delivery-filter.ts';
+import type { EventRecord } from '../../../postgres/admin/events.ts';
+import { deliveryStates } from '../../../postgres/webhooks/delivery-filter.ts';
 import { readDeliveryFilter } from '../delivery-filter.ts';
 import { choiceOf } from '../filter-bar.ts';
 import { deliveryState, escapeControls, idLink, link, withCode } from '../html.ts';

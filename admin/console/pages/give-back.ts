@@ -4,7 +4,7 @@ import { amountLeft } from '../../../contract/payment-fields.ts';
 import { Refusal } from '../../operations/change.ts';
 import { overRuleText } from '../../operations/facts.ts';
 import { labelOf } from '../../operations/labels.ts';
-import type { PaymentRecord } from '../../../postgres/admin-payments.ts';
+import type { PaymentRecord } from '../../../postgres/admin/payments.ts';
 import { type Action, hasSecret } from '../actions.ts';
 import { type Html, notice } from '../html.ts';
 import { moneyField } from '../money.ts';

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { describeRights } from '../../../postgres/console-logins.ts';
+import { describeRights } from '../../../postgres/console/logins.ts';
 import { ownPath } from '../begun-login.ts';
 import { notice, type Html } from '../html.ts';
 import type { ConsoleRequest, ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';

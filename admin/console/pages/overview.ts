@@ -1,14 +1,14 @@
 import { html } from 'hono/html';
 import { labelOf } from '../../operations/labels.ts';
-import type { Attention } from '../../../postgres/attention.ts';
+import type { Attention } from '../../../postgres/admin/attention.ts';
 import {
   comparedMax,
   type GatewayCount,
   type HourCount,
   type Waiting,
   waitingMax,
-} from '../../../postgres/console.ts';
-import type { FailureCount } from '../../../postgres/health.ts';
+} from '../../../postgres/console/queries.ts';
+import type { FailureCount } from '../../../postgres/console/health.ts';
 import { singleFlight } from '../../../telemetry/single-flight.ts';
 import { chartPart } from '../chart.ts';
 import { hourIn, hoursUntil } from '../hours.ts';

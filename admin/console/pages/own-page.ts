@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { labelOf } from '../../operations/labels.ts';
 import { NotFound } from '../../operations/change.ts';
-import { describeRights } from '../../../postgres/console-logins.ts';
+import { describeRights } from '../../../postgres/console/logins.ts';
 import type { Action } from '../actions.ts';
 import { action, notice } from '../html.ts';
 import { createPasskeys } from '../passkeys.ts';

@@ -1,7 +1,7 @@
 import { formatMoney } from '../../../contract/money.ts';
 import { byLabel, pick } from '../../operations/fact.ts';
 import { paymentFacts } from '../../operations/facts.ts';
-import type { PaymentRecord } from '../../../postgres/admin-payments.ts';
+import type { PaymentRecord } from '../../../postgres/admin/payments.ts';
 import { codedState, idLink, type Row } from '../html.ts';
 import { applicationOf } from '../thing-page.ts';
 

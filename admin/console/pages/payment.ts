@@ -7,8 +7,8 @@ import { byLabel } from '../../operations/fact.ts';
 import { paymentFacts } from '../../operations/facts.ts';
 import { labelOf } from '../../operations/labels.ts';
 import type { PaymentTimeline } from '../../operations/payments.ts';
-import type { EventRecord } from '../../../postgres/admin-events.ts';
-import type { PaymentRecord } from '../../../postgres/admin-payments.ts';
+import type { EventRecord } from '../../../postgres/admin/events.ts';
+import type { PaymentRecord } from '../../../postgres/admin/payments.ts';
 import { atOnce } from '../actions.ts';
 import type { Html } from '../html.ts';
 import {

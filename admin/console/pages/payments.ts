@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { ListPosition } from '../../../contract/list.ts';
 import { formatMoney, typedMoney } from '../../../contract/money.ts';
 import { isoTime } from '../../../contract/time.ts';
-import type { PaymentFilter, PaymentPage, PaymentRow } from '../../../postgres/admin-payments.ts';
+import type { PaymentFilter, PaymentPage, PaymentRow } from '../../../postgres/admin/payments.ts';
 import { Refusal } from '../../operations/change.ts';
 import { csvOf } from '../../operations/csv.ts';
 import { deliveryStateOf } from '../../operations/labels.ts';

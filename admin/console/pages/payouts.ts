@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { PaidOutLine, PayoutRecord } from '../../../postgres/admin-payouts.ts';
+import type { PaidOutLine, PayoutRecord } from '../../../postgres/admin/payouts.ts';
 import type { PayoutSums } from '../../operations/payouts.ts';
 import { choiceOf } from '../filter-bar.ts';
 import { pageOf, pageSize } from '../filters.ts';

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { NotFound } from '../../operations/change.ts';
-import { describeRights } from '../../../postgres/console-logins.ts';
+import { describeRights } from '../../../postgres/console/logins.ts';
 import { labelOf } from '../../operations/labels.ts';
-import type { ListedPerson } from '../../../postgres/console-people.ts';
+import type { ListedPerson } from '../../../postgres/console/people.ts';
 import { type Action, secretPage } from '../actions.ts';
 import { select } from '../filters.ts';
 import { action, type Html, type Row, state } from '../html.ts';

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { receiverEventsMax, type ReceiverFigures } from '../../../postgres/health.ts';
+import { receiverEventsMax, type ReceiverFigures } from '../../../postgres/console/health.ts';
 import { chartPart } from '../chart.ts';
 import { hourIn, hoursUntil } from '../hours.ts';
 import { limits } from '../../../contract/limits.ts';

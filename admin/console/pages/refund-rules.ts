@@ -9,7 +9,7 @@ import { Refusal } from '../../operations/change.ts';
 import { isSamePerson } from '../../operations/confirmation.ts';
 import { byLabel, fact } from '../../operations/fact.ts';
 import { tokenFacts, tokenWaits } from '../../operations/facts.ts';
-import type { RefundRule, RefundRuleRequest } from '../../../postgres/refund-rules.ts';
+import type { RefundRule, RefundRuleRequest } from '../../../postgres/refunds/rules.ts';
 import type { Action, Question } from '../actions.ts';
 import { action, type Html, link, type Row } from '../html.ts';
 import { modeName } from '../mode.ts';

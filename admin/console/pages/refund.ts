@@ -4,7 +4,7 @@ import { overRuleText, refundDetailFacts, waitsOf } from '../../operations/facts
 import { labelOf } from '../../operations/labels.ts';
 import { isSamePerson } from '../../operations/confirmation.ts';
 import type { RefundDetails } from '../../operations/refund-details.ts';
-import type { RefundRecord } from '../../../postgres/admin-refunds.ts';
+import type { RefundRecord } from '../../../postgres/admin/refunds.ts';
 import type { Html, Row } from '../html.ts';
 import {
   action,

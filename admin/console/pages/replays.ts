@@ -8,7 +8,7 @@ import type {
   ReplayFilter,
   ReplayResult,
   ReplayStatus,
-} from '../../../postgres/replays.ts';
+} from '../../../postgres/webhooks/replays.ts';
 import type { Action } from '../actions.ts';
 import { csvOf } from '../../operations/csv.ts';
 import { readReplayFilter, writeDeliveryFilter } from '../delivery-filter.ts';

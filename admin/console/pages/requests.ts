@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import type { RefusedRequest } from '../../../postgres/refused-requests.ts';
-import { keptRefusals } from '../../../postgres/refused-requests.ts';
+import type { RefusedRequest } from '../../../postgres/applications/refused-requests.ts';
+import { keptRefusals } from '../../../postgres/applications/refused-requests.ts';
 import { filterBar } from '../filter-bar.ts';
 import type { Html } from '../html.ts';
 import { escapeControls, nowrap, withCode } from '../html.ts';

@@ -1,7 +1,7 @@
 import { formatMoney } from '../../../contract/money.ts';
-import type { PaymentRow } from '../../../postgres/admin-payments.ts';
+import type { PaymentRow } from '../../../postgres/admin/payments.ts';
 import { isQueryCanceled } from '../../../postgres/driver/error-codes.ts';
-import type { FoundRefund } from '../../../postgres/search.ts';
+import type { FoundRefund } from '../../../postgres/console/search.ts';
 import { visibleApplications } from '../owner.ts';
 import type { Deps, PersonRequest } from '../request.ts';
 import { readSearch, type SearchMeaning } from '../search-text.ts';

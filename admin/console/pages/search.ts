@@ -8,7 +8,7 @@ import {
   requestIdPattern,
 } from '../../../contract/ids.ts';
 import { formatMoney } from '../../../contract/money.ts';
-import { newestSearched, type FoundRefund } from '../../../postgres/search.ts';
+import { newestSearched, type FoundRefund } from '../../../postgres/console/search.ts';
 import { codedState, cut, escapeControls, link, notice, shortId, type Html } from '../html.ts';
 import { isVisible } from '../owner.ts';
 import { modeName } from '../mode.ts';

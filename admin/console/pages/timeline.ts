@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { AttemptRecord } from '../../../postgres/admin-events.ts';
+import type { AttemptRecord } from '../../../postgres/webhooks/deliveries.ts';
 import { labelOf } from '../../operations/labels.ts';
 import { coded, escapeControls, state, time, type Html } from '../html.ts';
 import type { PersonRequest } from '../request.ts';

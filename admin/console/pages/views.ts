@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { viewsMax } from '../../../postgres/console-views.ts';
+import { viewsMax } from '../../../postgres/console/views.ts';
 import { hasSecret } from '../actions.ts';
 import { ownPath } from '../begun-login.ts';
 import { escapeControls, type Html, notice } from '../html.ts';

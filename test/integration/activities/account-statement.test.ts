@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
 import { dayMs } from '../../../contract/time.ts';
-import { createAccountDays } from '../../../postgres/account-days.ts';
+import { createAccountDays } from '../../../postgres/accounts/days.ts';
 import {
   accountActivities,
   anAccountOf,

@@ -7,7 +7,7 @@ import type { MovementKind } from '../../../contract/movement.ts';
 import type { Status } from '../../../contract/status.ts';
 import type { AdapterOf } from '../../../gateways/adapters.ts';
 import type { GatewayStatus } from '../../../gateways/gateway.ts';
-import { createAccountDays } from '../../../postgres/account-days.ts';
+import { createAccountDays } from '../../../postgres/accounts/days.ts';
 import { newEntry } from '../../fakes/server.ts';
 import { accountActivities, startLiveStripe } from '../../support/data/account-activities.ts';
 import { writePayments } from '../../support/data/payments.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GatewayAdapter, GatewayStatus, OpenResult } from '../../../gateways/gateway.ts';
-import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
-import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
+import { createGatewayExchanges } from '../../../postgres/gateways/exchanges.ts';
+import { createPaymentOutcomes } from '../../../postgres/payments/outcomes.ts';
 import { countedSql } from '../../support/data/counted-sql.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
 import { aPayment } from '../../support/data/payments.ts';

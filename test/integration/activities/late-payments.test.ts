@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createBulkhead } from '../../../activities/bulkhead.ts';
 import type { GatewayStatus, Reversal } from '../../../gateways/gateway.ts';
-import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
+import { createGatewayExchanges } from '../../../postgres/gateways/exchanges.ts';
 import {
   lateActivities,
   lateCase,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Payment } from '../../../contract/payment.ts';
 import type { GatewayAdapter, GatewayStatus } from '../../../gateways/gateway.ts';
-import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
+import { createGatewayExchanges } from '../../../postgres/gateways/exchanges.ts';
 import { TemporalUnavailable } from '../../../temporal/workflow-calls.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
 import { startRecords } from '../../support/data/records.ts';

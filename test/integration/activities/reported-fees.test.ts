@@ -2,10 +2,10 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
 import type { ReportedFee } from '../../../contract/reported-fee.ts';
 import type { OpenResult } from '../../../gateways/gateway.ts';
-import { createAccountComparison } from '../../../postgres/account-comparison.ts';
-import { createAccountDays } from '../../../postgres/account-days.ts';
-import { createGateways } from '../../../postgres/gateways.ts';
-import { createMovements } from '../../../postgres/movements.ts';
+import { createAccountComparison } from '../../../postgres/accounts/comparison.ts';
+import { createAccountDays } from '../../../postgres/accounts/days.ts';
+import { createGateways } from '../../../postgres/gateways/gateways.ts';
+import { createMovements } from '../../../postgres/accounts/movements.ts';
 import { accountActivities } from '../../support/data/account-activities.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
@@ -56,7 +56,12 @@ describe('the fee that a gateway reports with a payment', () => {
     ['becomes none where none was reported', undefined, undefined, null],
     ['counts as the opening reported it', merchant(30), undefined, -30],
     ['counts as the verification reports it, where both do', merchant(30), merchant(25), -25],
-    ['counts as the verification reports it, where the payer bears that', merchant(30), payer, null],
+    [
+      'counts as the verification reports it, where the payer bears that',
+      merchant(30),
+      payer,
+      null,
+    ],
   ])('%s', async (_, opening, verification, booked) => {
     await set({});
     const fees = booked === null ? [] : [['fee:…', 'fee', booked]];

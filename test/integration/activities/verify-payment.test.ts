@@ -5,7 +5,7 @@ import type { Payment } from '../../../contract/payment.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
 import type { GatewayStatus } from '../../../gateways/gateway.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
-import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
+import { createPaymentOutcomes } from '../../../postgres/payments/outcomes.ts';
 import { noAnswer, withOutcome, startRecords } from '../../support/data/records.ts';
 import { confirmed, inTurn, silence, withGateway } from '../../support/service/scripted-gateway.ts';
 import { until } from '../../support/until.ts';

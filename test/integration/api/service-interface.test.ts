@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createApplications } from '../../../postgres/applications.ts';
-import { createTokens } from '../../../postgres/tokens.ts';
+import { createApplications } from '../../../postgres/applications/applications.ts';
+import { createTokens } from '../../../postgres/applications/tokens.ts';
 import {
   endInEveryWay,
   kinds,

@@ -74,7 +74,7 @@ describe('deploy/alerts.yml', () => {
   });
 
   it('reads what workers for payments alone measure as it was last seen', () => {
-    const gauges = ['postgres/backlog-metrics.ts', 'postgres/upkeep-metrics.ts'].flatMap((file) =>
+    const gauges = ['postgres/metrics/backlog.ts', 'postgres/metrics/upkeep.ts'].flatMap((file) =>
       [...readProjectFile(file).matchAll(/name: '(payments_\w+)'/g)].map(([, name = '']) => name),
     );
     const used = gauges.filter((name) => all.some(({ expr }) => expr.includes(name)));

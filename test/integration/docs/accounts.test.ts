@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
-import { createAccountComparison } from '../../../postgres/account-comparison.ts';
+import { createAccountComparison } from '../../../postgres/accounts/comparison.ts';
 import { findOnPath, MissingProgram, thisMachine } from '../../../stack/programs/machine.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
 import { startRecords } from '../../support/data/records.ts';

@@ -5,8 +5,8 @@ import {
 } from '../../../contract/sandbox-refund-plan.ts';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import type { GatewayPayment, GatewayRefund, OpenedPayment } from '../../../gateways/gateway.ts';
-import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
-import { createSandboxRefunds, insertPlannedRefund } from '../../../postgres/sandbox-refunds.ts';
+import { createSandboxPayments } from '../../../postgres/sandbox/payments.ts';
+import { createSandboxRefunds, insertPlannedRefund } from '../../../postgres/sandbox/refunds.ts';
 import { aDatabase } from '../../support/data/database.ts';
 import { forFile } from '../../support/for-file.ts';
 import { adapterOf, aGatewayPayment, aGatewayRefund } from '../../support/gateways/fixture.ts';

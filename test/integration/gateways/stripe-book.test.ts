@@ -1,8 +1,8 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
 import { newPaymentId } from '../../../contract/ids.ts';
-import { createAccountDays } from '../../../postgres/account-days.ts';
-import { createGateways } from '../../../postgres/gateways.ts';
+import { createAccountDays } from '../../../postgres/accounts/days.ts';
+import { createGateways } from '../../../postgres/gateways/gateways.ts';
 import { newEntry } from '../../fakes/server.ts';
 import { startStripe } from '../../fakes/stripe.ts';
 import { accountActivities } from '../../support/data/account-activities.ts';

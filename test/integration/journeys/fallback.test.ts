@@ -1,7 +1,7 @@
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { createApplications } from '../../../postgres/applications.ts';
-import { createConsoleQueries } from '../../../postgres/console.ts';
-import { createGateways } from '../../../postgres/gateways.ts';
+import { createApplications } from '../../../postgres/applications/applications.ts';
+import { createConsoleQueries } from '../../../postgres/console/queries.ts';
+import { createGateways } from '../../../postgres/gateways/gateways.ts';
 import { refund, refundBecomes } from '../../support/service/refunds.ts';
 import { useService } from '../../support/service/service.ts';
 import { addStripe } from '../../support/service/stripe-account.ts';

@@ -6,7 +6,7 @@ import type { WorkflowFailedError } from '@temporalio/client';
 import Stripe from 'stripe';
 import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { eventId, newPaymentId } from '../../../contract/ids.ts';
-import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
+import { createPaymentOutcomes } from '../../../postgres/payments/outcomes.ts';
 import { createWorkflowCalls } from '../../../temporal/workflow-calls.ts';
 import { manyPayments, writeDeliveries } from '../../support/data/payments.ts';
 import { forFile } from '../../support/for-file.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createGateways } from '../../../postgres/gateways.ts';
+import { createGateways } from '../../../postgres/gateways/gateways.ts';
 import { createWorkflowCalls } from '../../../temporal/workflow-calls.ts';
-import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
-import { tokenIdOf } from '../../../postgres/tokens.ts';
+import { createAdminRefunds } from '../../../postgres/admin/refunds.ts';
+import { tokenIdOf } from '../../../postgres/applications/tokens.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
-import { createSandboxRefunds } from '../../../postgres/sandbox-refunds.ts';
+import { createSandboxRefunds } from '../../../postgres/sandbox/refunds.ts';
 import { refusalOf } from '../../support/service/answers.ts';
 import { createJourney, type Journey } from '../../support/service/journey.ts';
 import { getRefund, newKey, refund, refundBecomes } from '../../support/service/refunds.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { eventId, newPaymentId } from '../../../contract/ids.ts';
 import { limits } from '../../../contract/limits.ts';
-import { createReplays } from '../../../postgres/replays.ts';
+import { createReplays } from '../../../postgres/webhooks/replays.ts';
 import { manyPayments, writeDeliveries } from '../../support/data/payments.ts';
 import { refusalOf } from '../../support/service/answers.ts';
 import { answered, type Journey } from '../../support/service/journey.ts';

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
-import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
-import { tokenIdOf } from '../../../postgres/tokens.ts';
+import { createAdminRefunds } from '../../../postgres/admin/refunds.ts';
+import { tokenIdOf } from '../../../postgres/applications/tokens.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
 import { accountDayWorkflowId } from '../../../temporal/messages.ts';
 import { belongsTo } from '../../support/data/rows-of-payment.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createGateways } from '../../../postgres/gateways.ts';
-import { createSecretBox } from '../../../postgres/secret-box.ts';
-import { createTokens } from '../../../postgres/tokens.ts';
+import { createGateways } from '../../../postgres/gateways/gateways.ts';
+import { createSecretBox } from '../../../postgres/secrets/secret-box.ts';
+import { createTokens } from '../../../postgres/applications/tokens.ts';
 import type { startStripe } from '../../fakes/stripe.ts';
 import type { Answer } from '../../support/service/journey.ts';
 import { endInEveryWay } from '../../support/service/every-outcome.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { verify } from '../../../client/src/webhooks.ts';
 import { DisputeEventBody } from '../../../contract/dispute-event-schema.ts';
-import { createAdminDisputes } from '../../../postgres/admin-disputes.ts';
+import { createAdminDisputes } from '../../../postgres/admin/disputes.ts';
 import { createWorkflowCalls } from '../../../temporal/workflow-calls.ts';
 import { aDispute, recordDisputes } from '../../support/data/disputes.ts';
 import type { Received } from '../../support/service/receiver.ts';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { createAccountDays } from '../../../postgres/account-days.ts';
+import { createAccountDays } from '../../../postgres/accounts/days.ts';
 import { comparisonsScheduleId } from '../../../temporal/comparisons.ts';
 import { accountDayWorkflowId } from '../../../temporal/messages.ts';
 import { sweeperWorkflowId } from '../../../temporal/sweeper.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { dayMs } from '../../../contract/time.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
 import type { Queries } from '../../../postgres/driver/sql.ts';
-import { createRetention } from '../../../postgres/retention.ts';
+import { createRetention } from '../../../postgres/admin/retention.ts';
 import { forFile } from '../../support/for-file.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';

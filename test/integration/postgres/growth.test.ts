@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
-import { createDeliveries } from '../../../postgres/deliveries.ts';
-import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
-import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
+import { createDeliveries } from '../../../postgres/webhooks/deliveries.ts';
+import { createIdempotencyKeys } from '../../../postgres/payments/idempotency-keys.ts';
+import { createWorkflowOutbox } from '../../../postgres/payments/workflow-outbox.ts';
 import { aPayment } from '../../support/data/payments.ts';
 import { withOutcome, noAnswer, startRecords } from '../../support/data/records.ts';
 import { until } from '../../support/until.ts';

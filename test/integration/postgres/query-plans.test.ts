@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { connect } from '../../../postgres/driver/connection.ts';
-import { createEvents } from '../../../postgres/events.ts';
-import { createDisputes } from '../../../postgres/disputes.ts';
-import { createMovements } from '../../../postgres/movements.ts';
-import { createPayments } from '../../../postgres/payments.ts';
+import { createEvents } from '../../../postgres/webhooks/events.ts';
+import { createDisputes } from '../../../postgres/payments/disputes.ts';
+import { createMovements } from '../../../postgres/accounts/movements.ts';
+import { createPayments } from '../../../postgres/payments/payments.ts';
 import { allowedOfKept, allowedScans, isOfAdmins } from '../../support/checks/allowed-scans.ts';
 import { everyStatement, idOf, smallTableFiles } from '../../support/checks/every-statement.ts';
 import { projectFiles, readProjectFile } from '../../support/checks/project-files.ts';
@@ -219,7 +219,7 @@ describe(`at ${count} payments`, () => {
   it('the test covers every method of every table', () => {
     const own = everyStatement(sql, { application, count });
     const files = projectFiles().flatMap((path) => {
-      const [, file] = /^postgres\/([\w-]+\.ts)$/.exec(path) ?? [];
+      const [, file] = /^postgres\/([\w/-]+\.ts)$/.exec(path) ?? [];
       return file && /^export const create\w+ = \(sql\b/m.test(readProjectFile(path)) ? [file] : [];
     });
     expect([...Object.keys(own), ...smallTableFiles].sort()).toEqual(files.sort());

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
-import { createSecretBox } from '../../../postgres/secret-box.ts';
-import { createTokens } from '../../../postgres/tokens.ts';
-import { createWebhookSecrets } from '../../../postgres/webhook-secrets.ts';
+import { createSecretBox } from '../../../postgres/secrets/secret-box.ts';
+import { createTokens } from '../../../postgres/applications/tokens.ts';
+import { createWebhookSecrets } from '../../../postgres/secrets/webhook-secrets.ts';
 import type { Credentials } from '../../../stack/connection-file.ts';
 import { application, prepareDatabase } from '../../../stack/demo-application.ts';
 import { aDatabase, type Database } from '../../support/data/database.ts';

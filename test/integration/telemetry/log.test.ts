@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { credentialsOwner } from '../../../contract/ids.ts';
-import { createGateways } from '../../../postgres/gateways.ts';
-import { createSecretBox } from '../../../postgres/secret-box.ts';
+import { createGateways } from '../../../postgres/gateways/gateways.ts';
+import { createSecretBox } from '../../../postgres/secrets/secret-box.ts';
 import { aKeyRing } from '../../support/service/admin-operations.ts';
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';

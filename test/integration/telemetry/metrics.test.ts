@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { alerts } from '../../../contract/alerts.ts';
 import { sealCredentials } from '../../../gateways/registry.ts';
-import { createGateways } from '../../../postgres/gateways.ts';
+import { createGateways } from '../../../postgres/gateways/gateways.ts';
 import { startZibal } from '../../fakes/zibal.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
 import { createWatch, scrape, type Labels } from '../../support/service/metrics.ts';
@@ -253,7 +253,7 @@ const checkedByAbsence = [
   'payments_sweeper_processed_total',
 ];
 
-/** Checked in test/integration/api/gateways/notifications.test.ts, postgres/backlog- and upkeep-metrics.test.ts and activities/notices.test.ts. */
+/** Checked in test/integration/api/gateways/notifications.test.ts, postgres/metrics and activities/notices.test.ts. */
 const checkedElsewhere = [
   'payments_notifications_total',
   'payments_account_days_due',

@@ -8,7 +8,7 @@ import {
   recheckSignal,
 } from '../../../temporal/messages.ts';
 import { latePaymentStartOptions } from '../../../temporal/start-options.ts';
-import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
+import { createGatewayExchanges } from '../../../postgres/gateways/exchanges.ts';
 import { createWorkflowCalls } from '../../../temporal/workflow-calls.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { connect } from '../../../postgres/driver/connection.ts';
-import { createTokens } from '../../../postgres/tokens.ts';
+import { createTokens } from '../../../postgres/applications/tokens.ts';
 import type { ConnectionFile } from '../../../stack/connection-file.ts';
 import { freePort } from '../../../stack/ports.ts';
 import { startPostgres } from '../../../stack/postgres.ts';

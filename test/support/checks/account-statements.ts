@@ -1,10 +1,10 @@
-import { createAccountComparison } from '../../../postgres/account-comparison.ts';
+import { createAccountComparison } from '../../../postgres/accounts/comparison.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
-import { createAccountStatement } from '../../../postgres/account-statement.ts';
-import { createAdminPayouts } from '../../../postgres/admin-payouts.ts';
-import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
-import { createPayouts } from '../../../postgres/payouts.ts';
-import { createMovements } from '../../../postgres/movements.ts';
+import { createAccountStatement } from '../../../postgres/accounts/statement.ts';
+import { createAdminPayouts } from '../../../postgres/admin/payouts.ts';
+import { createGatewayEntries } from '../../../postgres/accounts/gateway-entries.ts';
+import { createPayouts } from '../../../postgres/accounts/payouts.ts';
+import { createMovements } from '../../../postgres/accounts/movements.ts';
 import { everyMovement } from '../data/filters.ts';
 import { type Filled, type Statements, statementsOf } from './statements.ts';
 
@@ -39,7 +39,7 @@ export const accountStatements = (
     refundId: 'REFUND_1',
   };
   return {
-    'movements.ts': statementsOf(createMovements(db), {
+    'accounts/movements.ts': statementsOf(createMovements(db), {
       sum: [{ ...days, test: false }],
       export: [{ ...days, ...owner }],
       list: [everyOne, page],
@@ -49,25 +49,25 @@ export const accountStatements = (
         { after: { at: now, id: `payment:${idOf(7)}` }, limit: 21 },
       ],
     }),
-    'gateway-entries.ts': statementsOf(createGatewayEntries(db), {
+    'accounts/gateway-entries.ts': statementsOf(createGatewayEntries(db), {
       forgetAnswers: [accountDay],
       recordEntries: ['sandbox', [entry]],
       forgetUnlisted: [accountDay, '2026-11-20T00:00:00Z'],
       listToAsk: [accountDay, { after: 'payment:', limit: 10 }],
       recordAnswers: [[{ id: `payment:${idOf(7)}`, result: 'absent' }]],
     }),
-    'account-statement.ts': statementsOf(createAccountStatement(db), {
+    'accounts/statement.ts': statementsOf(createAccountStatement(db), {
       recordLines: ['sandbox', [line]],
       forgetUnlisted: [accountDay, '2026-11-20T00:00:00Z'],
       recordReported: [accountDay, [{ currency: 'EUR', amount: 1 }]],
     }),
-    'payouts.ts': statementsOf(createPayouts(db), {
+    'accounts/payouts.ts': statementsOf(createPayouts(db), {
       claimLooks: [10],
       recordPaidOut: [look, ['txn_1'], null],
       recordLook: [look, known],
       recordListed: [accountDay, [{ ...known, id: 'po_2', paidOut: [{ ...line, entry: null }] }]],
     }),
-    'admin-payouts.ts': statementsOf(createAdminPayouts(db), {
+    'admin/payouts.ts': statementsOf(createAdminPayouts(db), {
       list: [everyPayout, page],
       "list, of the bank's line": [{ ...everyPayout, gateway: 'sandbox', find: found }, page],
       'list, after one': [everyPayout, { after: { at: now, id: 'po_1' }, limit: 21 }],
@@ -75,7 +75,7 @@ export const accountStatements = (
       sum: ['sandbox', 'po_1'],
       lines: ['sandbox', 'po_1', { after: '', limit: 51 }],
     }),
-    'account-comparison.ts': statementsOf(createAccountComparison(db), {
+    'accounts/comparison.ts': statementsOf(createAccountComparison(db), {
       getDay: [accountDay],
       listDue: [],
       findDifferences: [accountDay],

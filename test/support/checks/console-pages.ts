@@ -1,4 +1,4 @@
-import { createConsoleLoginQueries } from '../../../postgres/console-logins.ts';
+import { createConsoleLoginQueries } from '../../../postgres/console/logins.ts';
 import { freePort } from '../../../stack/ports.ts';
 import { call, logInBy } from '../service/console.ts';
 import { createProcess } from '../service/processes.ts';

@@ -2,34 +2,34 @@ import { eventId } from '../../../contract/ids.ts';
 import { createEvent } from '../../../contract/event.ts';
 import type { GatewayExchange } from '../../../contract/gateway-exchange.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
-import { createAttentionQueries } from '../../../postgres/attention.ts';
+import { createAttentionQueries } from '../../../postgres/admin/attention.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
-import { createDeliveries } from '../../../postgres/deliveries.ts';
-import { createEvents } from '../../../postgres/events.ts';
-import { createGatewayFigures } from '../../../postgres/gateway-figures.ts';
-import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
-import { createHealthQueries } from '../../../postgres/health.ts';
-import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
-import { createLatePayments } from '../../../postgres/late-payments.ts';
-import { createConsoleQueries } from '../../../postgres/console.ts';
-import { createAdminEvents, listAttempts } from '../../../postgres/admin-events.ts';
-import { createAdminPayments, everyPayment } from '../../../postgres/admin-payments.ts';
-import { createPayers } from '../../../postgres/payers.ts';
-import { createPayments } from '../../../postgres/payments.ts';
-import { createRecentPayments } from '../../../postgres/recent-payments.ts';
-import { createReconciliationQueries } from '../../../postgres/reconciliation.ts';
-import { everyDelivery } from '../../../postgres/delivery-filter.ts';
-import { createReceivers } from '../../../postgres/receivers.ts';
-import { createReplays } from '../../../postgres/replays.ts';
-import { createRetention } from '../../../postgres/retention.ts';
-import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
+import { createDeliveries } from '../../../postgres/webhooks/deliveries.ts';
+import { createEvents } from '../../../postgres/webhooks/events.ts';
+import { createGatewayFigures } from '../../../postgres/gateways/figures.ts';
+import { createGatewayExchanges } from '../../../postgres/gateways/exchanges.ts';
+import { createHealthQueries } from '../../../postgres/console/health.ts';
+import { createIdempotencyKeys } from '../../../postgres/payments/idempotency-keys.ts';
+import { createLatePayments } from '../../../postgres/payments/late-payments.ts';
+import { createConsoleQueries } from '../../../postgres/console/queries.ts';
+import { createAdminEvents, listAttempts } from '../../../postgres/admin/events.ts';
+import { createAdminPayments, everyPayment } from '../../../postgres/admin/payments.ts';
+import { createPayers } from '../../../postgres/payments/payers.ts';
+import { createPayments } from '../../../postgres/payments/payments.ts';
+import { createRecentPayments } from '../../../postgres/admin/recent-payments.ts';
+import { createReconciliationQueries } from '../../../postgres/admin/reconciliation.ts';
+import { everyDelivery } from '../../../postgres/webhooks/delivery-filter.ts';
+import { createReceivers } from '../../../postgres/webhooks/receivers.ts';
+import { createReplays } from '../../../postgres/webhooks/replays.ts';
+import { createRetention } from '../../../postgres/admin/retention.ts';
+import { createSandboxPayments } from '../../../postgres/sandbox/payments.ts';
 import { createOrders } from '../../../postgres/orders.ts';
-import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
-import { createSweeperQueries } from '../../../postgres/sweeper.ts';
-import { createAdminTokens } from '../../../postgres/admin-tokens.ts';
-import { createTokens } from '../../../postgres/tokens.ts';
-import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
-import { createBacklogMetrics } from '../../../postgres/backlog-metrics.ts';
+import { createPaymentOutcomes } from '../../../postgres/payments/outcomes.ts';
+import { createSweeperQueries } from '../../../postgres/payments/sweeper.ts';
+import { createAdminTokens } from '../../../postgres/admin/tokens.ts';
+import { createTokens } from '../../../postgres/applications/tokens.ts';
+import { createWorkflowOutbox } from '../../../postgres/payments/workflow-outbox.ts';
+import { createBacklogMetrics } from '../../../postgres/metrics/backlog.ts';
 import { anAuditSlice, everyEvent } from '../data/filters.ts';
 import { aPayment } from '../data/payments.ts';
 import { noAnswer } from '../data/records.ts';
@@ -40,17 +40,17 @@ import { type Statements, statementsOf } from './statements.ts';
 
 /** Files of `postgres/` whose tables grow only by hand, or lose their rows soon. */
 export const smallTableFiles = [
-  'account-days.ts',
-  'applications.ts',
-  'confirmations.ts',
-  ...['console-logins.ts', 'console-passkeys.ts', 'console-people.ts', 'console-views.ts'],
-  'gateways.ts',
-  ...['notice-addresses.ts', 'notice-queue.ts', 'notices.ts'],
-  'refund-rules.ts',
-  'refused-requests.ts',
-  'upkeep-metrics.ts',
-  'webhook-secrets.ts',
-  'webhook-tests.ts',
+  'accounts/days.ts',
+  'applications/applications.ts',
+  'admin/confirmations.ts',
+  ...['console/logins.ts', 'console/passkeys.ts', 'console/people.ts', 'console/views.ts'],
+  'gateways/gateways.ts',
+  ...['notices/addresses.ts', 'notices/queue.ts', 'notices/notices.ts'],
+  'refunds/rules.ts',
+  'applications/refused-requests.ts',
+  'metrics/upkeep.ts',
+  'secrets/webhook-secrets.ts',
+  'webhooks/webhook-tests.ts',
 ];
 
 export const idOf = (n: number) => `PAY_${String(n).padStart(26, '0')}`;
@@ -121,7 +121,7 @@ export const everyStatement = (
   } as const;
 
   return {
-    'payments.ts': statementsOf(createPayments(db), {
+    'payments/payments.ts': statementsOf(createPayments(db), {
       insert: [paymentWith('PAY_NEW'), record],
       'insert, of an order that is paid once': [
         paymentWith('PAY_NEW'),
@@ -142,17 +142,17 @@ export const everyStatement = (
       recordLostCheckout: [idOf(7), now],
       recordCancelReason: [idOf(7), 'Out of stock'],
     }),
-    'recent-payments.ts': statementsOf(createRecentPayments(db), {
+    'admin/recent-payments.ts': statementsOf(createRecentPayments(db), {
       count: [[application]],
       countOver: [application, 10],
       countOpen: [application],
     }),
     ...accountStatements(db, filled),
-    'tokens.ts': statementsOf(createTokens(db), {
+    'applications/tokens.ts': statementsOf(createTokens(db), {
       issue: [{ application, mode: 'test', name: 'new' }],
       authenticate: ['svc_test_x'],
     }),
-    'admin-tokens.ts': statementsOf(createAdminTokens(db), {
+    'admin/tokens.ts': statementsOf(createAdminTokens(db), {
       list: [application, 100],
       listToConfirm: ['live', 50],
       get: [application, '0123456789abcdef'],
@@ -164,7 +164,7 @@ export const everyStatement = (
       listOthers: [paymentWith(idOf(7))],
       release: [idOf(7)],
     }),
-    'payment-outcomes.ts': statementsOf(createPaymentOutcomes(db), {
+    'payments/outcomes.ts': statementsOf(createPaymentOutcomes(db), {
       get: [idOf(7)],
       recordOpened: [
         idOf(7),
@@ -208,7 +208,7 @@ export const everyStatement = (
         noAnswer,
       ],
     }),
-    'deliveries.ts': statementsOf(createDeliveries(db), {
+    'webhooks/deliveries.ts': statementsOf(createDeliveries(db), {
       get: [eventId(idOf(count))],
       postpone: [eventId(idOf(count)), now],
       exists: [eventId(idOf(count))],
@@ -231,7 +231,7 @@ export const everyStatement = (
         },
       ],
     }),
-    'events.ts': statementsOf(createEvents(db), {
+    'webhooks/events.ts': statementsOf(createEvents(db), {
       get: [eventId(idOf(count)), owner],
       list: [anyEvent, { after: null, limit: 21 }],
       'list, of a payment': [
@@ -243,30 +243,30 @@ export const everyStatement = (
         { after: null, limit: 101 },
       ],
     }),
-    'gateway-exchanges.ts': statementsOf(createGatewayExchanges(db), {
+    'gateways/exchanges.ts': statementsOf(createGatewayExchanges(db), {
       insert: [idOf(7), [exchange]],
       replaceRepeated: [idsFrom(1, 10).map((paymentId) => ({ ...exchange, paymentId }))],
       list: [idOf(7)],
       'list, of a refund': [idOf(7), 'REFUND_7'],
       'insert, of a refund': [idOf(7), [exchange], 'REFUND_7'],
     }),
-    'gateway-figures.ts': statementsOf(createGatewayFigures(db), {
+    'gateways/figures.ts': statementsOf(createGatewayFigures(db), {
       calls: ['sandbox', new Date(now.getTime() - 1_000)],
       silentSince: ['sandbox'],
       lastError: ['sandbox'],
     }),
-    'late-payments.ts': statementsOf(createLatePayments(db), {
+    'payments/late-payments.ts': statementsOf(createLatePayments(db), {
       get: [idOf(count)],
       keepTrackingCode: [idOf(count - 3), 'T-1'],
       record: [idOf(count - 3), { result: 'returns', facts: {}, now }],
       beginReversal: [idOf(count), { maxReversals: 3, lastBefore: now, now }],
     }),
-    'idempotency-keys.ts': statementsOf(createIdempotencyKeys(db), {
+    'payments/idempotency-keys.ts': statementsOf(createIdempotencyKeys(db), {
       get: [owner, route, 'key-7'],
       deleteExpired: [10],
     }),
-    'payers.ts': statementsOf(createPayers(db), { eraseOld: [10] }),
-    'sandbox-payments.ts': statementsOf(createSandboxPayments(db), {
+    'payments/payers.ts': statementsOf(createPayers(db), { eraseOld: [10] }),
+    'sandbox/payments.ts': statementsOf(createSandboxPayments(db), {
       open: [{ paymentId: idOf(7), amount: 1, currency: 'EUR', returnUrl: '' }],
       get: ['R7'],
       getByPayment: [idOf(7)],
@@ -276,7 +276,7 @@ export const everyStatement = (
       expire: ['R8'],
     }),
     ...refundStatements(db, filled),
-    'sweeper.ts': statementsOf(createSweeperQueries(db), {
+    'payments/sweeper.ts': statementsOf(createSweeperQueries(db), {
       listGatewaysInUse: [],
       claimForInquiry: ['sandbox', 10],
       markInquired: [[idOf(7)]],
@@ -290,18 +290,18 @@ export const everyStatement = (
       claimOverdueDeliveries: [10],
       claimOverdueRefunds: [10],
     }),
-    'workflow-outbox.ts': statementsOf(createWorkflowOutbox(db), {
+    'payments/workflow-outbox.ts': statementsOf(createWorkflowOutbox(db), {
       delete: [[idOf(1), idOf(2)]],
       count: [10_001],
       list: [{ limit: 100, age: '5 seconds' }],
     }),
-    'backlog-metrics.ts': statementsOf(
+    'metrics/backlog.ts': statementsOf(
       { measure: createBacklogMetrics(db).measure },
       { measure: [] },
     ),
 
     // The queries of the admin commands.
-    'admin-payments.ts': statementsOf(createAdminPayments(db), {
+    'admin/payments.ts': statementsOf(createAdminPayments(db), {
       list: [everyPayment, wholePage],
       'list, of one': [{ ...everyPayment, id: idOf(7) }, wholePage],
       'list, by order': [{ ...everyPayment, orderId: 'order-7' }, wholePage],
@@ -325,7 +325,7 @@ export const everyStatement = (
       get: [idOf(7)],
       applicationOf: [idOf(7)],
     }),
-    'admin-events.ts': statementsOf(
+    'admin/events.ts': statementsOf(
       { ...createAdminEvents(db), listAttempts },
       {
         list: [{ ...everyDelivery, delivery: 'exhausted' }, wholePage],
@@ -351,7 +351,7 @@ export const everyStatement = (
         listAttempts: [db, eventId(idOf(count))],
       },
     ),
-    'console.ts': statementsOf(createConsoleQueries(db), {
+    'console/queries.ts': statementsOf(createConsoleQueries(db), {
       countByHour: [false, new Date(now.getTime() - 60_000)],
       countByGateway: [true, new Date(now.getTime() - 60_000)],
       oldestOpen: [false],
@@ -366,7 +366,7 @@ export const everyStatement = (
       'findByText, of one application': ['order-7', { applications: ['shop'], test: true }, 20],
       findToken: ['svc_test_0000'],
     }),
-    'replays.ts': statementsOf(createReplays(db), {
+    'webhooks/replays.ts': statementsOf(createReplays(db), {
       insert: [{ ...replay, ...ofOwner, id: 'RPL_1' }],
       insertOfOperator: [{ ...replay, id: 'RPL_2' }],
       getRunningId: [{ application, test: true, trigger: 'application' }],
@@ -405,15 +405,15 @@ export const everyStatement = (
       searchedBackTo: [anAuditSlice],
       'searchedBackTo, of all': [{ subject: null, limit: 50 }],
     }),
-    'receivers.ts': statementsOf(createReceivers(db), {
+    'webhooks/receivers.ts': statementsOf(createReceivers(db), {
       sweep: [now],
       get: [application, true],
     }),
-    'health.ts': statementsOf(createHealthQueries(db), {
+    'console/health.ts': statementsOf(createHealthQueries(db), {
       receiver: [application, false, new Date(0)],
       failures: [false, { since: new Date(0), until: now }, 20],
     }),
-    'attention.ts': statementsOf(createAttentionQueries(db), {
+    'admin/attention.ts': statementsOf(createAttentionQueries(db), {
       get: [true],
       'get, of live payments': [false],
       list: ['money', { test: true, gateway: null }, 50],
@@ -424,7 +424,7 @@ export const everyStatement = (
       'list, overdue': ['overdue', { test: false, gateway: null }, 50],
     }),
     ...searchStatements(db, filled),
-    'reconciliation.ts': statementsOf(createReconciliationQueries(db), {
+    'admin/reconciliation.ts': statementsOf(createReconciliationQueries(db), {
       listOpen: [{ after: undefined, limit: 200 }],
       listUndelivered: [{ after: undefined, limit: 200 }],
       filterInProgress: [idsFrom(count / 2, 200)],
@@ -436,7 +436,7 @@ export const everyStatement = (
       listWrongTotals: [null, batch],
       filterExisting: [idsFrom(count / 2, 200)],
     }),
-    'retention.ts': statementsOf(createRetention(db), {
+    'admin/retention.ts': statementsOf(createRetention(db), {
       deleteResponseBodies: [new Date(), batch],
       findRefusedLogin: [],
       forgetReasons: [new Date(0), batch],

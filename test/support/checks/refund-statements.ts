@@ -2,14 +2,14 @@ import { disputeId } from '../../../contract/ids.ts';
 import {
   createAdminDisputes,
   everyDispute as everyAdminDispute,
-} from '../../../postgres/admin-disputes.ts';
-import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
-import { createDisputes } from '../../../postgres/disputes.ts';
+} from '../../../postgres/admin/disputes.ts';
+import { createAdminRefunds } from '../../../postgres/admin/refunds.ts';
+import { createDisputes } from '../../../postgres/payments/disputes.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
-import { everyRefund } from '../../../postgres/refund-filter.ts';
-import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
-import { createRefunds } from '../../../postgres/refunds.ts';
-import { createSandboxRefunds } from '../../../postgres/sandbox-refunds.ts';
+import { everyRefund } from '../../../postgres/refunds/filter.ts';
+import { createRefundOutcomes } from '../../../postgres/refunds/outcomes.ts';
+import { createRefunds } from '../../../postgres/refunds/refunds.ts';
+import { createSandboxRefunds } from '../../../postgres/sandbox/refunds.ts';
 import { everyDispute } from '../data/filters.ts';
 import { aRefund, refundEnd } from '../data/refund-cases.ts';
 import { type Filled, type Statements, statementsOf } from './statements.ts';
@@ -36,7 +36,7 @@ export const refundStatements = (
     openedAt: now,
   } as const;
   return {
-    'disputes.ts': statementsOf(createDisputes(db), {
+    'payments/disputes.ts': statementsOf(createDisputes(db), {
       requestLook: [idOf(7)],
       claimLooks: [50],
       recordLook: [{ paymentId: idOf(7), number: 1 }, [dispute], now],
@@ -44,7 +44,7 @@ export const refundStatements = (
       list: [{ ...owner, ...everyDispute }, page],
       'list, of a payment': [{ ...owner, ...everyDispute, paymentId: idOf(7) }, page],
     }),
-    'admin-disputes.ts': statementsOf(createAdminDisputes(db), {
+    'admin/disputes.ts': statementsOf(createAdminDisputes(db), {
       list: [{ ...everyAdminDispute, test: owner.test }, page],
       'list, of a gateway': [{ ...everyAdminDispute, test: owner.test, gateway: 'sandbox' }, page],
       'list, of a payment': [{ ...everyAdminDispute, paymentId: idOf(7) }, page],
@@ -52,13 +52,13 @@ export const refundStatements = (
       listToAnswer: [owner.test, 50],
       get: [disputeId('stripe', 'dp_1')],
     }),
-    'sandbox-refunds.ts': statementsOf(createSandboxRefunds(db), {
+    'sandbox/refunds.ts': statementsOf(createSandboxRefunds(db), {
       list: ['R7'],
       listBook: [{ from: new Date(), to: new Date() }, { at: new Date(), reference: '' }, 10],
       tell: ['R7', { id: refundOf(7), amount: 1 }],
       makeAtDashboard: ['R7', 1],
     }),
-    'refunds.ts': statementsOf(createRefunds(db), {
+    'refunds/refunds.ts': statementsOf(createRefunds(db), {
       insert: [aRefund({ id: idOf(7), ...owner }, { amount: 1 })],
       'insert, of an admin': [
         aRefund({ id: idOf(7), ...owner }, { amount: 1, requestedBy: 'admin', fingerprint: null }),
@@ -76,7 +76,7 @@ export const refundStatements = (
       ],
       requestCancel: [refundOf(7)],
     }),
-    'admin-refunds.ts': statementsOf(createAdminRefunds(db), {
+    'admin/refunds.ts': statementsOf(createAdminRefunds(db), {
       list: [{ ...everyRefund, application: owner.application }, page],
       'list, of a payment': [{ ...everyRefund, paymentId: idOf(7) }, page],
       'list, by hand': [{ ...everyRefund, status: 'pending', stage: 'by_hand' }, page],
@@ -96,7 +96,7 @@ export const refundStatements = (
       'setLimit, none': [owner.application, 'EUR', null],
       listLimits: [owner.application],
     }),
-    'refund-outcomes.ts': statementsOf(createRefundOutcomes(db), {
+    'refunds/outcomes.ts': statementsOf(createRefundOutcomes(db), {
       get: [refundOf(7)],
       announce: [{ id: refundOf(7), paymentId: idOf(7) }, now],
       listRecorded: [idOf(7)],

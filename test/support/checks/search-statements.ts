@@ -1,5 +1,5 @@
 import type { Sql } from '../../../postgres/driver/sql.ts';
-import { createSearchQueries } from '../../../postgres/search.ts';
+import { createSearchQueries } from '../../../postgres/console/search.ts';
 import type { Filled, Statements } from './statements.ts';
 
 /** Calls every method of the search, by people of the service and of one application. */
@@ -24,6 +24,6 @@ export const searchStatements = (
   };
   const ofOne = Object.entries(of([application])).map(([name, call]) => [`${name}, bound`, call]);
   return {
-    'search.ts': { methods: search, calls: { ...of(null), ...Object.fromEntries(ofOne) } },
+    'console/search.ts': { methods: search, calls: { ...of(null), ...Object.fromEntries(ofOne) } },
   };
 };

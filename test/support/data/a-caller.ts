@@ -1,5 +1,5 @@
 import { tokenScopes } from '../../../contract/token.ts';
-import type { Caller } from '../../../postgres/tokens.ts';
+import type { Caller } from '../../../postgres/applications/tokens.ts';
 
 /** The caller of a test token of the application `shop`, with this many requests in this minute. */
 export const aCaller = (used = 1): Caller => ({

@@ -5,10 +5,10 @@ import {
 } from '../../../activities/compare-accounts.ts';
 import { dayMs, hourMs } from '../../../contract/time.ts';
 import type { GatewayAdapter } from '../../../gateways/gateway.ts';
-import { createAccountComparison } from '../../../postgres/account-comparison.ts';
-import { createAccountStatement } from '../../../postgres/account-statement.ts';
-import { createGatewayEntries } from '../../../postgres/gateway-entries.ts';
-import { createPayouts } from '../../../postgres/payouts.ts';
+import { createAccountComparison } from '../../../postgres/accounts/comparison.ts';
+import { createAccountStatement } from '../../../postgres/accounts/statement.ts';
+import { createGatewayEntries } from '../../../postgres/accounts/gateway-entries.ts';
+import { createPayouts } from '../../../postgres/accounts/payouts.ts';
 import { startStripe } from '../../fakes/stripe.ts';
 import { forFile } from '../for-file.ts';
 import { adapterOf } from '../gateways/fixture.ts';

@@ -1,5 +1,5 @@
 import type { KnownDispute } from '../../../contract/dispute.ts';
-import { createDisputes } from '../../../postgres/disputes.ts';
+import { createDisputes } from '../../../postgres/payments/disputes.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 
 let count = 0;

@@ -1,10 +1,10 @@
 import { eventId, newPaymentId, refundId } from '../../../contract/ids.ts';
-import { createApplications } from '../../../postgres/applications.ts';
+import { createApplications } from '../../../postgres/applications/applications.ts';
 import { operationsOn } from '../service/admin-operations.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { fillDisputes } from './fill-disputes.ts';
 import { fillAccounts } from './fill-accounts.ts';
-import { createGateways, sandboxAccount } from '../../../postgres/gateways.ts';
+import { createGateways, sandboxAccount } from '../../../postgres/gateways/gateways.ts';
 
 /** Markup that would act if a page took it for its own, and characters that hide what follows. */
 const hostileText = (name: string): string =>

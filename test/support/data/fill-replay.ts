@@ -1,7 +1,7 @@
 import { newReplayId } from '../../../contract/ids.ts';
-import { everyDelivery } from '../../../postgres/delivery-filter.ts';
+import { everyDelivery } from '../../../postgres/webhooks/delivery-filter.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
-import { createReplays } from '../../../postgres/replays.ts';
+import { createReplays } from '../../../postgres/webhooks/replays.ts';
 
 /** A replay of many tests that is half done. @returns its id */
 export const fillReplay = async (sql: Sql): Promise<string> => {

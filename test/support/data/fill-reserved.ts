@@ -1,7 +1,7 @@
 import { refundId } from '../../../contract/ids.ts';
-import { createApplications } from '../../../postgres/applications.ts';
+import { createApplications } from '../../../postgres/applications/applications.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
-import { createTokens, tokenIdOf } from '../../../postgres/tokens.ts';
+import { createTokens, tokenIdOf } from '../../../postgres/applications/tokens.ts';
 
 /** Three refunds that no gateway was told of: one of the shop, and two of an application that is disabled. */
 export const fillReserved = async (sql: Sql, ids: { paid: string }) => {

@@ -1,6 +1,6 @@
-import { createApplications } from '../../../postgres/applications.ts';
+import { createApplications } from '../../../postgres/applications/applications.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
-import { createGateways, sandboxAccount } from '../../../postgres/gateways.ts';
+import { createGateways, sandboxAccount } from '../../../postgres/gateways/gateways.ts';
 
 /**
  * Inserts payments of one application in all states, with everything that belongs to them: one for each

@@ -3,8 +3,8 @@ import { createBulkhead } from '../../../activities/bulkhead.ts';
 import { createLatePaymentActivities } from '../../../activities/late-payments.ts';
 import type { GatewayStatus, Reversal } from '../../../gateways/gateway.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
-import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
-import { createLatePayments } from '../../../postgres/late-payments.ts';
+import { createGatewayExchanges } from '../../../postgres/gateways/exchanges.ts';
+import { createLatePayments } from '../../../postgres/payments/late-payments.ts';
 import { startRecords, type Records } from './records.ts';
 import {
   aGateway,

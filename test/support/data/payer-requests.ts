@@ -1,5 +1,5 @@
 import type { AnyRequest } from '../../../api/http/route.ts';
-import type { PayerPayment } from '../../../postgres/payments.ts';
+import type { PayerPayment } from '../../../postgres/payments/payments.ts';
 import { aPayment } from './payments.ts';
 
 /** A payment that is open at its gateway, as a payer's pages read it. */

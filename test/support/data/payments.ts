@@ -3,7 +3,7 @@ import { createEvent } from '../../../contract/event.ts';
 import { blankPayment, type Payment } from '../../../contract/payment-fields.ts';
 import { minuteMs } from '../../../contract/time.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
-import type { IdempotencyRecord } from '../../../postgres/payments.ts';
+import type { IdempotencyRecord } from '../../../postgres/payments/payments.ts';
 
 /** A pending payment of `shop` that is created now, with a deadline in half an hour. */
 export const aPayment = (fields: Partial<Payment> = {}): Payment => {

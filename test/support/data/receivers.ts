@@ -2,7 +2,7 @@ import type { AttemptResult } from '../../../contract/attempt.ts';
 import { eventId } from '../../../contract/ids.ts';
 import { limits } from '../../../contract/limits.ts';
 import { minuteMs } from '../../../contract/time.ts';
-import { createDeliveries } from '../../../postgres/deliveries.ts';
+import { createDeliveries } from '../../../postgres/webhooks/deliveries.ts';
 import type { Records } from './records.ts';
 
 const acceptedAttempt: AttemptResult = {

@@ -2,10 +2,10 @@ import { createEvent, type EventKind } from '../../../contract/event.ts';
 import type { GatewayKind } from '../../../contract/gateway-account.ts';
 import type { Payment } from '../../../contract/payment.ts';
 import type { TerminalStatus } from '../../../contract/status.ts';
-import { createApplications } from '../../../postgres/applications.ts';
-import { createGateways, sandboxAccount } from '../../../postgres/gateways.ts';
-import { createPayments } from '../../../postgres/payments.ts';
-import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
+import { createApplications } from '../../../postgres/applications/applications.ts';
+import { createGateways, sandboxAccount } from '../../../postgres/gateways/gateways.ts';
+import { createPayments } from '../../../postgres/payments/payments.ts';
+import { createPaymentOutcomes } from '../../../postgres/payments/outcomes.ts';
 import { aDatabase } from './database.ts';
 import { aPayment } from './payments.ts';
 

@@ -4,9 +4,9 @@ import { refundId } from '../../../contract/ids.ts';
 import type { Refund } from '../../../contract/refund.ts';
 import type { RefundFailureCode } from '../../../contract/refund-failure-codes.ts';
 import type { KnownRefund, RefundAnswer } from '../../../gateways/gateway.ts';
-import { createLatePayments } from '../../../postgres/late-payments.ts';
-import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
-import { createRefunds, type NewRefund } from '../../../postgres/refunds.ts';
+import { createLatePayments } from '../../../postgres/payments/late-payments.ts';
+import { createRefundOutcomes } from '../../../postgres/refunds/outcomes.ts';
+import { createRefunds, type NewRefund } from '../../../postgres/refunds/refunds.ts';
 import { startRecords, type Records } from './records.ts';
 import {
   aGateway,

@@ -2,7 +2,10 @@ import * as fc from 'fast-check';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import { findPaymentProblems, findDriver, parseReturn } from '../../../gateways/registry.ts';
-import { longInquiryIntervalSeconds, retryIntervalSeconds } from '../../../postgres/sweeper.ts';
+import {
+  longInquiryIntervalSeconds,
+  retryIntervalSeconds,
+} from '../../../postgres/payments/sweeper.ts';
 import { faults, type Fault, type Provider } from '../../fakes/server.ts';
 import { describeRefunds } from './conformance-refunds.ts';
 import {

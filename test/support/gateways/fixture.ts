@@ -16,7 +16,7 @@ import { createGatewayDispatcher, type HttpOptions } from '../../../gateways/htt
 import { createAdapters } from '../../../gateways/adapters.ts';
 import { sealCredentials } from '../../../gateways/registry.ts';
 import type { SandboxTools } from '../../../gateways/sandbox.ts';
-import { createSecretBox, type SecretBox } from '../../../postgres/secret-box.ts';
+import { createSecretBox, type SecretBox } from '../../../postgres/secrets/secret-box.ts';
 import type { Provider } from '../../fakes/server.ts';
 
 /** The expected status; `no_answer`: the call throws GatewayUnavailable. */

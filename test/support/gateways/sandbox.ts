@@ -1,6 +1,6 @@
 import { failureReasons, type FailureCode } from '../../../contract/failure-codes.ts';
-import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
-import { createSandboxRefunds } from '../../../postgres/sandbox-refunds.ts';
+import { createSandboxPayments } from '../../../postgres/sandbox/payments.ts';
+import { createSandboxRefunds } from '../../../postgres/sandbox/refunds.ts';
 import { aDatabase } from '../data/database.ts';
 import { returnUrl, type ProviderFixture } from './fixture.ts';
 import { bothReturn, unchanged, verifyReturns } from './cases.ts';

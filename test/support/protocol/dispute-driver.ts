@@ -1,10 +1,10 @@
 import { createDisputeTask } from '../../../activities/sweeper-tasks/disputes.ts';
 import type { KnownDispute } from '../../../contract/dispute.ts';
 import { disputeId, refundId } from '../../../contract/ids.ts';
-import { createDisputes, type Disputes } from '../../../postgres/disputes.ts';
-import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
-import { createRefundOutcomes, type RefundOutcomes } from '../../../postgres/refund-outcomes.ts';
-import { createRefunds } from '../../../postgres/refunds.ts';
+import { createDisputes, type Disputes } from '../../../postgres/payments/disputes.ts';
+import { createGatewayExchanges } from '../../../postgres/gateways/exchanges.ts';
+import { createRefundOutcomes, type RefundOutcomes } from '../../../postgres/refunds/outcomes.ts';
+import { createRefunds } from '../../../postgres/refunds/refunds.ts';
 import type { Dispute } from '../../../protocol/dispute.ts';
 import type { Records } from '../data/records.ts';
 import { aRefund, refundEnd } from '../data/refund-cases.ts';

@@ -1,7 +1,7 @@
 import { mayHaveCaptured } from '../../../activities/gateway-calls.ts';
 import type { GatewayStatus } from '../../../gateways/gateway.ts';
-import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
-import type { PaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
+import { createGatewayExchanges } from '../../../postgres/gateways/exchanges.ts';
+import type { PaymentOutcomes } from '../../../postgres/payments/outcomes.ts';
 import type { Cancel } from '../../../protocol/cancel.ts';
 import type { End } from '../../../protocol/end.ts';
 import type { Records } from '../data/records.ts';

@@ -1,6 +1,6 @@
 import type { GatewayStatus, Reversal } from '../../../gateways/gateway.ts';
-import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
-import { createLatePayments, type LatePayments } from '../../../postgres/late-payments.ts';
+import { createGatewayExchanges } from '../../../postgres/gateways/exchanges.ts';
+import { createLatePayments, type LatePayments } from '../../../postgres/payments/late-payments.ts';
 import type { LateMoney } from '../../../protocol/late-money.ts';
 import { lateActivities } from '../data/late-payment-cases.ts';
 import type { Records } from '../data/records.ts';

@@ -1,9 +1,9 @@
 import { type Breaker, createBreaker } from '../../../activities/breaker.ts';
 import type { Payment } from '../../../contract/payment.ts';
 import type { OpenResult } from '../../../gateways/gateway.ts';
-import { createGateways } from '../../../postgres/gateways.ts';
-import type { PaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
-import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
+import { createGateways } from '../../../postgres/gateways/gateways.ts';
+import type { PaymentOutcomes } from '../../../postgres/payments/outcomes.ts';
+import { createWorkflowOutbox } from '../../../postgres/payments/workflow-outbox.ts';
 import type { Opened } from '../../../protocol/opening.ts';
 import { aPayment } from '../data/payments.ts';
 import { noAnswer, type Records, withOutcome } from '../data/records.ts';

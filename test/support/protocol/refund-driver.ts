@@ -1,9 +1,9 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { refundId } from '../../../contract/ids.ts';
 import type { KnownRefund } from '../../../gateways/gateway.ts';
-import { createAdminRefunds } from '../../../postgres/admin-refunds.ts';
-import { createRefundOutcomes, type RefundOutcomes } from '../../../postgres/refund-outcomes.ts';
-import { createRefunds } from '../../../postgres/refunds.ts';
+import { createAdminRefunds } from '../../../postgres/admin/refunds.ts';
+import { createRefundOutcomes, type RefundOutcomes } from '../../../postgres/refunds/outcomes.ts';
+import { createRefunds } from '../../../postgres/refunds/refunds.ts';
 import type { Refund } from '../../../protocol/refund.ts';
 import type { Records } from '../data/records.ts';
 import { accepted, activitiesWith, aRefund, known } from '../data/refund-cases.ts';

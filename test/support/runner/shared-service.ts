@@ -1,5 +1,5 @@
 import { connect } from '../../../postgres/driver/connection.ts';
-import { createGateways, sandboxAccount } from '../../../postgres/gateways.ts';
+import { createGateways, sandboxAccount } from '../../../postgres/gateways/gateways.ts';
 import { freePort } from '../../../stack/ports.ts';
 import {
   newKeys,

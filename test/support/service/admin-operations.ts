@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createOperations, type Operations } from '../../../admin/operations/operations.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
-import { createSecretBox, type KeyRing } from '../../../postgres/secret-box.ts';
+import { createSecretBox, type KeyRing } from '../../../postgres/secrets/secret-box.ts';
 import { createTemporalAdmin, type TemporalAdmin } from '../../../temporal/admin-client.ts';
 import type { SharedService } from './service.ts';
 

@@ -15,7 +15,7 @@ import {
   createIdentityProvider,
   type IdentityProvider,
 } from '../../../admin/console/identity-provider.ts';
-import { createConsoleLoginQueries, type ConsoleRole } from '../../../postgres/console-logins.ts';
+import { createConsoleLoginQueries, type ConsoleRole } from '../../../postgres/console/logins.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import type { Queries } from '../../../postgres/driver/sql.ts';
 import type { TemporalAdmin } from '../../../temporal/admin-client.ts';

@@ -8,9 +8,9 @@ import type { GatewayAdapter, GatewayPayment, GatewayStatus } from '../../../gat
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import { observed } from '../../../gateways/observe.ts';
 import { createOrders } from '../../../postgres/orders.ts';
-import { createSecretBox } from '../../../postgres/secret-box.ts';
-import { createGateways } from '../../../postgres/gateways.ts';
-import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
+import { createSecretBox } from '../../../postgres/secrets/secret-box.ts';
+import { createGateways } from '../../../postgres/gateways/gateways.ts';
+import { createGatewayExchanges } from '../../../postgres/gateways/exchanges.ts';
 import type { Records } from '../data/records.ts';
 
 export const confirmed = (

@@ -9,13 +9,13 @@ import type { GatewayAdapter } from '../../../gateways/gateway.ts';
 import {
   createGatewayExchanges,
   type GatewayExchanges,
-} from '../../../postgres/gateway-exchanges.ts';
-import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
-import { createPayers } from '../../../postgres/payers.ts';
-import { createNotices } from '../../../postgres/notices.ts';
-import { createReceivers } from '../../../postgres/receivers.ts';
-import { createSweeperQueries } from '../../../postgres/sweeper.ts';
-import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
+} from '../../../postgres/gateways/exchanges.ts';
+import { createIdempotencyKeys } from '../../../postgres/payments/idempotency-keys.ts';
+import { createPayers } from '../../../postgres/payments/payers.ts';
+import { createNotices } from '../../../postgres/notices/notices.ts';
+import { createReceivers } from '../../../postgres/webhooks/receivers.ts';
+import { createSweeperQueries } from '../../../postgres/payments/sweeper.ts';
+import { createWorkflowOutbox } from '../../../postgres/payments/workflow-outbox.ts';
 import type { RecheckRequest } from '../../../temporal/messages.ts';
 import type { WorkflowCalls } from '../../../temporal/workflow-calls.ts';
 import type { Records } from '../data/records.ts';

@@ -3,7 +3,7 @@ import { MockAgent } from 'undici';
 import { expect, it } from 'vitest';
 import { AccountProblem, GatewayUnavailable } from '../../../gateways/errors.ts';
 import type { Account } from '../../../gateways/gateway.ts';
-import { createSecretBox } from '../../../postgres/secret-box.ts';
+import { createSecretBox } from '../../../postgres/secrets/secret-box.ts';
 import { adapterOf, aGatewayPayment } from '../../support/gateways/fixture.ts';
 
 const payment = { ...aGatewayPayment({ amount: 5_000, currency: 'EUR' }), reference: 'x' };

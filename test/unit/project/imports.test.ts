@@ -25,17 +25,15 @@ const rules: Record<string, { value?: string; type?: string }> = {
   postgres: { value: 'contract' },
   'postgres/main.ts': { value: 'node-version.mjs' },
   'postgres/start.ts': { value: 'config.ts process.ts telemetry/log.ts' },
+  'postgres/metrics/statements.ts': { type: 'telemetry/metrics.ts' },
   temporal: {
     value: 'contract telemetry/log.ts',
   },
-  telemetry: {
-    value: 'contract process.ts#listen postgres/driver',
-    type: 'postgres',
-  },
+  telemetry: { value: 'contract process.ts#listen' },
   gateways: { value: 'contract' },
   'gateways/sandbox.ts': {
-    value: 'postgres/sandbox-payments.ts',
-    type: 'postgres/sandbox-refunds.ts',
+    value: 'postgres/sandbox/payments.ts',
+    type: 'postgres/sandbox/refunds.ts',
   },
   webhooks: { value: 'contract' },
   mail: { value: 'contract' },
@@ -192,6 +190,20 @@ it('no file imports itself through others, of types neither', () => {
     ]),
   );
   expect(imports.get('api/start.ts')).toContain('api/service.ts');
+  expect(findCircles(imports)).toEqual([]);
+});
+
+it('no folder of postgres/ imports itself through others', () => {
+  const placeOf = (path: string) => /^postgres\/\w+(?=\/)/.exec(path)?.[0] ?? path;
+  const imports = new Map<string, string[]>();
+  for (const [file, text] of sources) {
+    const place = placeOf(file);
+    const others = importsIn(file, text).flatMap(({ from, isOurs }) =>
+      isOurs && placeOf(from) !== place ? [placeOf(from)] : [],
+    );
+    imports.set(place, [...(imports.get(place) ?? []), ...others]);
+  }
+  expect(imports.get('postgres/console')).toContain('postgres/admin');
   expect(findCircles(imports)).toEqual([]);
 });
 

@@ -6,15 +6,15 @@ import {
   createSweeperTasks,
   type Deps as SweeperDeps,
 } from '../../../activities/sweeper-tasks/index.ts';
-import { createDeliveries } from '../../../postgres/deliveries.ts';
-import { createDisputes } from '../../../postgres/disputes.ts';
+import { createDeliveries } from '../../../postgres/webhooks/deliveries.ts';
+import { createDisputes } from '../../../postgres/payments/disputes.ts';
 import type { Queries, Sql } from '../../../postgres/driver/sql.ts';
-import { createLatePayments } from '../../../postgres/late-payments.ts';
+import { createLatePayments } from '../../../postgres/payments/late-payments.ts';
 import { createOrders } from '../../../postgres/orders.ts';
-import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
-import { createPayments } from '../../../postgres/payments.ts';
-import { createRefundOutcomes } from '../../../postgres/refund-outcomes.ts';
-import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
+import { createPaymentOutcomes } from '../../../postgres/payments/outcomes.ts';
+import { createPayments } from '../../../postgres/payments/payments.ts';
+import { createRefundOutcomes } from '../../../postgres/refunds/outcomes.ts';
+import { createWorkflowOutbox } from '../../../postgres/payments/workflow-outbox.ts';
 import { type Exploration, explore, toText } from '../../../protocol/explorer.ts';
 import type { Part } from '../../../protocol/part.ts';
 import { type AnyState, parts, plantedFaults } from '../../../protocol/parts.ts';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { createDisputeTask } from '../../../../activities/sweeper-tasks/disputes.ts';
-import { createDisputes } from '../../../../postgres/disputes.ts';
-import { createGatewayExchanges } from '../../../../postgres/gateway-exchanges.ts';
-import { createRetention } from '../../../../postgres/retention.ts';
+import { createDisputes } from '../../../../postgres/payments/disputes.ts';
+import { createGatewayExchanges } from '../../../../postgres/gateways/exchanges.ts';
+import { createRetention } from '../../../../postgres/admin/retention.ts';
 import { aDispute } from '../../../support/data/disputes.ts';
 import { noAnswer, startRecords, withOutcome } from '../../../support/data/records.ts';
 import { forFile } from '../../../support/for-file.ts';

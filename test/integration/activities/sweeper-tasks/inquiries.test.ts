@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { GatewayAdapter, GatewayStatus } from '../../../../gateways/gateway.ts';
-import { createSweeperQueries } from '../../../../postgres/sweeper.ts';
+import { createSweeperQueries } from '../../../../postgres/payments/sweeper.ts';
 import type { WorkflowCalls } from '../../../../temporal/workflow-calls.ts';
 import { startRecords } from '../../../support/data/records.ts';
 import { forFile } from '../../../support/for-file.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createWorkflowOutbox } from '../../../../postgres/workflow-outbox.ts';
+import { createWorkflowOutbox } from '../../../../postgres/payments/workflow-outbox.ts';
 import type { WorkflowCalls } from '../../../../temporal/workflow-calls.ts';
 import { startRecords } from '../../../support/data/records.ts';
 import { forFile } from '../../../support/for-file.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createPayoutTask } from '../../../../activities/sweeper-tasks/payouts.ts';
 import type { StatementLine } from '../../../../contract/book-entry.ts';
-import { createAccountStatement } from '../../../../postgres/account-statement.ts';
-import { createAdminPayouts } from '../../../../postgres/admin-payouts.ts';
-import { createPayouts } from '../../../../postgres/payouts.ts';
+import { createAccountStatement } from '../../../../postgres/accounts/statement.ts';
+import { createAdminPayouts } from '../../../../postgres/admin/payouts.ts';
+import { createPayouts } from '../../../../postgres/accounts/payouts.ts';
 import { startLiveStripe } from '../../../support/data/account-activities.ts';
 import { startRecords } from '../../../support/data/records.ts';
 import { forFile } from '../../../support/for-file.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { hourMs } from '../../../../contract/time.ts';
-import { createDeliveries } from '../../../../postgres/deliveries.ts';
+import { createDeliveries } from '../../../../postgres/webhooks/deliveries.ts';
 import { aReceiver } from '../../../support/data/receivers.ts';
 import { startRecords } from '../../../support/data/records.ts';
 import { forFile } from '../../../support/for-file.ts';

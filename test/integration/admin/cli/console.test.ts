@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createConsoleLoginQueries } from '../../../../postgres/console-logins.ts';
+import { createConsoleLoginQueries } from '../../../../postgres/console/logins.ts';
 import { runLine, words } from '../../../support/service/admin-line.ts';
 import { aDatabase } from '../../../support/data/database.ts';
 import { operationsOn } from '../../../support/service/admin-operations.ts';

@@ -6,7 +6,7 @@ import {
   emptyTemporal,
   operationsOn,
 } from '../../../support/service/admin-operations.ts';
-import { createReplays } from '../../../../postgres/replays.ts';
+import { createReplays } from '../../../../postgres/webhooks/replays.ts';
 import { until } from '../../../support/until.ts';
 import { startRecords } from '../../../support/data/records.ts';
 import { forFile } from '../../../support/for-file.ts';

@@ -1,6 +1,6 @@
 import { commands } from '../../../../admin/cli/program.ts';
 import { eventId } from '../../../../contract/ids.ts';
-import { createWebhookTests } from '../../../../postgres/webhook-tests.ts';
+import { createWebhookTests } from '../../../../postgres/webhooks/webhook-tests.ts';
 import { describe, expect, it } from 'vitest';
 import { type RunLine, runLine, words } from '../../../support/service/admin-line.ts';
 import {

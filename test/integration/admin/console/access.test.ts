@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createRoutes } from '../../../../admin/console/routes.ts';
-import { consoleRoles } from '../../../../postgres/console-logins.ts';
+import { consoleRoles } from '../../../../postgres/console/logins.ts';
 import { until } from '../../../support/until.ts';
 import { awayProvider, call, startConsole } from '../../../support/service/console.ts';
 import { operationsOn } from '../../../support/service/admin-operations.ts';

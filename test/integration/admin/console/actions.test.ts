@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventId } from '../../../../contract/ids.ts';
 import { createRoutes } from '../../../../admin/console/routes.ts';
-import { createTokens, tokenIdOf } from '../../../../postgres/tokens.ts';
+import { createTokens, tokenIdOf } from '../../../../postgres/applications/tokens.ts';
 import type { TemporalAdmin } from '../../../../temporal/admin-client.ts';
 import { fillReserved } from '../../../support/data/fill-reserved.ts';
 import { fieldOf } from '../../../support/service/console.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createGatewayExchanges } from '../../../../postgres/gateway-exchanges.ts';
+import { createGatewayExchanges } from '../../../../postgres/gateways/exchanges.ts';
 import type { GatewayKind } from '../../../../contract/gateway-account.ts';
-import { createGateways } from '../../../../postgres/gateways.ts';
-import { createPayments } from '../../../../postgres/payments.ts';
-import { createPaymentOutcomes } from '../../../../postgres/payment-outcomes.ts';
+import { createGateways } from '../../../../postgres/gateways/gateways.ts';
+import { createPayments } from '../../../../postgres/payments/payments.ts';
+import { createPaymentOutcomes } from '../../../../postgres/payments/outcomes.ts';
 import type { GatewayAdapter } from '../../../../gateways/gateway.ts';
 import { aPayment } from '../../../support/data/payments.ts';
 import {

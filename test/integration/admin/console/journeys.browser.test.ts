@@ -1,6 +1,6 @@
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
-import { createReplays } from '../../../../postgres/replays.ts';
+import { createReplays } from '../../../../postgres/webhooks/replays.ts';
 import { fillConsole } from '../../../support/data/fill-console.ts';
 import { fillReplay } from '../../../support/data/fill-replay.ts';
 import { recordReplayResult } from '../../../support/data/replay-result.ts';

@@ -7,8 +7,8 @@ import { exchangeResults } from '../../../../contract/gateway-exchange.ts';
 import { eventId, newReplayId, refundId } from '../../../../contract/ids.ts';
 import { refundFailureReasons } from '../../../../contract/refund-failure-codes.ts';
 import { refundStages } from '../../../../contract/refund.ts';
-import { deliveryStates } from '../../../../postgres/delivery-filter.ts';
-import { createTokens, tokenIdOf } from '../../../../postgres/tokens.ts';
+import { deliveryStates } from '../../../../postgres/webhooks/delivery-filter.ts';
+import { createTokens, tokenIdOf } from '../../../../postgres/applications/tokens.ts';
 import { fillReserved } from '../../../support/data/fill-reserved.ts';
 import { startFilledConsole } from '../../../support/service/filled-console.ts';
 

@@ -8,8 +8,8 @@ import {
   newRequestId,
   refundId,
 } from '../../../../contract/ids.ts';
-import { createReplays } from '../../../../postgres/replays.ts';
-import { everyDelivery } from '../../../../postgres/delivery-filter.ts';
+import { createReplays } from '../../../../postgres/webhooks/replays.ts';
+import { everyDelivery } from '../../../../postgres/webhooks/delivery-filter.ts';
 import { writeDeliveries, writePayments } from '../../../support/data/payments.ts';
 import { call } from '../../../support/service/console.ts';
 import { operationsOn } from '../../../support/service/admin-operations.ts';

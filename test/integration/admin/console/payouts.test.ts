@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatMoney } from '../../../../contract/money.ts';
-import { createPayouts } from '../../../../postgres/payouts.ts';
+import { createPayouts } from '../../../../postgres/accounts/payouts.ts';
 import { fillPayouts } from '../../../support/data/fill-payouts.ts';
 import { startFilledConsole } from '../../../support/service/filled-console.ts';
 

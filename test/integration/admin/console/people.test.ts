@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createApplications } from '../../../../postgres/applications.ts';
-import { createGateways, sandboxAccount } from '../../../../postgres/gateways.ts';
+import { createApplications } from '../../../../postgres/applications/applications.ts';
+import { createGateways, sandboxAccount } from '../../../../postgres/gateways/gateways.ts';
 import { forFile } from '../../../support/for-file.ts';
 import { startConsole } from '../../../support/service/console.ts';
 

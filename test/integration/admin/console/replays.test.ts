@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventId } from '../../../../contract/ids.ts';
-import { createReplays } from '../../../../postgres/replays.ts';
+import { createReplays } from '../../../../postgres/webhooks/replays.ts';
 import { TemporalUnavailable } from '../../../../temporal/workflow-calls.ts';
 import { fieldOf, type Person } from '../../../support/service/console.ts';
 import { startFilledConsole } from '../../../support/service/filled-console.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventId } from '../../../../contract/ids.ts';
-import { createPayouts } from '../../../../postgres/payouts.ts';
-import { createTokens } from '../../../../postgres/tokens.ts';
+import { createPayouts } from '../../../../postgres/accounts/payouts.ts';
+import { createTokens } from '../../../../postgres/applications/tokens.ts';
 import { startFilledConsole } from '../../../support/service/filled-console.ts';
 
 const { console, sql, ids } = await startFilledConsole();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { eventId } from '../../../../contract/ids.ts';
-import { createTokens } from '../../../../postgres/tokens.ts';
+import { createTokens } from '../../../../postgres/applications/tokens.ts';
 import { startFilledConsole } from '../../../support/service/filled-console.ts';
 
 const { console, ids } = await startFilledConsole();

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createGateways } from '../../../../postgres/gateways.ts';
+import { createGateways } from '../../../../postgres/gateways/gateways.ts';
 import { startRecords } from '../../../support/data/records.ts';
 import { forFile } from '../../../support/for-file.ts';
 import { runLine, words } from '../../../support/service/admin-line.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../../../admin/operations/change.ts';
 import { openCredentials } from '../../../../gateways/registry.ts';
-import { createGateways } from '../../../../postgres/gateways.ts';
-import { createSecretBox } from '../../../../postgres/secret-box.ts';
+import { createGateways } from '../../../../postgres/gateways/gateways.ts';
+import { createSecretBox } from '../../../../postgres/secrets/secret-box.ts';
 import { aKeyRing, operationsOn } from '../../../support/service/admin-operations.ts';
 import { startRecords } from '../../../support/data/records.ts';
 import { forFile } from '../../../support/for-file.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { paymentFacts } from '../../../../admin/operations/facts.ts';
 import { eventId } from '../../../../contract/ids.ts';
-import { everyPayment, type PaymentFilter } from '../../../../postgres/admin-payments.ts';
-import { createLatePayments } from '../../../../postgres/late-payments.ts';
+import { everyPayment, type PaymentFilter } from '../../../../postgres/admin/payments.ts';
+import { createLatePayments } from '../../../../postgres/payments/late-payments.ts';
 import { emptyTemporal, operationsOn } from '../../../support/service/admin-operations.ts';
 import { withOutcome, noAnswer, startRecords } from '../../../support/data/records.ts';
 import { forFile } from '../../../support/for-file.ts';

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ReconcileOptions } from '../../../../admin/operations/reconciliation.ts';
 import { newPaymentId } from '../../../../contract/ids.ts';
-import { createRefunds } from '../../../../postgres/refunds.ts';
+import { createRefunds } from '../../../../postgres/refunds/refunds.ts';
 import { aRefund } from '../../../support/data/refund-cases.ts';
-import { createLatePayments } from '../../../../postgres/late-payments.ts';
+import { createLatePayments } from '../../../../postgres/payments/late-payments.ts';
 import type { TemporalAdmin, WorkflowSummary } from '../../../../temporal/admin-client.ts';
 import { runLine, words } from '../../../support/service/admin-line.ts';
 import { fill } from '../../../support/data/fill-tables.ts';

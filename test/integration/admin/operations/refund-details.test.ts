@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createGatewayExchanges } from '../../../../postgres/gateway-exchanges.ts';
+import { createGatewayExchanges } from '../../../../postgres/gateways/exchanges.ts';
 import { forFile } from '../../../support/for-file.ts';
 import {
   accepted,

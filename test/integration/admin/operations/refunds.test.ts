@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createAdminRefunds } from '../../../../postgres/admin-refunds.ts';
+import { createAdminRefunds } from '../../../../postgres/admin/refunds.ts';
 import type { Via } from '../../../../postgres/audit-log.ts';
-import { everyRefund } from '../../../../postgres/refund-filter.ts';
-import type { NewRefund } from '../../../../postgres/refunds.ts';
-import { createTokens } from '../../../../postgres/tokens.ts';
+import { everyRefund } from '../../../../postgres/refunds/filter.ts';
+import type { NewRefund } from '../../../../postgres/refunds/refunds.ts';
+import { createTokens } from '../../../../postgres/applications/tokens.ts';
 import {
   accepted,
   activitiesOf,

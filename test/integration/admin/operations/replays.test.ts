@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventId, newPaymentId } from '../../../../contract/ids.ts';
 import { limits } from '../../../../contract/limits.ts';
-import { everyDelivery } from '../../../../postgres/delivery-filter.ts';
+import { everyDelivery } from '../../../../postgres/webhooks/delivery-filter.ts';
 import { emptyTemporal, operationsOn } from '../../../support/service/admin-operations.ts';
 import { startRecords } from '../../../support/data/records.ts';
 import { forFile } from '../../../support/for-file.ts';

@@ -3,9 +3,9 @@ import { createChange } from '../../../../admin/operations/change.ts';
 import { createSecretOperations } from '../../../../admin/operations/secrets.ts';
 import type { Queries, Sql } from '../../../../postgres/driver/sql.ts';
 import { openCredentials } from '../../../../gateways/registry.ts';
-import { createGateways } from '../../../../postgres/gateways.ts';
-import { createSecretBox } from '../../../../postgres/secret-box.ts';
-import { createWebhookSecrets } from '../../../../postgres/webhook-secrets.ts';
+import { createGateways } from '../../../../postgres/gateways/gateways.ts';
+import { createSecretBox } from '../../../../postgres/secrets/secret-box.ts';
+import { createWebhookSecrets } from '../../../../postgres/secrets/webhook-secrets.ts';
 import { holdLock } from '../../../support/data/hold-lock.ts';
 import {
   aKeyRing,

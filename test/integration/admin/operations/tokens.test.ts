@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTokens } from '../../../../postgres/tokens.ts';
+import { createTokens } from '../../../../postgres/applications/tokens.ts';
 import { anApplicationOn, operationsOn } from '../../../support/service/admin-operations.ts';
 import { startRecords } from '../../../support/data/records.ts';
 import { forFile } from '../../../support/for-file.ts';

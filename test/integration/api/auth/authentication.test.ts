@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTokens } from '../../../../postgres/tokens.ts';
+import { createTokens } from '../../../../postgres/applications/tokens.ts';
 import { refusalOf } from '../../../support/service/answers.ts';
 import { createJourney } from '../../../support/service/journey.ts';
 import { useOwnApi } from '../../../support/service/service.ts';

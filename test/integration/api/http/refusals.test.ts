@@ -5,7 +5,7 @@ import {
   createRefusedRequests,
   keptRefusals,
   type RefusedRequest,
-} from '../../../../postgres/refused-requests.ts';
+} from '../../../../postgres/applications/refused-requests.ts';
 import { forFile } from '../../../support/for-file.ts';
 import { useService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { createNoticeAddresses } from '../../../../postgres/notice-addresses.ts';
-import { createNoticeQueue } from '../../../../postgres/notice-queue.ts';
+import { createNoticeAddresses } from '../../../../postgres/notices/addresses.ts';
+import { createNoticeQueue } from '../../../../postgres/notices/queue.ts';
 import { forFile } from '../../../support/for-file.ts';
 import { useService } from '../../../support/service/service.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createPayments } from '../../../../postgres/payments.ts';
+import { createPayments } from '../../../../postgres/payments/payments.ts';
 import { aPayment } from '../../../support/data/payments.ts';
 import { forFile } from '../../../support/for-file.ts';
 import { expectPage, expectRedirect, originOnly } from '../../../support/service/payer-page.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createApplications } from '../../../../postgres/applications.ts';
-import { createGateways } from '../../../../postgres/gateways.ts';
+import { createApplications } from '../../../../postgres/applications/applications.ts';
+import { createGateways } from '../../../../postgres/gateways/gateways.ts';
 import { forFile } from '../../../support/for-file.ts';
 import { type errorOf, refusalOf } from '../../../support/service/answers.ts';
 import { useService } from '../../../support/service/service.ts';

@@ -4,7 +4,10 @@ import {
   readReplayFilter,
   writeDeliveryFilter,
 } from '../../../../admin/console/delivery-filter.ts';
-import { type DeliveryFilter, everyDelivery } from '../../../../postgres/delivery-filter.ts';
+import {
+  type DeliveryFilter,
+  everyDelivery,
+} from '../../../../postgres/webhooks/delivery-filter.ts';
 
 const whole: DeliveryFilter & { test: boolean } = {
   application: 'shop',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAuthenticate } from '../../../../api/auth/authentication.ts';
 import { createRateLimiter } from '../../../../api/http/rate-limiter.ts';
-import type { Caller } from '../../../../postgres/tokens.ts';
+import type { Caller } from '../../../../postgres/applications/tokens.ts';
 import { aCaller } from '../../../support/data/a-caller.ts';
 import { until } from '../../../support/until.ts';
 

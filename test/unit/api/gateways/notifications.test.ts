@@ -4,7 +4,7 @@ import type { AnyRequest } from '../../../../api/http/route.ts';
 import type { GatewayKind } from '../../../../contract/gateway-account.ts';
 import { newPaymentId, refundId } from '../../../../contract/ids.ts';
 import type { Notification } from '../../../../gateways/gateway.ts';
-import type { PaymentRef } from '../../../../postgres/payments.ts';
+import type { PaymentRef } from '../../../../postgres/payments/payments.ts';
 import { createApiMetrics, createRegistry } from '../../../../telemetry/metrics.ts';
 import { aPayment } from '../../../support/data/payments.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createGatewayBudget } from '../../../../api/payer/gateway-budget.ts';
 import { returnHandler, type Deps } from '../../../../api/payer/return.ts';
-import type { PayerPayment } from '../../../../postgres/payments.ts';
+import type { PayerPayment } from '../../../../postgres/payments/payments.ts';
 import { aPayerPayment, aPayerRequest } from '../../../support/data/payer-requests.ts';
 
 const unavailable = () => Promise.reject(new Error('unavailable'));

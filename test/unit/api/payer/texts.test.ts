@@ -16,9 +16,13 @@ import { type ErrorCode, errors, PaymentError } from '../../../../contract/error
 import { failureReasons } from '../../../../contract/failure-codes.ts';
 import { type Language, languages } from '../../../../contract/languages.ts';
 import { newPaymentId, newRequestId } from '../../../../contract/ids.ts';
-import { sealPayer } from '../../../../postgres/payers.ts';
-import type { SandboxPagePayment } from '../../../../postgres/sandbox-payments.ts';
-import { createSecretBox, noKeys, type SecretBox } from '../../../../postgres/secret-box.ts';
+import { sealPayer } from '../../../../postgres/payments/payers.ts';
+import type { SandboxPagePayment } from '../../../../postgres/sandbox/payments.ts';
+import {
+  createSecretBox,
+  noKeys,
+  type SecretBox,
+} from '../../../../postgres/secrets/secret-box.ts';
 import { proxyPage, proxyPageFile } from '../../../../tools/proxy-page.ts';
 import { aBrowser } from '../../../support/data/a-browser.ts';
 import { projectFiles, readProjectFile } from '../../../support/checks/project-files.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkoutHandler } from '../../../../api/payer/checkout.ts';
 import { returnHandler } from '../../../../api/payer/return.ts';
-import type { PayerPayment } from '../../../../postgres/payments.ts';
+import type { PayerPayment } from '../../../../postgres/payments/payments.ts';
 import { aPayerPayment, aPayerRequest } from '../../../support/data/payer-requests.ts';
 
 const never = () => new Promise<never>(() => {});

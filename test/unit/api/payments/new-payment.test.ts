@@ -4,8 +4,8 @@ import { createQueryReader } from '../../../../api/http/query.ts';
 import { newPayment } from '../../../../api/payments/new-payment.ts';
 import { PaymentError } from '../../../../contract/errors.ts';
 import { parseJson } from '../../../../contract/json.ts';
-import type { Gateway } from '../../../../postgres/gateways.ts';
-import type { Caller } from '../../../../postgres/tokens.ts';
+import type { Gateway } from '../../../../postgres/gateways/gateways.ts';
+import type { Caller } from '../../../../postgres/applications/tokens.ts';
 import { aCaller } from '../../../support/data/a-caller.ts';
 
 const live = { driver: 'zibal', kind: 'live', enabled: true } as const;

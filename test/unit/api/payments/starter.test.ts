@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createStarter } from '../../../../api/payments/starter.ts';
-import type { OutboxEntry } from '../../../../postgres/workflow-outbox.ts';
+import type { OutboxEntry } from '../../../../postgres/payments/workflow-outbox.ts';
 import { TemporalUnavailable } from '../../../../temporal/workflow-calls.ts';
 import { aPayment } from '../../../support/data/payments.ts';
 

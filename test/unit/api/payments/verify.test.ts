@@ -4,7 +4,7 @@ import { verifyPaymentHandler } from '../../../../api/payments/verify.ts';
 import { PaymentError } from '../../../../contract/errors.ts';
 import type { VerificationResult } from '../../../../contract/status.ts';
 import { aCaller } from '../../../support/data/a-caller.ts';
-import type { StoredPayment } from '../../../../postgres/payments.ts';
+import type { StoredPayment } from '../../../../postgres/payments/payments.ts';
 import { aPayment } from '../../../support/data/payments.ts';
 
 /** Verifies a payment whose workflow returns this result. */
