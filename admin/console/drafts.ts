@@ -33,8 +33,7 @@ export const createDrafts = () => {
       const id = randomBytes(32).toString('base64url');
       const fields = new URLSearchParams(
         [...form].filter(
-          ([field, value]) =>
-            !neverKept.has(field) && !hasSecret(value) && !hasCardNumber(value),
+          ([field, value]) => !neverKept.has(field) && !hasSecret(value) && !hasCardNumber(value),
         ),
       );
       const [path = '', text = ''] = address.split('?');

@@ -12,13 +12,13 @@ export const pick = <Of extends Facts, Key extends keyof Of>(facts: Of, ...keys:
   Object.fromEntries(keys.map((key) => [key, facts[key]])) as Pick<Of, Key>; // Object.fromEntries forgets the keys.
 
 /** The facts under their words. @param instead stands there instead of a value */
-export const byLabel = <Of extends Facts, Key extends keyof Of = never, Cell = never>(
+export const byLabel = <Of extends Facts, Cell = never>(
   facts: Of,
-  instead?: { readonly [Each in Key]: Cell },
+  instead: { readonly [Each in keyof Of]?: Cell } = {},
 ) =>
   Object.fromEntries(
     Object.entries(facts).map(([key, { label, value }]) => [
       label,
-      instead && Object.hasOwn(instead, key) ? instead[key as Key] : value,
+      Object.hasOwn(instead, key) ? instead[key] : value,
     ]),
-  ) as Record<string, Of[keyof Of]['value'] | Cell>; // As above.
+  ) as Record<string, Of[keyof Of]['value'] | Cell>; // Object.fromEntries forgets the keys.
