@@ -15,6 +15,7 @@ import {
   createIdentityProvider,
   type IdentityProvider,
 } from '../../../admin/console/identity-provider.ts';
+import { hourMs } from '../../../contract/time.ts';
 import { createConsoleLoginQueries, type ConsoleRole } from '../../../postgres/console/logins.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import type { Queries } from '../../../postgres/driver/sql.ts';
@@ -64,6 +65,10 @@ export const call = async (
     text: await text(response),
   };
 };
+
+/** The hours for which a browser keeps what this header sets. */
+export const hoursOf = (setCookie = ''): number =>
+  Math.round((Date.parse(/expires=([^;]+)/.exec(setCookie)?.[1] ?? '') - Date.now()) / hourMs);
 
 /** Logs in by a link. @returns the cookie */
 export const logInBy = async (port: number, code: string): Promise<string> => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createRoutes } from '../../../../admin/console/routes.ts';
 import { consoleRoles } from '../../../../postgres/console/logins.ts';
 import { until } from '../../../support/until.ts';
-import { awayProvider, call, startConsole } from '../../../support/service/console.ts';
+import { awayProvider, call, hoursOf, startConsole } from '../../../support/service/console.ts';
 import { operationsOn } from '../../../support/service/admin-operations.ts';
 import { forFile } from '../../../support/for-file.ts';
 
@@ -87,6 +87,7 @@ describe('a login link', () => {
     expect(first.headers['set-cookie']?.[0]).toMatch(
       /^console=[\w-]{43}; path=\/; expires=[^;]+ GMT; samesite=lax; httponly$/,
     );
+    expect(hoursOf(first.headers['set-cookie']?.[0])).toBe(24);
     const second = await openLink(code);
     expect([second.status, second.headers['set-cookie']]).toEqual([410, undefined]);
     expect((await console.call(`/login/${code}`)).status).toBe(410);

@@ -11,7 +11,7 @@ import {
 import { createReplays } from '../../../../postgres/webhooks/replays.ts';
 import { everyDelivery } from '../../../../postgres/webhooks/delivery-filter.ts';
 import { writeDeliveries, writePayments } from '../../../support/data/payments.ts';
-import { call } from '../../../support/service/console.ts';
+import { call, hoursOf } from '../../../support/service/console.ts';
 import { operationsOn } from '../../../support/service/admin-operations.ts';
 import { startFilledConsole } from '../../../support/service/filled-console.ts';
 
@@ -154,6 +154,7 @@ it('is live until the person chooses, and then what was chosen', async () => {
   expect([status, headers.location]).toEqual([303, '/payments?status=paid']);
   const [chosen = ''] = headers['set-cookie'] ?? [];
   expect(chosen).toMatch(/^console-mode=test; path=\/; expires=[^;]+; samesite=lax; httponly$/);
+  expect(hoursOf(chosen)).toBe(365 * 24);
   for (const path of ['/payments', '/deliveries', '/audit', '/settings'])
     expect(await admin.lookingAt('test').read(path), path).toContain(bar);
   const elsewhere = { mode: 'live', back: 'https://elsewhere.example/' };
