@@ -32,7 +32,11 @@ class PaymentWebhook
         if (strlen($rawBody) > self::MAX_BODY_BYTES) {
             return new Response('', 413);
         }
-        if (!$this->isGenuine((string) $request->header('X-Service-Signature'), $rawBody, $secret)) {
+        $signature = (string) $request->header('X-Service-Signature');
+        if (!$this->isGenuine($signature, $rawBody, $secret)) {
+            if ($signature !== '') {
+                Log::warning('Refused: no fresh signature of these bytes. JSON that was parsed and written again has other bytes.');
+            }
             return new Response('', 400);
         }
         $this->handle(json_decode($rawBody, true, 512, JSON_THROW_ON_ERROR));

@@ -161,7 +161,11 @@ func receive(response http.ResponseWriter, request *http.Request, secret string)
 	if err != nil {
 		return http.StatusRequestEntityTooLarge
 	}
-	if !isGenuine(request.Header.Get("X-Service-Signature"), rawBody, secret, time.Now()) {
+	signature := request.Header.Get("X-Service-Signature")
+	if !isGenuine(signature, rawBody, secret, time.Now()) {
+		if signature != "" {
+			log.Print("refused: no fresh signature of these bytes; JSON that was parsed and written again has other bytes")
+		}
 		return http.StatusBadRequest
 	}
 	var e event

@@ -32,6 +32,9 @@ const isGenuine = (header: string, rawBody: Buffer): boolean => {
   });
 };
 
+const notGenuine =
+  'Refused: no fresh signature of these bytes. JSON that was parsed and written again has other bytes.';
+
 /** In your database: a table with a unique index, written in the same transaction as the order. */
 const seen = new Set<string>();
 /** In your database. `test` is true where you test your shop, and `payment` is the one that changed the order last. */
@@ -116,7 +119,11 @@ const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> =
 const receive = async (request: IncomingMessage): Promise<number> => {
   const rawBody = await readBody(request);
   if (!rawBody) return 413;
-  if (!isGenuine(String(request.headers['x-service-signature'] ?? ''), rawBody)) return 400;
+  const signature = request.headers['x-service-signature'];
+  if (!isGenuine(String(signature ?? ''), rawBody)) {
+    if (signature) console.error(notGenuine);
+    return 400;
+  }
   handle(JSON.parse(rawBody.toString('utf8')));
   return 204;
 };

@@ -1,22 +1,15 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../../stack/ports.ts';
 import { findGo, findGoProgram } from '../../../stack/programs/go.ts';
-import {
-  cachePath,
-  isProgram,
-  MissingProgram,
-  outputOf,
-  thisMachine,
-  withLock,
-} from '../../../stack/programs/machine.ts';
-import { findPip, installWheel } from '../../../stack/programs/wheel.ts';
+import { thisMachine } from '../../../stack/programs/machine.ts';
 import { oapiCodegen } from '../../../tools/go-programs.ts';
 import { documentText } from '../../../tools/release-openapi.ts';
+import { findPythonPackages } from '../../support/client/python-packages.ts';
 import { useProgram } from '../../support/runner/use-program.ts';
 import { type SharedService, useService } from '../../support/service/service.ts';
 
@@ -58,30 +51,9 @@ const goShop = async (): Promise<Shop> => {
   return (env) => run(program, [], module, env);
 };
 
-/** Unpacking many packages takes long on a busy machine. */
-const patienceMs = 5 * 60_000;
-
-/** The generator with its packages, which are those of the client, too. */
-const findPythonPackages = async () => {
-  const python = await findPip(machine);
-  const code = 'import sys; print(sys.version_info >= (3, 11), sys.implementation.cache_tag)';
-  const version = python && (await outputOf(python, ['-c', code], machine));
-  if (!python || !version?.startsWith('True'))
-    throw new MissingProgram('python3 ≥ 3.11 with pip is missing');
-  const wheels = join(pythonPrograms, 'openapi-python-client.txt');
-  const packages = cachePath(machine, 'openapi-python-client', [readFileSync(wheels), version]);
-  const isThere = () => isProgram(join(packages, 'bin/openapi-python-client'));
-  if (!isThere())
-    await withLock(packages, machine, async () => {
-      if (!isThere()) await installWheel(wheels, packages, { ...machine, python, patienceMs });
-    }).catch((error: Error) => {
-      throw new MissingProgram(`openapi-python-client: ${error.message}`, { cause: error });
-    });
-  return { python, packages };
-};
-
 const pythonShop = async (): Promise<Shop> => {
-  const { python, packages } = await findPythonPackages();
+  const wheels = join(pythonPrograms, 'openapi-python-client.txt');
+  const { python, packages } = await findPythonPackages(wheels);
   const out = join(folder, 'python');
   const config = join(folder, 'python.yml');
   writeFileSync(config, 'post_hooks: []\n'); // Its formatter is not installed.

@@ -26,8 +26,8 @@ import { useProgram } from '../../support/runner/use-program.ts';
 import { until } from '../../support/until.ts';
 
 /*
- * Every receiver that the project publishes: those of the client's README on both Nodes, those of docs/first-payment.md, and
- * the demo shop.
+ * Every receiver that the project publishes: those of the client's README on both Nodes, those of docs/first-payment.md
+ * and its shops, and the demo shop.
  */
 
 const secret = `whsec_${'k'.repeat(43)}`;
@@ -70,7 +70,7 @@ const recipes = ['receiver.js', 'express.ts', 'koa.ts', 'next.ts', 'hono.ts'].fl
 );
 const published = [
   ...recipes,
-  ...usePageReceivers().map((each) => ({ ...each, source: 'page' })),
+  ...usePageReceivers(application).map((each) => ({ ...each, source: 'page' })),
   { receiver: 'the demo shop', source: 'demo', readsItself: true, find: async () => demoShop },
 ];
 
@@ -221,6 +221,13 @@ describe.each(published)('$receiver', ({ find, readsItself, source }) => {
     } finally {
       await started.stop();
     }
+  });
+
+  it('says what may be wrong with a body that was parsed and written again', async () => {
+    const signature = await sign({ body, secret });
+    const written = Buffer.from(JSON.stringify(JSON.parse(body.toString()), null, 1));
+    expect(await post({ body: written, signature })).toBe(400);
+    await until('it says so', () => linesWith('parsed and written again').length > 0);
   });
 
   it('accepts what the service sends, and acts once on an event that comes twice', async () => {

@@ -6,19 +6,15 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll } from 'vitest';
 import { freePort } from '../../../stack/ports.ts';
 import { findGo } from '../../../stack/programs/go.ts';
-import {
-  findOnPath,
-  MissingProgram,
-  outputOf,
-  thisMachine,
-} from '../../../stack/programs/machine.ts';
+import { thisMachine } from '../../../stack/programs/machine.ts';
 import { readProjectFile } from '../checks/project-files.ts';
 import { orderTransitions, type Transition } from './order-transitions.ts';
 import { runReceiver, type StartedReceiver } from './receivers.ts';
+import { findPhp, phpServer, useShops } from './shops.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** A receiver of docs/first-payment.md. */
+/** A receiver of docs/first-payment.md, and of its shops. */
 export interface PageReceiver {
   receiver: string;
   /** False: a server in front of it has read the whole body before it starts. */
@@ -27,8 +23,11 @@ export interface PageReceiver {
   find: () => Promise<(secret: string | undefined) => Promise<StartedReceiver>>;
 }
 
-/** The receivers of docs/first-payment.md, for the tests of a file: in TypeScript, Python, Go and PHP, and for Laravel. */
-export const usePageReceivers = (): PageReceiver[] => {
+/**
+ * The receivers of docs/first-payment.md, for the tests of a file: those of the shops, and the ones without a shop.
+ * @param application a folder that has the client package
+ */
+export const usePageReceivers = (application: string): PageReceiver[] => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-page-receivers-'));
   afterAll(() => rmSync(folder, { recursive: true }));
   const machine = thisMachine();
@@ -55,43 +54,11 @@ export const usePageReceivers = (): PageReceiver[] => {
       return runReceiver(command, args, { port, env: inherited });
     };
 
-  const ofPhp = (script: string, packages: string, isThere: string) => async () => {
-    const [php] = findOnPath('php', machine);
-    const check = `echo version_compare(PHP_VERSION, '8.0') >= 0 && extension_loaded('pdo_sqlite') && ${isThere} ? 'yes' : 'no';`;
-    if (!php || (await outputOf(php, ['-r', check], machine)) !== 'yes')
-      throw new MissingProgram(`PHP 8 is missing, or a part of it: apt-get install ${packages}`);
-    return async (secret: string | undefined) => {
-      const port = await freePort();
-      const file = secretFileOf(secret);
-      const database = `${file}.sqlite`;
-      aShop(database);
-      const env = {
-        ...inherited,
-        WEBHOOK_SECRET_FILE: file,
-        DATABASE: `sqlite:${database}`,
-        DATABASE_FILE: database,
-      };
-      // As where there is no php.ini: what PHP prints begins the answer.
-      const noIni = ['-d', 'display_errors=1', '-d', 'output_buffering=0'];
-      const args = [...noIni, '-S', `127.0.0.1:${port}`, join(root, script)];
-      return runReceiver(php, args, { port, env });
-    };
-  };
-
   return [
     {
       receiver: 'webhook-receiver.ts of docs/first-payment.md',
       readsItself: true,
       find: async () => withArguments(process.execPath, withOrders('webhook-receiver.ts')),
-    },
-    {
-      receiver: 'webhook-receiver.py of docs/first-payment.md',
-      readsItself: true,
-      async find() {
-        const [python] = findOnPath('python3', machine);
-        if (!python) throw new MissingProgram('python3 is missing');
-        return withArguments(python, withOrders('webhook-receiver.py'));
-      },
     },
     {
       receiver: 'webhook-receiver.go of docs/first-payment.md',
@@ -105,21 +72,43 @@ export const usePageReceivers = (): PageReceiver[] => {
       },
     },
     {
-      receiver: 'webhook-receiver.php of docs/first-payment.md',
+      receiver: 'webhook-receiver-laravel.php of docs/first-payment/php.md',
       readsItself: false,
-      find: ofPhp('docs/webhook-receiver.php', 'php-cli php-sqlite3', 'true'),
+      async find() {
+        const packages = laravel.map((part) => `php-illuminate-${part.toLowerCase()}`).join(' ');
+        const php = await findPhp(
+          `php-cli php-sqlite3 ${packages}`,
+          laravel
+            .map((part) => `stream_resolve_include_path('Illuminate/${part}/autoload.php')`)
+            .join(' && '),
+        );
+        return async (secret) => {
+          const port = await freePort();
+          const file = secretFileOf(secret);
+          const database = `${file}.sqlite`;
+          aShop(database);
+          const env = { ...inherited, WEBHOOK_SECRET_FILE: file, DATABASE_FILE: database };
+          const serve = phpServer(join(root, 'test/fakes/client/laravel.php'));
+          return runReceiver(php, serve(port), { port, env });
+        };
+      },
     },
-    {
-      receiver: 'webhook-receiver-laravel.php of docs/first-payment.md',
-      readsItself: false,
-      find: ofPhp(
-        'test/fakes/client/laravel.php',
-        `php-cli php-sqlite3 ${laravel.map((part) => `php-illuminate-${part.toLowerCase()}`).join(' ')}`,
-        laravel
-          .map((part) => `stream_resolve_include_path('Illuminate/${part}/autoload.php')`)
-          .join(' && '),
-      ),
-    },
+    ...useShops(application).map(({ file, language, find }) => ({
+      receiver: `${file} of docs/first-payment/${language}.md`,
+      // In front of PHP a web server reads the whole body, and limits it.
+      readsItself: language !== 'php',
+      async find() {
+        const make = await find();
+        return async (secret: string | undefined) => {
+          // The port is closed: the shop goes on without the events that it missed.
+          const paymentsUrl = 'http://127.0.0.1:9';
+          const shop = await make({ secret, token: `svc_test_${'x'.repeat(43)}`, paymentsUrl });
+          const started = await shop.start();
+          shop.write(insertOrders());
+          return started;
+        };
+      },
+    })),
   ];
 };
 
@@ -136,13 +125,21 @@ const addOrders = (program: string): string => {
   return program.replace(line, [line, ...orderTransitions.map(of)].join(''));
 };
 
-/** The tables of the page, with the orders that the other receivers have in their memory. */
+/** The orders of the table, for a shop that has a database. */
+const insertOrders = (): string =>
+  orderTransitions
+    .map(
+      ({ order: { id, status, payment } }) =>
+        `insert into orders (id, status, amount, currency, test, payment_id)
+         values ('${id}', '${status}', 1250, 'EUR', false, '${payment}');`,
+    )
+    .join('\n');
+
+/** A database with the tables of shop.php. */
 const aShop = (file: string): void => {
-  const tables = /```sql\n( *create table [^]*?)```/.exec(
-    readProjectFile('docs/first-payment.md'),
-  )?.[1];
-  if (!tables) throw new Error('docs/first-payment.md has no tables');
+  const tables = /TABLES = "([^"]*)"/.exec(readProjectFile('docs/first-payment/shop.php'))?.[1];
+  if (!tables) throw new Error('shop.php has no tables');
   const database = new DatabaseSync(file);
-  database.exec(addOrders(tables));
+  database.exec(tables + insertOrders());
   database.close();
 };

@@ -56,9 +56,9 @@ export interface StartedReceiver {
 export const runReceiver = async (
   node: string,
   args: string[],
-  { port, env = {} }: { port: number; env?: Record<string, string> },
+  { port, env = {}, cwd }: { port: number; env?: Record<string, string>; cwd?: string },
 ): Promise<StartedReceiver> => {
-  const child = spawn(node, args, { env });
+  const child = spawn(node, args, { env, cwd });
   const { output, exited } = watchProgram(child);
   const url = `http://127.0.0.1:${port}/webhook`;
   await until('the receiver answers', async () => {

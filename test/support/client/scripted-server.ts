@@ -12,7 +12,7 @@ export interface Seen {
   body: string;
 }
 
-type Reply = (response: ServerResponse) => void;
+export type Reply = (response: ServerResponse) => void;
 
 /** One answer of the service, in JSON. */
 export const json =

@@ -90,6 +90,8 @@ export const startBoth = async (...processes: [TestProcess, TestProcess]): Promi
   for (const start of starts) if (start.status === 'rejected') throw start.reason;
 };
 
+const usualCallbackUrls = ['http://127.0.0.1:9/return', 'http://127.0.0.1:9/other?kept=1'];
+
 /** All that a test needs of a running service, with a receiver of webhooks of its own. */
 const useRunning = async (
   { url, temporalAddress, namespace, keys }: ServiceEnvironment,
@@ -131,12 +133,12 @@ const useRunning = async (
     /** An application of its own, with one token, one webhook secret, and a journey with that token. */
     async anApplication(options: ApplicationOptions = {}) {
       const { mode = 'test', webhookUrl = receiver.url, requestsPerMinute = 1_000_000 } = options;
-      const { ordersPaidOnce = false } = options;
+      const { ordersPaidOnce = false, callbackUrls = usualCallbackUrls } = options;
       const application = `app-${randomUUID().slice(0, 8)}`;
       await createApplications(sql).insert({
         slug: application,
         defaultGateway: 'sandbox',
-        callbackUrls: ['http://127.0.0.1:9/return', 'http://127.0.0.1:9/other?kept=1'],
+        callbackUrls,
         webhookUrl,
         requestsPerMinute,
         ordersPaidOnce,
@@ -314,6 +316,7 @@ interface GatewayOptions {
 export interface ApplicationOptions {
   mode?: TokenMode;
   webhookUrl?: string | null;
+  callbackUrls?: string[];
   /** So many that no test meets it by chance. */
   requestsPerMinute?: number;
   ordersPaidOnce?: boolean;
