@@ -7,10 +7,11 @@ import { until } from '../../support/until.ts';
 
 const service = await forFile(useService());
 const readme = readProjectFile('README.md');
-const [, block = ''] = /```sh\n(ORDER=[^`]*curl [^`]*)```/.exec(readme) ?? [];
+const [, block = ''] = /```sh\n(TOKEN=[^`]*curl [^`]*)```/.exec(readme) ?? [];
 /** The headers and the body of the README's request, as a shell reads it. */
 const readRequest = () => {
-  const script = `curl() { for word in "$@"; do printf '%s\\n' "$word"; done; }\n${block}`;
+  const script = `npm() { echo svc_test_token; }
+curl() { for word in "$@"; do printf '%s\\n' "$word"; done; }\n${block}`;
   const words = execFileSync('sh', ['-c', script], { encoding: 'utf8' }).trimEnd().split('\n');
   const valuesOf = (option: string) => words.filter((_, index) => words[index - 1] === option);
   const headers = Object.fromEntries(valuesOf('-H').map((line) => line.split(': ', 2)));
