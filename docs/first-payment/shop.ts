@@ -235,12 +235,10 @@ const comeBack = async (id: string): Promise<Answer> => {
   if (!order) return [404, say('en', 'unknown')];
   const { locale } = order;
   const { again } = wordsOf(locale);
-  if (payment.failure_code === 'order_already_paid') return [200, say(locale, 'order_already_paid')];
+  if (payment.failure_code === 'order_already_paid')
+    return [200, say(locale, 'order_already_paid')];
   if (payment.status === 'pending' && payment.checkout_url)
-    return [
-      200,
-      say(locale, 'pending', `<a href="${escape(payment.checkout_url)}">${again}</a>`),
-    ];
+    return [200, say(locale, 'pending', `<a href="${escape(payment.checkout_url)}">${again}</a>`)];
   if (payment.status === 'paid') return [200, say(locale, 'paid')];
   const isOver = ['failed', 'cancelled', 'expired'].includes(payment.status);
   // A status of a later version is no outcome either.
