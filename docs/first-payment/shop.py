@@ -38,6 +38,7 @@ TOKEN = read("token")
 IS_TEST = TOKEN.startswith("svc_test_")
 AMOUNT, CURRENCY = 1250, "EUR"  # 12.50 euros, in cents
 TOLERANCE_SECONDS = 300
+MAX_BODY_BYTES = 64 * 1024
 
 # The database.
 
@@ -311,7 +312,7 @@ def locale_of(text) -> str:
 
 
 app = Flask(__name__)
-app.config["MAX_CONTENT_LENGTH"] = 64 * 1024
+app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES + 1
 
 
 @app.get("/")
@@ -388,6 +389,9 @@ def come_back():
 def webhook():
     # The raw bytes, before request.form or request.json: JSON that was parsed and written again may have others.
     raw_body = request.get_data(cache=False)
+    # A body in chunks that is too long ends at MAX_CONTENT_LENGTH, without an error.
+    if len(raw_body) > MAX_BODY_BYTES:
+        return "", 413
     problem = problem_of(request.headers.get("X-Service-Signature", ""), raw_body)
     if problem:
         # GET /api/v1/events/ID shows this answer, too.

@@ -30,12 +30,6 @@ const service = await forFile(useService());
 
 type Make = Awaited<ReturnType<ShopOfLanguage['find']>>;
 
-interface Order {
-  id: string;
-  status: string;
-  payment_id: string;
-}
-
 const secretOfNobody = `whsec_${'s'.repeat(43)}`;
 const orderOfNobody = `order-${'0'.repeat(16)}`;
 const openPayment = {
@@ -107,8 +101,7 @@ const aShop = async (make: Make) => {
       running = await shop.start();
     },
     output: () => running?.output() ?? '',
-    order: (id: string) => shop.read<Order>('select * from orders where id = ?', id),
-    events: () => shop.read<{ count: number }>('select count(*) as count from payment_events'),
+    order: shop.order,
     becomes: (id: string, status: string) =>
       until(`${id} is ${status}`, () => self.order(id)?.status === status),
     /** The payer begins to pay, a new order or this one, and is at the gateway. */

@@ -28,6 +28,12 @@ interface Program {
   command: string[];
 }
 
+interface Order {
+  id: string;
+  status: string;
+  payment_id: string;
+}
+
 /** One shop of docs/first-payment in a folder of its own. */
 export interface Shop {
   /** Without a path. */
@@ -35,7 +41,8 @@ export interface Shop {
   start: () => Promise<StartedReceiver>;
   /** Runs `catch-up`, or `refund ORDER`. @returns what it prints */
   run: (...args: string[]) => Promise<string>;
-  read: <T>(sql: string, ...values: string[]) => T | undefined;
+  /** The order, as its table has it. */
+  order: (id: string) => Order | undefined;
   write: (sql: string) => void;
 }
 
@@ -98,13 +105,11 @@ export const useShops = (application: string): ShopOfLanguage[] => {
       async run(...args) {
         return (await promisify(execFile)(command, [...program.command, ...args], options)).stdout;
       },
-      read<T>(sql: string, ...values: string[]) {
+      order(id) {
         const opened = database();
-        try {
-          return opened.prepare(sql).get(...values) as T | undefined;
-        } finally {
-          opened.close();
-        }
+        const row: unknown = opened.prepare('select * from orders where id = ?').get(id);
+        opened.close();
+        return row as Order | undefined;
       },
       write(sql) {
         const opened = database();

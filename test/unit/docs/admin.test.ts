@@ -16,7 +16,7 @@ const lines = pages.flatMap((page) =>
     .map(([, line = '']) => ({
       page,
       line: line
-        .replace(/ [<>] \S+\.(?:json|csv)$/, '')
+        .replace(/ [<>] \S+$/, '')
         .replace(/<time of [^>]+>/, '2026-11-20T10:41:37Z')
         .trim(),
     }))
