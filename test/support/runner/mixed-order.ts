@@ -27,6 +27,7 @@ export const secondsOf = new Map([
   ['test/integration/journeys/secrets.test.ts', 110],
   ['test/integration/journeys/fairness.test.ts', 100],
   ['test/integration/deploy/alerts.test.ts', 100],
+  ['test/integration/docs/shops.test.ts', 100],
   ['test/production/stack/whole.browser.test.ts', 150],
   ['test/production/chaos/chaos.test.ts', 150],
   ['test/production/notices.test.ts', 130],
