@@ -2,6 +2,7 @@ import { createEvent } from '../contract/event.ts';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import type { WorkflowStart } from '../contract/payment.ts';
 import type { VerificationResult, WaitingAnswer } from '../contract/status.ts';
+import { isTerminal } from '../contract/status.ts';
 import { findDriver } from '../gateways/registry.ts';
 import type { GatewayExchanges } from '../postgres/gateways/exchanges.ts';
 import type { Orders } from '../postgres/orders.ts';
@@ -146,14 +147,16 @@ export const createFinalizer = (deps: Deps) => {
     const options = { providerMessage, reportedFee, onlyIfUnsent, exchanges };
     const finalized = await paymentOutcomes.finalize(ended, event, options);
     if (finalized === 'done') return afterFinalized(ended);
-    if (finalized !== 'ended_before' && onlyIfUnsent) return { kind: 'waiting' };
 
     const current = await findPayment(paymentOutcomes, payment.id);
+    // It may have ended since then.
+    const why = isTerminal(current.status) ? 'ended_before' : finalized;
+    if (why !== 'ended_before' && onlyIfUnsent) return { kind: 'waiting' };
     const { trackingCode } = outcome;
-    if (finalized === 'order_held')
+    if (why === 'order_held')
       return finalize(current, { ...failedWith('order_already_paid'), trackingCode });
     // Another payment holds the order and may still fail, so this one is asked about again.
-    if (finalized === 'order_not_paid')
+    if (why === 'order_not_paid')
       return recordWaiting(current, 'processing', { becomesProcessing: true, exchanges: [] });
     try {
       return await afterFinalized(current);

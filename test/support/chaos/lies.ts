@@ -30,12 +30,14 @@ const hasCard: Fits = (subject) =>
   isPaid(subject) && subject.payment.gateway.reportsCard === 'always';
 const isRefused: Fits = ({ shown }) => shown.failure_code === 'payment_not_completed';
 const isOfWrongAmount: Fits = ({ shown }) => shown.failure_code === 'amount_mismatch';
-const isSecond: Fits = ({ shown, entry, payment: { orderId }, evidence: { payments, records } }) =>
+/** Its payer had paid, and the gateway was not asked for the money: another payment has the order. */
+const isSecond: Fits = ({ shown, entry, payment, evidence: { payments, records } }) =>
   shown.failure_code === 'order_already_paid' &&
   entry.charged > 0 &&
+  !payment.gateway.oneStep &&
   payments.some(
-    ({ id, orderId: other, refund }) =>
-      other === orderId && !refund && records.shown.get(id)?.status === 'paid',
+    ({ id, orderId, refund }) =>
+      orderId === payment.orderId && !refund && records.shown.get(id)?.status === 'paid',
   );
 const hasRefund: Fits = ({ payment: { id, order }, evidence: { records, journal } }) =>
   records.refunds
