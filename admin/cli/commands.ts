@@ -5,8 +5,7 @@ import { parseWholeNumber } from '../../contract/whole-number.ts';
 import { hasSecret, Refusal } from '../operations/change.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Io } from './io.ts';
-import type { Output } from './output.ts';
-import { jsonText } from './output.ts';
+import { jsonText, type Output } from './output.ts';
 
 export interface CliContext {
   io: Io;

@@ -9,8 +9,7 @@ import {
 } from '../operations/change.ts';
 import type { ConsoleRole } from '../../postgres/console/logins.ts';
 import { ownPath } from './begun-login.ts';
-import type { Html, Row } from './html.ts';
-import { copyable, escapeControls, notice } from './html.ts';
+import { copyable, escapeControls, type Html, notice, type Row } from './html.ts';
 import type { Waiting } from './waiting.ts';
 import type { ConsoleResponse, Owner, PersonRequest, Route } from './request.ts';
 import { page, pathWith, redirect } from './request.ts';

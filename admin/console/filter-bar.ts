@@ -13,8 +13,7 @@ import {
   type TimeRequest,
   usualPeriods,
 } from './period.ts';
-import type { ConsoleResponse, PersonRequest } from './request.ts';
-import { redirect } from './request.ts';
+import { type ConsoleResponse, type PersonRequest, redirect } from './request.ts';
 import { toClockTime } from './zone.ts';
 
 /** A part of the filter that has some choices. */

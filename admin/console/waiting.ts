@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { html } from 'hono/html';
-import type { ConsoleResponse, PersonRequest, Route } from './request.ts';
-import { page } from './request.ts';
+import { type ConsoleResponse, page, type PersonRequest, type Route } from './request.ts';
 
 const keptMs = 10 * 60_000;
 const keptMax = 500;

@@ -4,8 +4,7 @@ import {
   refundCredentialsOwner,
 } from '../../contract/ids.ts';
 import type { Queries } from '../../postgres/driver/sql.ts';
-import type { SealedPart } from '../../postgres/gateways/gateways.ts';
-import { createGateways } from '../../postgres/gateways/gateways.ts';
+import { createGateways, type SealedPart } from '../../postgres/gateways/gateways.ts';
 import type { ResealedSetting, SecretBox } from '../../postgres/secrets/secret-box.ts';
 import { listSealingKeys, type SealingKey } from '../../postgres/secrets/sealing-keys.ts';
 import {
@@ -13,8 +12,7 @@ import {
   type WebhookSecret,
 } from '../../postgres/secrets/webhook-secrets.ts';
 import { findApplication, lockApplication } from './applications.ts';
-import type { Changed } from './change.ts';
-import { Refusal } from './change.ts';
+import { type Changed, Refusal } from './change.ts';
 import type { Deps } from './deps.ts';
 
 export interface ListedKey extends SealingKey {

@@ -1,6 +1,5 @@
 import { defaultTokenScopes, type TokenMode } from '../../contract/token.ts';
-import type { TokenSummary } from '../../postgres/admin/tokens.ts';
-import { createAdminTokens } from '../../postgres/admin/tokens.ts';
+import { createAdminTokens, type TokenSummary } from '../../postgres/admin/tokens.ts';
 import { createConfirmations } from '../../postgres/admin/confirmations.ts';
 import { createTokens, type NewToken, tokenIdOf } from '../../postgres/applications/tokens.ts';
 import { findApplication, lockApplication } from './applications.ts';

@@ -9,8 +9,7 @@ import type {
 } from '../../../postgres/audit-log.ts';
 import type { Chip } from '../filter-bar.ts';
 import { pageOf, pageSize, readFilter } from '../filters.ts';
-import type { Html, Row } from '../html.ts';
-import { coded, cut, escapeControls, link, shortId } from '../html.ts';
+import { coded, cut, escapeControls, type Html, link, type Row, shortId } from '../html.ts';
 import { listPage, listRoutes } from '../list-page.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 

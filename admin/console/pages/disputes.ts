@@ -8,8 +8,7 @@ import {
 } from '../../../postgres/admin/disputes.ts';
 import { choiceOf } from '../filter-bar.ts';
 import { readFilter } from '../filters.ts';
-import type { Html, Row } from '../html.ts';
-import { coded, codedState, cut, link, shortId } from '../html.ts';
+import { coded, codedState, cut, type Html, link, type Row, shortId } from '../html.ts';
 import { findPage, firstPage, listPage, partOf } from '../list-page.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { answerTime } from './dispute.ts';

@@ -6,8 +6,7 @@ import { pageOf, pageSize } from '../filters.ts';
 import { coded, codedState, cut, type Html, link, notice, shortId } from '../html.ts';
 import { findPage, listPage, listRoutes } from '../list-page.ts';
 import { fileName } from '../mode.ts';
-import type { ConsoleResponse, PersonRequest, Route } from '../request.ts';
-import { page } from '../request.ts';
+import { type ConsoleResponse, page, type PersonRequest, type Route } from '../request.ts';
 import { amountOf } from './account-day.ts';
 
 export const payoutAddress = ({ gateway, id }: Pick<PayoutRecord, 'gateway' | 'id'>): string =>

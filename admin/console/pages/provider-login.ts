@@ -1,6 +1,5 @@
 import { ownPath } from '../begun-login.ts';
-import type { ProvedAccount } from '../identity-provider.ts';
-import { callbackPath, ProviderFailure } from '../identity-provider.ts';
+import { callbackPath, type ProvedAccount, ProviderFailure } from '../identity-provider.ts';
 import type { ConsoleRequest, ConsoleResponse, Deps, Route } from '../request.ts';
 import { refusedLogin, spentLogin } from './login.ts';
 

@@ -1,6 +1,5 @@
 import { html } from 'hono/html';
-import type { ConsoleRequest, ConsoleResponse, Route } from '../request.ts';
-import { page } from '../request.ts';
+import { type ConsoleRequest, type ConsoleResponse, page, type Route } from '../request.ts';
 
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
 const known = new Set(zones);
