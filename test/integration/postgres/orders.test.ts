@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureCode } from '../../../contract/failure-codes.ts';
+import { newPaymentId } from '../../../contract/ids.ts';
 import type { Payment } from '../../../contract/payment.ts';
 import { dayMs } from '../../../contract/time.ts';
 import type { KnownDispute } from '../../../contract/dispute.ts';
@@ -326,7 +327,7 @@ describe('the create of a payment', () => {
   it('of a paid order writes nothing, and takes no key', async () => {
     const [one] = await twoOfAnOrder();
     await finalize(one, 'paid');
-    const again = { ...one, id: `${one.id.slice(0, -1)}Z` };
+    const again = { ...one, id: newPaymentId() };
     for (const key of [null, `key of ${one.orderId}`])
       expect(await insert(again, key)).toEqual({ isInserted: false, paidBy: one.id });
     expect(await sql`select from idempotency_keys where key = ${`key of ${one.orderId}`}`).toEqual(
@@ -342,7 +343,7 @@ describe('the create of a payment', () => {
   it('of an order with an open payment is not refused', async () => {
     const [one] = await twoOfAnOrder();
     await orders.claim(one.id);
-    expect(await insert({ ...one, id: `${one.id.slice(0, -1)}Y` })).toEqual({
+    expect(await insert({ ...one, id: newPaymentId() })).toEqual({
       isInserted: true,
       paidBy: null,
     });

@@ -9,6 +9,8 @@ const postgres = await startOwnPostgres({
   shared_preload_libraries: 'pg_stat_statements',
   'pg_stat_statements.track': 'all',
   'pg_stat_statements.track_planning': 'on',
+  // After an analyze of a table each connection plans its statements anew.
+  autovacuum: 'off',
 });
 await postgres.sql`create extension pg_stat_statements`;
 const service = await forFile(startService({ database: postgres }));
