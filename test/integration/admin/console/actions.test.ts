@@ -204,12 +204,12 @@ describe('an action', () => {
       .filter(({ method, path, role }) => method === 'POST' && role !== 'anyone' && !isListed(path))
       .map(({ path }) => path);
     expect(others.toSorted()).toEqual([
-      '/me/passkeys',
-      '/me/passkeys/options',
       '/accounts/:gateway/:day/compare',
       '/accounts/payouts/filter',
       '/audit/filter',
       '/logout',
+      '/me/passkeys',
+      '/me/passkeys/options',
       '/mode',
       '/payments/:id/refund',
       '/payments/filter',
