@@ -86,6 +86,20 @@ const cases: [string, RefundCase, Tries, number?][] = [
     ],
   ],
   [
+    'alerts admins while the gateway works on it for a week, and leaves it to them after 60 days',
+    {
+      refunds: [[], [state('pending')], [state('pending')]],
+      refund: [accepted({ refundId: 'ours', state: 'pending' })],
+    },
+    [
+      'RefundPending: pending accepted',
+      8 * dayMs,
+      'RefundPending: pending accepted, refund_pending_long',
+      53 * dayMs,
+      byHand,
+    ],
+  ],
+  [
     'fails a refund that had succeeded when the bank sends the money back',
     { refunds: [[], [ours], [state('failed')], []], refund: acceptance },
     [

@@ -7,7 +7,7 @@ import { commands } from '../../../admin/cli/program.ts';
 import type { Deps as ConsoleDeps } from '../../../admin/console/request.ts';
 import { createRoutes } from '../../../admin/console/routes.ts';
 import { accountDifferences } from '../../../contract/account-difference.ts';
-import { alerts } from '../../../contract/alerts.ts';
+import { type Alert, alerts } from '../../../contract/alerts.ts';
 import { disputeEventKinds } from '../../../contract/dispute-event.ts';
 import { paymentEventKinds } from '../../../contract/event.ts';
 import { failureReasons } from '../../../contract/failure-codes.ts';
@@ -72,6 +72,21 @@ it('docs/operating/differences.md has a section for each kind, in the order of t
   expect(sections).toEqual(Object.entries(accountDifferences));
 });
 
+/** The rules that fire for an event by another metric than the count of its log lines. */
+const otherRules: Partial<Record<Alert, string>> = {
+  amount_mismatch: 'PaymentsAmountMismatch',
+  deliveries_overdue: 'PaymentsWebhooksOverdue',
+  merchant_configuration: 'PaymentsMerchantConfiguration',
+};
+
+it.each(alerts)('a rule of deploy/alerts.yml fires for the alert %s', (name) => {
+  const rules = readProjectFile('deploy/alerts.yml');
+  const counted = [...rules.matchAll(/[{,]alert=~?"([^"]+)"/g)].map(([, pattern]) => pattern);
+  const rule = otherRules[name];
+  if (rule === undefined) expect(name).toMatch(new RegExp(`^(?:${counted.join('|')})$`));
+  else expect(rules).toContain(`- alert: ${rule}\n`);
+});
+
 describe('somebody writes', () => {
   const sources = projectFiles()
     .filter((path) => /^(activities|api|postgres)\/.+\.ts$/.test(path))
@@ -80,6 +95,14 @@ describe('somebody writes', () => {
   it.each(alerts)('the alert %s', (name) => {
     const writes = new RegExp(`\\balert(: |\\(.*, )'${name}'|'${name}' satisfies Alert\\b`);
     expect(sources.some((text) => writes.test(text))).toBe(true);
+  });
+
+  const tests = projectFiles()
+    .filter((path) => /^test\/(unit|integration)\/(activities|api)\/.+\.test\.ts$/.test(path))
+    .map(readProjectFile);
+
+  it.each(alerts)('a test that expects the alert %s', (name) => {
+    expect(tests.some((text) => new RegExp(`\\b${name}\\b`).test(text))).toBe(true);
   });
 
   it.each(Object.keys(accountDifferences))('the difference %s', (kind) => {
