@@ -53,7 +53,7 @@ it('applications commands pass on every option', async () => {
   await change(remove, 'application.update');
   expect(await shown()).toMatchObject({ ...updated, webhookUrl: null, displayName: null });
   expect(
-    (await runLine(() => operations, words('applications update typed --locale fr'))).code,
+    (await runLine(() => operations, words('applications update typed --locale xx'))).code,
   ).toBe(2);
   await change('applications disable typed', 'application.disable');
   expect(await shown()).toMatchObject({ status: 'disabled' });
