@@ -8,6 +8,7 @@ import type { Deps as ConsoleDeps } from '../../../admin/console/request.ts';
 import { createRoutes } from '../../../admin/console/routes.ts';
 import { accountDifferences } from '../../../contract/account-difference.ts';
 import { type Alert, alerts } from '../../../contract/alerts.ts';
+import { CreatePayment } from '../../../contract/create-payment.ts';
 import { disputeEventKinds } from '../../../contract/dispute-event.ts';
 import { paymentEventKinds } from '../../../contract/event.ts';
 import { failureReasons } from '../../../contract/failure-codes.ts';
@@ -50,6 +51,13 @@ it('docs/contract.md lists the failure codes', () => {
   const list = between('docs/contract.md', '**Failure codes**', '. `failure_reason`');
   expect(namesIn(list.split(':')[1] ?? '').toSorted()).toEqual(
     Object.keys(failureReasons).toSorted(),
+  );
+});
+
+it('docs/contract.md names each field of a create', () => {
+  const part = between('docs/contract.md', '\n### Create\n', '\n## 4. Errors\n');
+  expect(namesIn(part, /`(\w+)[`:]/g)).toEqual(
+    expect.arrayContaining(Object.keys(CreatePayment.shape)),
   );
 });
 
