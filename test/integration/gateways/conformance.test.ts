@@ -6,6 +6,7 @@ import { sandbox } from '../../support/gateways/sandbox.ts';
 import { stripe } from '../../support/gateways/stripe.ts';
 import { zarinpal } from '../../support/gateways/zarinpal.ts';
 import { zibal } from '../../support/gateways/zibal.ts';
+import { providerNames } from '../../support/service/providers.ts';
 
 const described = [
   describeGateway(sandbox),
@@ -17,4 +18,8 @@ const described = [
 
 it('has every driver', () => {
   expect(described).toEqual(driverNames);
+});
+
+it('finds every provider in the journeys', () => {
+  expect(['sandbox', ...providerNames]).toEqual(driverNames);
 });

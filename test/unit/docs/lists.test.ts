@@ -14,6 +14,7 @@ import { paymentEventKinds } from '../../../contract/event.ts';
 import { failureReasons } from '../../../contract/failure-codes.ts';
 import { languages } from '../../../contract/languages.ts';
 import { refundEventKinds } from '../../../contract/refund-event.ts';
+import { driverNames } from '../../../gateways/registry.ts';
 import { projectFiles, readProjectFile } from '../../support/checks/project-files.ts';
 import { adapterCalls } from '../../support/gateways/adapter-calls.ts';
 
@@ -70,6 +71,12 @@ it('docs/adding-a-gateway.md lists the calls of the adapter', () => {
   const list = between('docs/adding-a-gateway.md', '\n## The adapter\n', '\nThe rules');
   const heads = [...list.matchAll(/^- ([^:]+):/gm)].map(([, head]) => head).join();
   expect(namesIn(heads).toSorted()).toEqual(Object.keys(adapterCalls).toSorted());
+});
+
+it('docs/operating/gateway-accounts.md has the drivers, in the order of the code', () => {
+  const list = between('docs/operating/gateway-accounts.md', '\nThe drivers:\n', '\n## ');
+  const listed = [...list.matchAll(/^- `(\w+)`:/gm)].map(([, name]) => name);
+  expect(['sandbox', ...listed]).toEqual(driverNames);
 });
 
 it('docs/operating/differences.md has a section for each kind, in the order of the code', () => {
