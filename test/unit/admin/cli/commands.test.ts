@@ -36,6 +36,30 @@ it('takes a number in digits alone, for each of them', () => {
   expect(taken).toEqual([]);
 });
 
+/** What reads an option for a command. */
+const readers: Readonly<Record<string, string>> = {
+  amount: 'amountIn',
+  application: 'rightsOf',
+  limit: 'list',
+  minorUnits: 'amountIn',
+  rate: 'replayAll',
+  role: 'rightsOf',
+};
+
+it('reads each option of a command', () => {
+  const unread = specs.flatMap(({ name, spec }) => {
+    const source = Object.values(spec)
+      .filter((part) => typeof part === 'function')
+      .join('\n');
+    const isRead = (by: string) => new RegExp(`\\b${by}\\b`).test(source);
+    return (spec.options ?? [])
+      .map((option) => option.attributeName())
+      .filter((read) => ![read, readers[read] ?? read, 'settingsIn'].some(isRead))
+      .map((read) => `${name}: ${read}`);
+  });
+  expect(unread).toEqual([]);
+});
+
 it('requires each option with a value, or says what counts without it', () => {
   const unclear = options.filter(
     ([, { required, mandatory, defaultValue, description }]) =>
