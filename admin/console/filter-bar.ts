@@ -38,6 +38,15 @@ export const choiceOf = <Code extends string>(
   words: Pick<Choice, 'label' | 'any' | 'of'>,
 ): Choice<Code> => ({ any: 'all', ...words, name, choices, chosen: choose(query, name, choices) });
 
+/** Choices under the names that a filter has for them. */
+export type Choices<Filter> = { readonly [Name in keyof Filter]?: Choice };
+
+/** The part of a filter that is chosen. */
+export const chosenOf = <Of extends Readonly<Record<string, Choice>>>(choices: Of) =>
+  Object.fromEntries(Object.entries(choices).map(([name, { chosen }]) => [name, chosen])) as {
+    [Name in keyof Of]: Of[Name]['chosen'];
+  }; // Object.fromEntries forgets the keys.
+
 /** A part of the filter that is set. */
 export interface Chip {
   words: string;

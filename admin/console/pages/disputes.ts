@@ -6,7 +6,7 @@ import {
   type DisputeRecord,
   everyDispute,
 } from '../../../postgres/admin/disputes.ts';
-import { choiceOf } from '../filter-bar.ts';
+import { choiceOf, type Choices, chosenOf } from '../filter-bar.ts';
 import { readFilter } from '../filters.ts';
 import { coded, codedState, cut, type Html, link, type Row, shortId } from '../html.ts';
 import { findPage, firstPage, listPage, partOf } from '../list-page.ts';
@@ -59,23 +59,20 @@ export const disputeRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, operations } = request;
     const gateways = (await operations.gateways.list()).map(({ slug }) => slug);
-    const status = choiceOf(query, 'status', disputeStatuses, {
-      label: 'Status',
-      of: 'disputeStatus',
-    });
-    const stage = choiceOf(query, 'stage', disputeStages, { label: 'Stage', of: 'disputeStage' });
-    const gateway = choiceOf(query, 'gateway', gateways, { label: 'Gateway' });
+    const choices = {
+      status: choiceOf(query, 'status', disputeStatuses, { label: 'Status', of: 'disputeStatus' }),
+      stage: choiceOf(query, 'stage', disputeStages, { label: 'Stage', of: 'disputeStage' }),
+      gateway: choiceOf(query, 'gateway', gateways, { label: 'Gateway' }),
+    } satisfies Choices<DisputeFilter>;
     const filter: DisputeFilter = {
       ...everyDispute,
       ...readFilter(request, deps.now()),
-      status: status.chosen,
-      stage: stage.chosen,
-      gateway: gateway.chosen,
+      ...chosenOf(choices),
     };
     return listPage(request, {
       title: 'Disputes',
       path: '/disputes',
-      choices: [status, stage, gateway],
+      choices: Object.values(choices),
       application: filter.application,
       isSaved: true,
       listed: await findPage(

@@ -4,7 +4,7 @@ import { refundStages, refundStatuses } from '../../../contract/refund.ts';
 import { secondAdmin } from '../../operations/labels.ts';
 import type { RefundRecord } from '../../../postgres/admin/refunds.ts';
 import { everyRefund, type RefundFilter } from '../../../postgres/refunds/filter.ts';
-import { choiceOf } from '../filter-bar.ts';
+import { choiceOf, type Choices, chosenOf } from '../filter-bar.ts';
 import { readFilter } from '../filters.ts';
 import { cut, type Html, link, notice, type Row, shortId } from '../html.ts';
 import { findPage, firstPage, listPage, partOf } from '../list-page.ts';
@@ -40,15 +40,14 @@ export const refundsOfPayment = async (
 export const refundRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, operations, session } = request;
-    const status = choiceOf(query, 'status', refundStatuses, {
-      label: 'Status',
-      of: 'refundStatus',
-    });
+    const choices = {
+      status: choiceOf(query, 'status', refundStatuses, { label: 'Status', of: 'refundStatus' }),
+    } satisfies Choices<RefundFilter>;
     const waits = choiceOf(query, 'stage', stages, { label: 'Stage', of: 'refundStage' });
     const filter: RefundFilter = {
       ...everyRefund,
       ...readFilter(request, deps.now()),
-      status: status.chosen,
+      ...chosenOf(choices),
       stage: waits.chosen === secondAdmin ? null : waits.chosen,
       toConfirm: waits.chosen === secondAdmin || null,
     };
@@ -60,7 +59,7 @@ export const refundRoutes = (deps: Deps): Route[] => {
     return listPage(request, {
       title: 'Refunds',
       path: '/refunds',
-      choices: [status, waits],
+      choices: [...Object.values(choices), waits],
       application: filter.application,
       isSaved: true,
       listed,
