@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { payerFields } from '../../../contract/payer.ts';
 import { PaymentResponse } from '../../../contract/payment-responses.ts';
 import { presentPayment } from '../../../contract/payment.ts';
 import { isTerminal, statuses } from '../../../contract/status.ts';
@@ -40,6 +41,11 @@ describe('presentPayment', () => {
     const written = JSON.parse(presentPayment(examplePayment(), base)) as object;
     expect(Object.entries(written)).toEqual(Object.entries(fields));
     expect(Object.keys(PaymentResponse.shape)).toEqual([...Object.keys(fields), 'payer_ignored']);
+  });
+
+  it('has nothing that only the gateway may know of the payer', () => {
+    const names = Object.keys(PaymentResponse.shape);
+    for (const field of payerFields) expect(names).not.toContain(`payer_${field}`);
   });
 
   it('writes the result of a paid payment', () => {
