@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
+import { createRoutes } from '../../../../admin/console/routes.ts';
 import { labels } from '../../../../admin/operations/labels.ts';
 import { eventId } from '../../../../contract/ids.ts';
 import { createAuditLog, type AuditAction } from '../../../../postgres/audit-log.ts';
@@ -223,6 +224,16 @@ const inspect = async (page: Page, path: string): Promise<string[]> => {
   }
   return found;
 };
+
+it('knows every page that has one address', () => {
+  const known = new Set([...lists, ...others].map((path) => path.split('?', 1)[0]));
+  const missing = createRoutes(console.deps)
+    .filter(({ method, isPolled }) => method === 'GET' && !isPolled)
+    .map(({ path }) => path)
+    .filter((path) => !path.includes(':') && !known.has(path));
+  // Files, and an address that leads elsewhere.
+  expect(missing.toSorted()).toEqual(['/accounts/file', '/logout', '/payments/file']);
+});
 
 it.each([
   ['lists', () => lists],
