@@ -34,7 +34,7 @@ const plansOfPayments = async () => {
   });
   return postgres.sql<{ query: string; calls: number; plans: number }[]>`
     select query, calls::float8, plans::float8 from pg_stat_statements
-    where calls >= ${payments} and plans > 0`;
+    where calls >= ${payments}`;
 };
 
 it('plans a statement once for each connection and not for each payment, also after the connections were idle', async () => {

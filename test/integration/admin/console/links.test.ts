@@ -31,7 +31,7 @@ it('links lead from the overview to every page that has one address, and it is t
   }
   const lost = pages
     .map(({ path }) => path)
-    .filter((path) => !path.includes(':') && !ofAttention.includes(path))
+    .filter((path) => !path.includes(':') && ![...ofAttention, ...withoutLink].includes(path))
     .filter((path) => (statuses.get(path) ?? 404) >= 300);
-  expect(lost.toSorted()).toEqual(withoutLink);
+  expect(lost).toEqual([]);
 });

@@ -43,6 +43,7 @@ const readers: Readonly<Record<string, string>> = {
   limit: 'list',
   minorUnits: 'amountIn',
   rate: 'replayAll',
+  reason: 'replayAll',
   role: 'rightsOf',
 };
 
