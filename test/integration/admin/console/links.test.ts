@@ -5,8 +5,8 @@ import { startFilledConsole } from '../../../support/service/filled-console.ts';
 
 const { console } = await startFilledConsole();
 
-/** A form leads there, or a comparison that has found something. */
-const withoutLink = ['/deliveries/replay', '/reconcile/heal', '/search'];
+/** A form leads there. */
+const withoutLink = ['/deliveries/replay', '/search'];
 /** While such payments wait: attention.test.ts follows these links. */
 const ofAttention = attentionKinds.map((kind) => `/attention/${kind}`);
 
