@@ -61,7 +61,7 @@ const fillAs = async (
   say(`Filling the tables with ${count} payments …`);
   const postgres = await startOwnPostgres({ shared_buffers: '256MB', max_wal_size: '8GB' });
   cleanup.defer(postgres.drop);
-  // What fills a table answers after minutes, and a statement that is too slow for the service has a figure, too.
+  // Filling a table takes minutes, and a statement that is too slow for the service gets a figure, too.
   const sql = connect(postgres.url, { name: 'bench-growth', max: 1, patient: true });
   cleanup.defer(() => sql.end({ timeout: 1 }));
   await fillAll(sql, { application, count });

@@ -38,7 +38,7 @@ const names = Object.keys(groups) as GroupName[];
 /** @throws SetupError for an unknown name */
 const chooseGroups = (args: readonly string[]): readonly GroupName[] => {
   if (args.length === 0) return ['service'];
-  // These two take half an hour each.
+  // These two fill tables, or start many stacks, for a quarter of an hour or more.
   if (args.includes('full'))
     return names.filter((name) => name !== 'settings' && name !== 'growth');
   const chosen = names.filter((name) => args.includes(name));

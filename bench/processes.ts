@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from '../process.ts';
 import { readProcessTable } from '../stack/process-table.ts';
+import { listProcesses } from '../stack/system-processes.ts';
 import { cpuMs, familyOf, residentMb, shareMb } from '../tools/production/usage.ts';
 import { type Finished, perSecond } from './load.ts';
 
@@ -36,7 +37,8 @@ export const findPids = (processTable: string): Pids => {
 
 /** The milliseconds of CPU of each process since its start. */
 export const readCpu = <Name extends string>(pids: Record<Name, number>): Record<Name, number> => {
-  const entries = Object.entries<number>(pids).map(([name, pid]) => [name, cpuMs(pid)]);
+  const all = listProcesses(); // Once, so that all are measured at one time.
+  const entries = Object.entries<number>(pids).map(([name, pid]) => [name, cpuMs(pid, all)]);
   return Object.fromEntries(entries) as Record<Name, number>;
 };
 

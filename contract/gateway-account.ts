@@ -9,7 +9,7 @@ export interface RecordedAccount {
   gatewayKind: GatewayKind;
   /** Sealed by SECRETS_KEY, see postgres/secrets/secret-box.ts. */
   credentials: string | null;
-  /** What only its refunds need, sealed by the same key. */
+  /** The credentials that only refunds need, sealed by the same key. */
   refundCredentials: string | null;
 }
 

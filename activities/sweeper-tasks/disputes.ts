@@ -99,8 +99,11 @@ export const createDisputeTask = (deps: Deps) => {
     async lookAtDisputes(): Promise<number> {
       const looks = await disputes.claimLooks(batchSize);
       const limits = { atOnce, until: Date.now() + taskTimeMs, logger };
-      const payments = looks.map((look) => ({ id: look.paymentId, look }));
-      await forEachOrThrow(payments, limits, ({ look }) => lookAt(look));
+      await forEachOrThrow(
+        looks.map((look) => ({ ...look, id: look.paymentId })),
+        limits,
+        lookAt,
+      );
       return looks.length;
     },
   };

@@ -157,7 +157,7 @@ export const createInquiryTask = (deps: Deps) => {
       : [handlingFirst.then(lane), ...Array.from({ length: lanes - 1 }, lane)];
     const ends = await Promise.allSettled([handlingFirst, ...others]);
 
-    // Released at the end only: a payment that fails each time would be claimed again at once.
+    // Unclaimed at the end only: a payment that fails each time would be claimed again at once.
     const failed = failures.map(({ payment }) => payment.id);
     if (failed.length > 0) await sweeperQueries.unclaim(failed);
     for (const end of ends) if (end.status === 'rejected') throw end.reason;

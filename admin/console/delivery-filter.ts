@@ -8,7 +8,8 @@ import {
   everyDelivery,
 } from '../../postgres/webhooks/delivery-filter.ts';
 import { replayable, type ReplayFilter } from '../../postgres/webhooks/replays.ts';
-import { choose, pageSize, readFilter } from './filters.ts';
+import { choiceOf, type Choices, chosenOf } from './filter-bar.ts';
+import { pageSize, readFilter } from './filters.ts';
 import { modeIn, modeName } from './mode.ts';
 import type { ConsoleRequest } from './request.ts';
 
@@ -17,15 +18,24 @@ type Asked = Pick<ConsoleRequest, 'query' | 'zone' | 'test'>;
 /** A filter of one mode. */
 type ListedFilter = DeliveryFilter & { test: boolean };
 
+export const deliveryChoices = (query: URLSearchParams) =>
+  ({
+    kind: choiceOf(query, 'kind', eventKinds, { label: 'Event', of: 'event' }),
+    delivery: choiceOf(query, 'status', deliveryStates, { label: 'Webhook', of: 'delivery' }),
+    errorClass: choiceOf(query, 'error', errorClasses, {
+      label: 'Last error',
+      any: 'any',
+      of: 'attemptError',
+    }),
+  }) satisfies Choices<DeliveryFilter>;
+
 /** Reads the filter of a list of deliveries from its address. It ignores what makes no sense. */
 export const readDeliveryFilter = (request: Asked, now: Date): ListedFilter => {
   const { query } = request;
   return {
     ...everyDelivery,
     ...readFilter(request, now),
-    kind: choose(query, 'kind', eventKinds),
-    delivery: choose(query, 'status', deliveryStates),
-    errorClass: choose(query, 'error', errorClasses),
+    ...chosenOf(deliveryChoices(query)),
   };
 };
 

@@ -44,9 +44,9 @@ interface List<Item> extends Omit<Bar, 'choices'> {
   isSaved?: boolean;
   /** The list has looked at no older record of this kind than those of then. */
   searched?: { records: string; backTo: Date | null | undefined };
-  /** What stands before the filter, above the table, and at the end. */
+  /** They stand before the filter, above the table, and at the end. */
   parts?: Partial<Record<'first' | 'above' | 'last', Html | ''>>;
-  /** What the table stands in. */
+  /** Puts the table into something else, e.g. a form. */
   around?: (table: Html) => Html;
 }
 

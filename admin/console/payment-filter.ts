@@ -3,8 +3,8 @@ import { failureReasons } from '../../contract/failure-codes.ts';
 import { statuses } from '../../contract/status.ts';
 import { formatMoney } from '../../contract/money.ts';
 import { everyPayment, type PaymentFilter } from '../../postgres/admin/payments.ts';
-import { type Chip, type Choice, choiceOf } from './filter-bar.ts';
-import { choose, readFilter } from './filters.ts';
+import { type Chip, type Choice, choiceOf, type Choices, chosenOf } from './filter-bar.ts';
+import { readFilter } from './filters.ts';
 import type { Html } from './html.ts';
 import { amountFilters, readAmounts } from './money.ts';
 import type { ConsoleRequest } from './request.ts';
@@ -13,6 +13,16 @@ const failureCodes = Object.keys(failureReasons);
 
 const slug = /^[a-z0-9-]{1,50}$/;
 const orderMax = 40;
+
+const ownChoices = (query: URLSearchParams) =>
+  ({
+    status: choiceOf(query, 'status', statuses, { label: 'Status', of: 'status' }),
+    failureCode: choiceOf(query, 'failure', failureCodes, {
+      label: 'Failure',
+      any: 'any',
+      of: 'failure',
+    }),
+  }) satisfies Choices<PaymentFilter>;
 
 /** Reads the filter of the list of payments from its address. It ignores a value that makes no sense. */
 export const readPaymentFilter = (
@@ -25,8 +35,7 @@ export const readPaymentFilter = (
   return {
     ...everyPayment,
     ...readFilter(request, now),
-    status: choose(query, 'status', statuses),
-    failureCode: choose(query, 'failure', failureCodes),
+    ...chosenOf(ownChoices(query)),
     gateway: slug.test(gateway) ? gateway : null,
     orderPrefix: query.get('order')?.slice(0, orderMax) || null,
     currency,
@@ -48,8 +57,7 @@ export const paymentChoices = (
   { gateway }: PaymentFilter,
   gateways: readonly string[],
 ): Choice[] => [
-  choiceOf(query, 'status', statuses, { label: 'Status', of: 'status' }),
-  choiceOf(query, 'failure', failureCodes, { label: 'Failure', any: 'any', of: 'failure' }),
+  ...Object.values(ownChoices(query)),
   { label: 'Gateway', name: 'gateway', choices: gateways, chosen: gateway, any: 'all' },
 ];
 

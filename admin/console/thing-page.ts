@@ -32,7 +32,7 @@ export const headOf = ({ orderId, ...thing }: Thing, state: Html): Html =>
 export const applicationOf = ({ application, test }: Pick<Thing, 'application' | 'test'>): Html =>
   html`${link(`/applications/${application}`, application)} ${modeTag(test)}`;
 
-/** What people of the whole service have beside it. */
+/** Links that only people of the whole service see. */
 export const serviceLinks = (
   subject: string,
   workflowUrl: string | null,

@@ -3,7 +3,7 @@ import type { Application, ApplicationSettings } from '../../postgres/applicatio
 export type Settings = Omit<ApplicationSettings, 'status'>;
 export type Name = keyof Settings;
 
-/** How a person gives a value. `url`: it may hold a key, so no form shows it again. */
+/** The control with which a person gives a value. No form shows a `url` again, because it may hold a key. */
 export type Input =
   | { kind: 'choice'; choices: readonly string[] }
   | { kind: 'number' | 'text' | 'lines'; max: number }
@@ -19,7 +19,7 @@ export interface Description<Value> {
   input: Input;
   /** Its option of the command line, and what it is for. */
   option: readonly [flags: string, help: string];
-  /** What `--no-<option>` does: it removes the value. */
+  /** The help of `--no-<option>`, which removes the value. */
   removal?: string;
   /** A new application has it unless it names another one. Undefined: it must name one. */
   byDefault?: Value;
@@ -41,9 +41,9 @@ interface Page {
   /** The page changes both at once. */
   with?: Name;
   title: (slug: string) => string;
-  /** What a change does, in whole sentences. */
+  /** The effect of a change, in whole sentences. */
   consequence: string;
-  /** What there is to say about this application. */
+  /** A sentence more for some applications. */
   remark?: (application: Application) => string;
   isSensitive?: boolean;
   /** @param shown the new value */

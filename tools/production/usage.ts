@@ -19,11 +19,11 @@ const readMb = (path: string, line: RegExp): number | undefined => {
 };
 
 /** A process with its children: Postgres has one for each connection. */
-export const familyOf = (pid: number) =>
-  listProcesses().filter((one) => one.pid === pid || one.parent === pid);
+export const familyOf = (pid: number, all = listProcesses()) =>
+  all.filter((one) => one.pid === pid || one.parent === pid);
 
 /** The milliseconds of CPU of a process and its children, also of those that have ended; Linux only. */
-export const cpuMs = (pid: number): number =>
-  familyOf(pid)
+export const cpuMs = (pid: number, all = listProcesses()): number =>
+  familyOf(pid, all)
     .flatMap(({ cpu }) => cpu.split(' ').map(Number))
     .reduce((sum, hundredths) => sum + hundredths * 10, 0);

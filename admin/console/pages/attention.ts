@@ -23,7 +23,7 @@ const many = (count: number): string =>
   count >= countedMax ? `${countedMax.toLocaleString('en')} or more` : count.toLocaleString('en');
 
 interface Line {
-  /** It only takes long. Else money or an outcome is at stake. */
+  /** It only takes long. In all other lines money or an outcome is at stake. */
   isSlow?: boolean;
   count: number;
   what: string;

@@ -1,13 +1,10 @@
 import { html } from 'hono/html';
-import { errorClasses } from '../../../contract/attempt.ts';
-import { eventKinds } from '../../../contract/event.ts';
 import { eventIdPattern } from '../../../contract/ids.ts';
 import { labelOf } from '../../operations/labels.ts';
 import type { DeliveryRow, EventSummary } from '../../../postgres/admin/events.ts';
-import { type DeliveryFilter, deliveryStates } from '../../../postgres/webhooks/delivery-filter.ts';
+import type { DeliveryFilter } from '../../../postgres/webhooks/delivery-filter.ts';
 import { type Replay, replayable } from '../../../postgres/webhooks/replays.ts';
-import { readDeliveryFilter, writeDeliveryFilter } from '../delivery-filter.ts';
-import { type Choice, choiceOf } from '../filter-bar.ts';
+import { deliveryChoices, readDeliveryFilter, writeDeliveryFilter } from '../delivery-filter.ts';
 import { readPosition } from '../filters.ts';
 import { coded, cut, deliveryState, type Html, idLink, link, notice, type Row } from '../html.ts';
 import { findPage, type Listed, listPage } from '../list-page.ts';
@@ -87,9 +84,6 @@ const selection = (filter: DeliveryFilter, table: Html): Html =>
     ${table}
   </form>`;
 
-export const kindChoice = (query: URLSearchParams): Choice =>
-  choiceOf(query, 'kind', eventKinds, { label: 'Event', of: 'event' });
-
 /** The position of a delivery has the id of its event. */
 export const findDeliveries = (
   request: PersonRequest,
@@ -113,6 +107,7 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
     const read = readDeliveryFilter(request, now);
     const filter = { ...read, delivery: read.delivery ?? ('undelivered' as const) };
     const { delivery, kind, errorClass } = filter;
+    const choices = deliveryChoices(query);
     const [listed, running] = await Promise.all([
       findDeliveries(request, filter),
       isOfService ? operations.replays.listRunning(runningShown, test) : [],
@@ -126,19 +121,9 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
       title: 'Deliveries',
       path: '/deliveries',
       choices: [
-        {
-          label: 'Webhook',
-          name: 'status',
-          choices: deliveryStates,
-          chosen: delivery,
-          of: 'delivery',
-        },
-        kindChoice(query),
-        choiceOf(query, 'error', errorClasses, {
-          label: 'Last error',
-          any: 'any',
-          of: 'attemptError',
-        }),
+        { ...choices.delivery, chosen: delivery, any: undefined },
+        choices.kind,
+        choices.errorClass,
       ],
       application: filter.application,
       isSaved: true,

@@ -1,14 +1,12 @@
 import { html } from 'hono/html';
 import type { EventRecord } from '../../../postgres/admin/events.ts';
-import { deliveryStates } from '../../../postgres/webhooks/delivery-filter.ts';
-import { readDeliveryFilter } from '../delivery-filter.ts';
-import { choiceOf } from '../filter-bar.ts';
+import { deliveryChoices, readDeliveryFilter } from '../delivery-filter.ts';
 import { deliveryState, escapeControls, idLink, link, withCode } from '../html.ts';
 import { listPage } from '../list-page.ts';
 import { ofEvent, ofSlug } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
-import { deliveryRow, findDeliveries, kindChoice } from './deliveries.ts';
+import { deliveryRow, findDeliveries } from './deliveries.ts';
 import { replayButton } from './event-actions.ts';
 import { attemptLine, timelineOf, type Line } from './timeline.ts';
 
@@ -33,14 +31,12 @@ export const eventRoutes = (deps: Deps): Route[] => {
     const { query, params } = request;
     const { slug } = params;
     const filter = { ...readDeliveryFilter(request, deps.now()), application: slug };
+    const choices = deliveryChoices(query);
     return listPage(request, {
       title: `Events of ${slug}`,
       caption: 'Events',
       path: `/applications/${slug}/events`,
-      choices: [
-        kindChoice(query),
-        choiceOf(query, 'status', deliveryStates, { label: 'Webhook', of: 'delivery' }),
-      ],
+      choices: [choices.kind, choices.delivery],
       listed: await findDeliveries(request, filter),
       rowOf: (row) => deliveryRow(row, request),
       ifEmpty: 'The application has no such event.',
