@@ -79,7 +79,8 @@ grant select on applications, gateways, payments, refunds, workflow_outbox, idem
   gateway_entries, statement_lines, account_balances, account_differences, payouts, payout_lines, upkeep to payments_worker;
 grant update (status, gateway, gateway_reference, gateway_redirect, checkout_at, payer_returns_at, inquired_at, uncertain, tracking_code,
   card_pan_masked, paid_at, failure_code, cancelled_by, cancellation_reason, gateway_code, gateway_message, reported_fee,
-  reported_fee_paid_by, amount_refunded, amount_refund_pending, amount_disputed, amount_lost, order_claimed_at, healed_at, updated_at) on payments to payments_worker;
+  reported_fee_paid_by, amount_refunded, amount_refund_pending, amount_disputed, amount_lost, order_claimed_at, paid_twice_at, healed_at,
+  updated_at) on payments to payments_worker;
 grant insert (id, payment_id, application, test, order_id, status, amount, currency, method, requested_by, metadata,
   gateway_reference, bank_reference, succeeded_at, created_at, updated_at),
   update (status, stage, times_told, told_at, gateway_reference, bank_reference, failure_code, gateway_code,
@@ -190,8 +191,8 @@ grant insert (application, ciphertext), update (retires_at) on webhook_secrets t
 grant update (status, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, refund_events, dispute_events, orders_paid_once,
   display_name, locale) on applications to payments_console;
 grant update (checked_at) on late_payments to payments_admin, payments_console;
--- An admin takes the order from an open payment.
-grant update (order_claimed_at) on payments to payments_admin, payments_console;
+-- An admin takes the order from an open payment, and an operator has looked after an order that was paid twice.
+grant update (order_claimed_at, paid_twice_at) on payments to payments_admin, payments_console;
 -- It reads limits and the amount above which another admin must confirm a refund. By a function it makes them stricter,
 -- or asks for a looser one, which another admin must confirm.
 grant select on refund_approvals, refund_limits to payments_console;
@@ -326,7 +327,7 @@ end
 $$;
 
 grant execute on function payment_to_refund(text) to payments_api, payments_admin, payments_console;
-grant execute on function refund_to_confirm(text, text, bigint, text, boolean, timestamptz) to payments_admin, payments_console;
+grant execute on function refund_to_confirm(text, text, bigint, text, boolean, timestamptz, bigint) to payments_admin, payments_console;
 grant execute on function ask_refund_rule(text, text, bigint, text) to payments_console;
 
 commit;

@@ -16,7 +16,7 @@ export type AuditAction =
   | `notice.${'add' | 'remove'}`
   | `passkey.${'add' | 'remove'}`
   | `payment.${'cancel' | 'checked' | 'duplicate' | 'duplicate_tracking_code' | 'heal' | 'heal_late_payment'}`
-  | `payment.${'release_order' | 'skip_time' | 'verify'}`
+  | `payment.${'order_checked' | 'release_order' | 'skip_time' | 'verify'}`
   | `payment.late_payment_${'by_hand' | 'found' | 'returns' | 'reversed'}`
   | `refund.${'approve_above' | 'cancel' | 'confirm' | 'create' | 'found_at_gateway' | 'refuse' | 'release' | 'settle'}`
   | `refund_rule.${'change' | 'confirm' | 'refuse'}`

@@ -22,10 +22,13 @@ const isOfSameOrder = (sql: Queries): Fragment => sql`
 const isLeft = (sql: Queries, amount: Fragment, refunded: Fragment, lost: Fragment): Fragment =>
   sql`${refunded} + ${lost} < ${amount}`;
 
+/** Needs `q`. It is paid, with real money or fake, and not all of it has gone back. */
+export const hasMoney = (sql: Queries): Fragment => sql`
+  q.status = 'paid' and ${isLeft(sql, sql`q.amount`, sql`q.amount_refunded`, sql`q.amount_lost`)}`;
+
 /** Needs `q` and `h`. The payment `q` has paid its order, whether it has claimed it or not. */
 export const hasPaid = (sql: Queries): Fragment => sql`
-  q.status = 'paid' and (q.test or h.kind = 'live')
-    and ${isLeft(sql, sql`q.amount`, sql`q.amount_refunded`, sql`q.amount_lost`)}`;
+  ${hasMoney(sql)} and (q.test or h.kind = 'live')`;
 
 /** Needs `p`: the claim of a payment whose sums change. Who has all of the money back may pay the order again. */
 export const claimKept = (
@@ -41,6 +44,19 @@ export const paidOfSameOrder = (sql: Queries): Fragment => sql`
 /** Needs `p`. */
 export const isPaidByAnother = (sql: Queries): Fragment =>
   sql`exists (select ${paidOfSameOrder(sql)})`;
+
+/** Needs `p`. Another payment of its order has money, real or fake. */
+export const hasMoneyOfAnother = (sql: Queries): Fragment =>
+  sql`exists (select from payments q where ${isOfSameOrder(sql)} and ${hasMoney(sql)})`;
+
+/** Needs `p`. It has money, and another payment of its order has some, too. */
+export const isPaidTwice = (sql: Queries): Fragment => sql`(
+  p.status = 'paid' and ${isLeft(sql, sql`p.amount`, sql`p.amount_refunded`, sql`p.amount_lost`)}
+    and ${hasMoneyOfAnother(sql)})`;
+
+/** Shows admins the order of a payment that is paid now, if another payment has paid it, too. */
+export const markPaidTwice = (sql: Queries, id: string): Fragment => sql`
+  update payments p set paid_twice_at = now() where p.id = ${id} and ${isPaidTwice(sql)}`;
 
 /** Needs `p`. */
 const isHeldByAnother = (sql: Queries): Fragment => sql`exists (

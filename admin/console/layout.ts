@@ -61,7 +61,9 @@ export const sections = [
 const isIn = (path: string, section: string) =>
   section === '/'
     ? path === '/' || path.startsWith('/attention')
-    : path === section || path.startsWith(`${section}/`);
+    : path === section ||
+      path.startsWith(`${section}/`) ||
+      (section === '/payments' && path.startsWith('/orders/'));
 
 /** The sections for people of some applications. */
 const sectionsOfApplications = new Set([

@@ -24,7 +24,7 @@ export const live = async (
   if (address === null) return { mark, content: html`<div>${content}</div>` };
   return {
     mark,
-    content: html`<div hx-get="${address}?seen=${mark}" hx-trigger="every ${seconds}s" hx-swap="outerMorph">
+    content: html`<div hx-get="${address}${address.includes('?') ? '&' : '?'}seen=${mark}" hx-trigger="every ${seconds}s" hx-swap="outerMorph">
       ${content}
     </div>`,
   };

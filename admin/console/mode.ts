@@ -52,8 +52,8 @@ export const modeOfThing = async (
   { path }: Pick<Route, 'path'>,
   { params, query }: Pick<PersonRequest, 'params' | 'query'>,
 ): Promise<boolean | undefined> => {
-  // It takes what the list has shown, also if the person has changed the mode in another tab.
-  if (path === '/deliveries/replay') return modeIn(query);
+  // They take what a list has shown, also if the person has changed the mode in another tab.
+  if (path === '/deliveries/replay' || path.startsWith('/orders/')) return modeIn(query);
   const request = path === requestsPath ? query.get('id') : null;
   const thing: [ThingKind, string] | undefined =
     request === null ? thingOf(params) : ['request', request];

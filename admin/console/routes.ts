@@ -18,6 +18,8 @@ import { gatewayPageRoutes } from './pages/gateway.ts';
 import { giveBackRoutes } from './pages/give-back.ts';
 import { loginRoutes } from './pages/login.ts';
 import { noticeActions } from './pages/notices.ts';
+import { orderActions } from './pages/order-actions.ts';
+import { orderRoutes } from './pages/order.ts';
 import { overviewRoutes } from './pages/overview.ts';
 import { passkeyLoginRoutes } from './pages/passkey-login.ts';
 import { paymentActions, skipAction } from './pages/payment-actions.ts';
@@ -51,6 +53,7 @@ export const createRoutes = (deps: Deps): Route[] => {
     ...attentionRoutes(deps),
     ...paymentListRoutes(deps),
     ...paymentRoutes(deps),
+    ...orderRoutes(deps),
     ...refundRoutes(deps),
     ...refundRuleRoutes,
     ...refundPageRoutes(deps),
@@ -77,6 +80,7 @@ export const createRoutes = (deps: Deps): Route[] => {
     waiting.route,
     ...actionRoutes(waiting, [
       ...paymentActions,
+      ...orderActions,
       ...eventActions(deps),
       ...(deps.skipsTime ? [skipAction] : []),
       ...refundActions,

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { formatMoney } from '../../contract/money.ts';
 import { copyable, escapeControls, type Html, link, modeTag } from './html.ts';
+import { modeName } from './mode.ts';
 import { type ConsoleResponse, page, type PersonRequest } from './request.ts';
 
 interface Thing {
@@ -11,6 +12,13 @@ interface Thing {
   amount: number;
   currency: string;
 }
+
+/** The page of an order, or what is below it. The address has the order as a value, because it may have any character. */
+export const orderPath = (
+  { application, test, orderId }: Pick<Thing, 'application' | 'test' | 'orderId'>,
+  below = '',
+): string =>
+  `/orders/${application}${below}?${String(new URLSearchParams({ mode: modeName(test), order: orderId }))}`;
 
 /** The page of a payment or of what belongs to one. @param tab begins the title of the tab */
 export const thingPage = (
@@ -23,10 +31,10 @@ export const thingPage = (
 });
 
 /** Its money, its state and its order. */
-export const headOf = ({ orderId, ...thing }: Thing, state: Html): Html =>
+export const headOf = (thing: Thing, state: Html): Html =>
   html`<div class="head">
     <p class="sum"><strong>${formatMoney(thing)}</strong> ${state} ${modeTag(thing.test)}</p>
-    <p>Order <bdi>${escapeControls(orderId)}</bdi> ${copyable(orderId, 'Copy the order')}</p>
+    <p>Order ${link(orderPath(thing), thing.orderId)} ${copyable(thing.orderId, 'Copy the order')}</p>
   </div>`;
 
 export const applicationOf = ({ application, test }: Pick<Thing, 'application' | 'test'>): Html =>

@@ -283,6 +283,7 @@ const audit: Record<AuditAction, string> = {
   'payment.late_payment_found': 'late money found',
   'payment.late_payment_returns': 'late money: the gateway returns it',
   'payment.late_payment_reversed': 'late money reversed',
+  'payment.order_checked': 'marked its order as checked',
   'payment.release_order': 'took the order from it',
   'payment.skip_time': 'skipped to the next step',
   'payment.verify': 'asked the gateway',

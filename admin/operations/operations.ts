@@ -15,6 +15,7 @@ import { createEventOperations } from './events.ts';
 import { createGatewayOperations } from './gateways.ts';
 import { createInvitations } from './invitations.ts';
 import { createNoticeOperations } from './notices.ts';
+import { createOrderOperations } from './orders.ts';
 import { createPaymentOperations } from './payments.ts';
 import { createPayoutOperations } from './payouts.ts';
 import { createReconciliation } from './reconciliation.ts';
@@ -40,6 +41,7 @@ const verifyAuditLog = async (
 /** All use cases of an admin. The command line and the console call them. */
 export const createOperations = (deps: Omit<Deps, 'change'>) => {
   const shared: Deps = { ...deps, change: createChange(deps) };
+  const refunds = createRefundOperations(shared);
   return {
     accounts: createAccountOperations(shared),
     applications: createApplicationOperations(shared),
@@ -53,7 +55,8 @@ export const createOperations = (deps: Omit<Deps, 'change'>) => {
     reconcile: createReconciliation(shared),
     purge: createPurge(shared),
     testWebhook: createWebhookTest(shared),
-    refunds: createRefundOperations(shared),
+    refunds,
+    orders: createOrderOperations(shared, refunds),
     disputes: createDisputeOperations(shared),
     events: createEventOperations(shared),
     replays: createReplayOperations(shared),

@@ -60,9 +60,12 @@ export const createRefundOperations = (
       return findRefundProblem(payment, wanted, now())?.message ?? null;
     },
 
-    /** Why another admin will have to confirm this refund; undefined: none has to. */
-    overRule: (paymentId: string, amount: number): Promise<OverRule | undefined> =>
-      createAdminRefunds(sql).overRule(paymentId, amount, actor),
+    /**
+     * Why another admin will have to confirm this refund; undefined: none has to.
+     * @param earlier what this admin asks for before it, of other payments in the same currency and mode
+     */
+    overRule: (paymentId: string, amount: number, earlier = 0): Promise<OverRule | undefined> =>
+      createAdminRefunds(sql).overRule(paymentId, amount, actor, earlier),
 
     /**
      * Gives money of a paid payment back.

@@ -3,6 +3,7 @@ import type { GatewayKind } from '../../contract/gateway-account.ts';
 import { isDifferenceOf } from '../accounts/days.ts';
 import type { Queries } from '../driver/sql.ts';
 import { isTokenToConfirm } from './tokens.ts';
+import { paidTwice } from './orders.ts';
 import { joinOwnDelivery, type PaymentRow, rowColumns } from './payments.ts';
 import { opensNothingSince, silentSince } from '../gateways/figures.ts';
 import { isSilent } from '../gateways/gateways.ts';
@@ -48,6 +49,9 @@ export interface Attention {
   silent: SilentGateway[];
   /** Open payments that wait for another one, which holds their order and has not ended. */
   ordersWaiting: number;
+  /** Orders of which several payments have money, and those of them that several payments have paid with real money. */
+  ordersPaidTwice: number;
+  ordersPaidTwiceLive: number;
   /** Open payments whose deadline and grace are over. */
   overdue: number;
   /** Disputes that a person can still answer, and the earliest end of that; null: there is none. */
@@ -153,7 +157,8 @@ export const createAttentionQueries = (sql: Queries) => {
     async get(test: boolean): Promise<Attention> {
       const [counts, undelivered, silentGateways, unopening] = await Promise.all([
         sql<Omit<Attention, 'undelivered' | 'silent' | 'opensNothing'>[]>`
-          select (select count(*) from (${withMoneyToCheck(test, countedMax)}) as m)::int as "moneyToCheck",
+          select o.count as "ordersPaidTwice", o.live as "ordersPaidTwiceLive",
+            (select count(*) from (${withMoneyToCheck(test, countedMax)}) as m)::int as "moneyToCheck",
             (select count(*) from (${overdue(test, countedMax)}) as o)::int as overdue,
             (select count(*) from (${waitingForOrder(test, countedMax)}) as w)::int as "ordersWaiting",
             (select count(*) from (select from disputes d
@@ -170,7 +175,9 @@ export const createAttentionQueries = (sql: Queries) => {
               where ${isTokenToConfirm(sql)} and t.mode = ${test ? 'test' : 'live'})::int as "tokensToConfirm",
             (select count(*) from (select from account_differences f
               where f.state = 'open' and ${isDifferenceOf(sql, test)}
-              limit ${countedMax}) as f)::int as "accountDifferences"`,
+              limit ${countedMax}) as f)::int as "accountDifferences"
+          from (select count(*)::int, (count(*) filter (where live > 1))::int as live
+            from (${paidTwice(sql, test, countedMax)}) as o) as o`,
         sql<UndeliveredCount[]>`
           select d.state, d.application, d.error_class as "errorClass", count(*)::int,
             (select r.since from receivers r

@@ -62,6 +62,13 @@ export const createAdminDisputes = (sql: Queries) => {
         ${select} where ${isToAnswer(sql)} and d.test = ${test} order by d.respond_by limit ${limit}`;
     },
 
+    /** The newest first. */
+    async listOfPayments(ids: readonly string[], limit: number): Promise<DisputeRecord[]> {
+      return sql<DisputeRecord[]>`
+        ${select} where d.payment_id = any(${[...ids]}::text[])
+        order by d.opened_at desc, d.id desc limit ${limit}`;
+    },
+
     get: (id: string) => first(sql<DisputeRecord[]>`${select} where d.id = ${id}`),
   };
 };

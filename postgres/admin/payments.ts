@@ -1,4 +1,5 @@
 import type { EventKind } from '../../contract/event.ts';
+import type { GatewayKind } from '../../contract/gateway-account.ts';
 import type { GatewayExchange } from '../../contract/gateway-exchange.ts';
 import { eventId } from '../../contract/ids.ts';
 import type { Filters, ListPage } from '../../contract/list.ts';
@@ -12,7 +13,7 @@ import type { Queries } from '../driver/sql.ts';
 import { createGatewayExchanges } from '../gateways/exchanges.ts';
 import type { LatePaymentResult } from '../payments/late-payments.ts';
 import { conditionsOf, rangeOf } from '../list.ts';
-import { paidOfSameOrder } from '../orders.ts';
+import { isPaidTwice, paidOfSameOrder } from '../orders.ts';
 import { selectPayment } from '../payment-columns.ts';
 
 /** A payment in a list for admins. */
@@ -23,6 +24,9 @@ export interface PaymentRow extends Payment {
   deliveryError: string | null;
   /** An earlier payment that has paid the same order, if there is one. */
   duplicateOf: string | null;
+  gatewayKind: GatewayKind;
+  /** It has money, and another payment of its order has some, too: real or fake. */
+  paidTwice: boolean;
 }
 
 /** Selects payments for a list. Null: all of them. */
@@ -104,7 +108,8 @@ export const joinOwnDelivery = (sql: Queries) => sql`
 
 /** The columns of a {@link PaymentRow}, of `p` and `d`. */
 export const rowColumns = (sql: Queries) => sql`
-  ${selectPayment(sql)}, d.status as delivery, d.error_class as "deliveryError",
+  ${selectPayment(sql)}, d.status as delivery, d.error_class as "deliveryError", ${isPaidTwice(sql)} as "paidTwice",
+  (select h.kind from gateways h where h.slug = p.gateway) as "gatewayKind",
   (select q.id ${paidOfSameOrder(sql)}
       and (q.paid_at, q.id) < (coalesce(p.paid_at, p.created_at), p.id)
     order by q.paid_at limit 1) as "duplicateOf"`;

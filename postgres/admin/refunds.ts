@@ -111,11 +111,14 @@ export const createAdminRefunds = (sql: Queries) => ({
       where r.id = ${id} and not r.cancel_requested and ${waitsForApplication(sql)}
       returning ${columns(sql)}`),
 
-  /** Why another admin would have to confirm a refund that the admin asks for now; undefined: none has to. */
-  overRule: (paymentId: string, amount: number, asker: string) =>
+  /**
+   * Why another admin would have to confirm a refund that the admin asks for now; undefined: none has to.
+   * @param earlier what the admin asks for before it, of other payments in the same currency and mode
+   */
+  overRule: (paymentId: string, amount: number, asker: string, earlier = 0) =>
     first(sql<OverRule[]>`
       select o.* from payments p cross join lateral
-        refund_to_confirm(p.id, p.currency, ${amount}, ${asker}, p.test, now()) as o
+        refund_to_confirm(p.id, p.currency, ${amount}, ${asker}, p.test, now(), ${earlier}) as o
       where p.id = ${paymentId}`),
 
   /** Above which amount another admin must confirm a refund, in minor units; undefined: none. */

@@ -169,6 +169,8 @@ create table payments (
   traceparent text constraint payments__traceparent check (length(traceparent) = 55),
   -- Since when the payment holds its order: while its money is taken, then while it is paid and has not lost all of it.
   order_claimed_at timestamptz,
+  -- When it was found that another payment of its order is paid, too; null: none is, or a person has looked after it.
+  paid_twice_at timestamptz,
   constraint payments__order_claimed
     check (order_claimed_at is null or status in ('pending', 'processing', 'paid')),
   constraint payments__gateway_reference unique (gateway, gateway_reference),
@@ -209,6 +211,8 @@ create index payments__holding on payments (order_claimed_at)
   where order_claimed_at is not null and status in ('pending', 'processing');
 create index payments__to_heal on payments (healed_at nulls first, expires_at)
   where status in ('pending', 'processing');
+-- Their orders, for admins.
+create index payments__paid_twice on payments (test, paid_twice_at desc) where paid_twice_at is not null;
 
 -- Finds a tracking code that a gateway reports twice, for an alert. A unique constraint would prevent the
 -- second payment from ending.
@@ -452,8 +456,9 @@ revoke execute on function payment_to_refund(text) from public;
 -- The sum for which another admin must confirm a refund of an admin, and the amount of the rule; no row: none is above it.
 -- Three sums count, each with the new refund: the refund, what admins have asked for of the payment, and what this one has
 -- in 24 hours. So do refunds that an admin has settled as failed, because the gateway may have given the money back after
--- all. Nobody dates a refund back.
-create function refund_to_confirm(of_payment text, in_currency text, wanted bigint, asker text, is_test boolean, at timestamptz)
+-- all. Nobody dates a refund back. `earlier` is what the same admin wants to ask for before it, of other payments.
+create function refund_to_confirm(of_payment text, in_currency text, wanted bigint, asker text, is_test boolean, at timestamptz,
+  earlier bigint default 0)
   returns table (counted text, total bigint, above bigint) language sql stable
   set search_path = pg_catalog, public, pg_temp as $$
   select s.counted, s.total, a.above from refund_approvals a cross join lateral (values
@@ -461,7 +466,7 @@ create function refund_to_confirm(of_payment text, in_currency text, wanted bigi
     (2, 'payment', wanted + (
       select coalesce(sum(r.amount), 0)::bigint from refunds r
       where r.payment_id = of_payment and r.requested_by = 'admin' and (r.status <> 'failed' or r.settled_as = 'failed'))),
-    (3, 'admin', wanted + (
+    (3, 'admin', wanted + earlier + (
       select coalesce(sum(r.amount), 0)::bigint from refunds r
       where person_of(r.asked_by) = person_of(asker) and r.created_at > at - interval '24 hours'
         and r.requested_by = 'admin' and (r.test, r.currency) = (is_test, in_currency)
@@ -470,7 +475,7 @@ create function refund_to_confirm(of_payment text, in_currency text, wanted bigi
   where a.currency = in_currency and s.total > a.above
   order by s.rank limit 1
 $$;
-revoke execute on function refund_to_confirm(text, text, bigint, text, boolean, timestamptz) from public;
+revoke execute on function refund_to_confirm(text, text, bigint, text, boolean, timestamptz, bigint) from public;
 -- Reserves what a refund asks for. One that was made at the gateway reserves nothing.
 -- The limit: a transaction that began before midnight may come after one of the new day, so a day never goes back. A clock
 -- that runs ahead begins no day: those of Postgres and of who asks must agree that it has begun.
@@ -1254,6 +1259,7 @@ create index payouts__due on payouts (due_at) where due_at is not null;
 create index payouts__created on payouts (created_at desc, gateway, id);
 create index payouts__amount on payouts (amount, currency);
 create index payouts__bank_reference on payouts (bank_reference) where bank_reference is not null;
+create index payouts__descriptor on payouts (upper(descriptor));
 
 -- The balance of an account at the end of each day that was compared, in minor units.
 create table account_balances (

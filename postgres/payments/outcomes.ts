@@ -13,7 +13,9 @@ import { accountColumns, type RankedAccount, silenceColumn } from '../gateways/g
 import {
   claimedAt,
   claiming,
+  hasMoneyOfAnother,
   isPaidByAnother,
+  markPaidTwice,
   mayHoldOrder,
   selectOpenOfOrder,
   selectPaidOfOrder,
@@ -171,12 +173,12 @@ export const createPaymentOutcomes = (sql: Queries) => ({
 
   /**
    * Finds another paid payment of the order and one with the same tracking code, both through live accounts,
-   * and writes the first of each paid payment and of each code to the audit log. This is a separate statement after
-   * `finalize`: inside it, two payments that end at the same moment would not see each other.
+   * and writes the first of each paid payment and of each code to the audit log. Admins see the order. This is a separate statement after `finalize`: inside it, two payments that end at the same moment would not see each other.
    * @returns with the open payments of the order, if at most one of them may be paid
    */
   async flagDuplicates(paid: Payment & Pick<PaymentWithAccount, 'isPaidOnce'>): Promise<Others> {
     const rows = await sql<(Duplicates & (WorkflowStart | { id: null }))[]>`
+      with marked as (${markPaidTwice(sql, paid.id)})
       select found.*, open.* from (
         select (${selectPaidOfOrder(sql, paid)}) as "duplicateOf", (
           select q.id from payments q
@@ -206,7 +208,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
 
   /**
    * Ends a payment: writes the outcome, the event with its final body and the delivery in one statement, and erases the data
-   * of its payer.
+   * of its payer. Where fake money has paid the order, too, admins see it.
    * @param ended the payment with its outcome
    * @returns why not, unless it is done; then nothing but the exchanges is written
    */
@@ -226,6 +228,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
           updated_at = ${event.createdAt}, ${feeColumns(sql, reportedFee)}
           gateway_code = ${providerMessage.code}, gateway_message = ${providerMessage.message},
           order_claimed_at = ${isPaid ? claimedAt(sql) : null}
+          ${isPaid ? sql`, paid_twice_at = case when g.kind = 'sandbox' and ${hasMoneyOfAnother(sql)} then now() end` : sql``}
         from applications a, gateways g
         where p.id = ${ended.id} and p.status in ('pending', 'processing')
           and (not ${onlyIfUnsent} or p.checkout_at is null) and a.slug = p.application and g.slug = p.gateway

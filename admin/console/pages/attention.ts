@@ -15,6 +15,7 @@ import { page } from '../request.ts';
 import { isUrgent } from './dispute.ts';
 import { disputeTable } from './disputes.ts';
 import { paymentTable } from './payments.ts';
+import { paidTwiceTable } from './order.ts';
 
 /** The payments of a gateway that opens nothing. */
 export const unopenedPath = (gateway: string): string => `/attention/unopened?gateway=${gateway}`;
@@ -48,7 +49,22 @@ const disputeLine = (
         },
       ];
 
-const linesOf = (found: Attention, formatTime: FormatTime, now: Date): Line[] => {
+/** Fake money is not charged twice, and still a mistake of somebody. */
+const paidTwiceLine = (
+  { ordersPaidTwice: count, ordersPaidTwiceLive: live }: Attention,
+  test: boolean,
+): Line => ({
+  isSlow: !test && live === 0,
+  count,
+  what: `orders are paid more than once${test || live === count ? '' : `, ${live === 0 ? 'none' : live.toLocaleString('en')} of them twice with real money`}`,
+  href: '/attention/paid-twice',
+});
+
+const linesOf = (
+  found: Attention,
+  { formatTime, test }: Pick<PersonRequest, 'formatTime' | 'test'>,
+  now: Date,
+): Line[] => {
   const address = (path: string, query: Record<string, string>) =>
     `${path}?${String(new URLSearchParams(query))}`;
   const lines: Line[] = [
@@ -62,6 +78,7 @@ const linesOf = (found: Attention, formatTime: FormatTime, now: Date): Line[] =>
       what: 'payments wait for another one that holds their order',
       href: '/attention/orders',
     },
+    paidTwiceLine(found, test),
     ...disputeLine(found, { formatTime, now }),
     {
       count: found.refundsByHand,
@@ -125,10 +142,10 @@ const linesOf = (found: Attention, formatTime: FormatTime, now: Date): Line[] =>
 /** A line for all that waits for a person, with its count and its list. */
 export const attentionPart = (
   found: Attention,
-  { formatTime }: Pick<PersonRequest, 'formatTime'>,
+  request: Pick<PersonRequest, 'formatTime' | 'test'>,
   now: Date,
 ): Html => {
-  const lines = linesOf(found, formatTime, now);
+  const lines = linesOf(found, request, now);
   if (lines.length === 0) return html`<p class="empty">Nothing waits for a person.</p>`;
   return html`<ul class="attention">
     ${lines.map(
@@ -190,8 +207,19 @@ export const attentionRoutes = ({ attention, now }: Deps): Route[] => {
     );
   };
 
+  const listPaidTwice = async (request: PersonRequest) => {
+    const rows = await request.operations.orders.listPaidTwice(request.test, pageSize);
+    return page(
+      'Orders paid more than once',
+      html`<p>Several payments of these orders have money. On the page of an order, an admin gives some of it back, or somebody marks the
+        order as checked, because that is right.</p>
+        ${paidTwiceTable(request, rows)} ${restPart(rows.length)}`,
+    );
+  };
+
   return [
     { method: 'GET', path: '/attention', role: 'viewer', handle: show },
+    { method: 'GET', path: '/attention/paid-twice', role: 'viewer', handle: listPaidTwice },
     { method: 'GET', path: '/attention/disputes', role: 'viewer', handle: listDisputes },
     ...attentionKinds.map((kind): Route => ({
       method: 'GET',

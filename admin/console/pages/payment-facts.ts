@@ -1,9 +1,15 @@
+import { html } from 'hono/html';
 import { formatMoney } from '../../../contract/money.ts';
 import { byLabel, pick } from '../../operations/fact.ts';
 import { paymentFacts } from '../../operations/facts.ts';
-import type { PaymentRecord } from '../../../postgres/admin/payments.ts';
-import { codedState, idLink, type Row } from '../html.ts';
+import { labelOf } from '../../operations/labels.ts';
+import type { PaymentRecord, PaymentRow } from '../../../postgres/admin/payments.ts';
+import { codedState, type Html, idLink, type Row } from '../html.ts';
 import { applicationOf } from '../thing-page.ts';
+
+/** What its money is: that of a live token may be fake, too. */
+export const moneyTag = ({ test, gatewayKind }: Pick<PaymentRow, 'test' | 'gatewayKind'>): Html =>
+  html`<span class="tag">${test ? labelOf('mode', 'test') : labelOf('gateway', gatewayKind)}</span>`;
 
 /** The gateway may hold money of it, and nobody has looked yet. */
 export const isInDoubt = ({ latePaymentResult, latePaymentCheckedAt }: PaymentRecord): boolean =>

@@ -25,7 +25,7 @@ import { live, pollRoute, type Live } from '../live.ts';
 import { ofPayment } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
-import { headOf, serviceLinks, thingPage } from '../thing-page.ts';
+import { headOf, orderPath, serviceLinks, thingPage } from '../thing-page.ts';
 import { disputesOfPayment } from './disputes.ts';
 import { refundsOfPayment } from './refunds.ts';
 import { eventsOfPayment } from './deliveries.ts';
@@ -70,9 +70,25 @@ const factsPart = (payment: PaymentRecord, { cells }: PersonRequest): Html => {
   });
 };
 
+/** Also on the page of one that is not paid: its payer asks for the order. */
+const isOfOrderPaidTwice = ({ payment, others }: PaymentTimeline): boolean =>
+  payment.paidTwice ||
+  others.filter(
+    ({ status, amount, amountRefunded }) => status === 'paid' && amountRefunded < amount,
+  ).length > 1;
+
 /** The notices stand above everything else. */
-const noticesPart = ({ payment, events }: PaymentTimeline, { session }: PersonRequest): Html =>
-  html`${
+const noticesPart = (found: PaymentTimeline, { session }: PersonRequest): Html => {
+  const { payment, events } = found;
+  return html`${
+    isOfOrderPaidTwice(found)
+      ? notice(
+          'bad',
+          html`The order of this payment is paid more than once: ${link(orderPath(payment), 'all payments of the order')}.`,
+        )
+      : ''
+  }
+  ${
     isInDoubt(payment)
       ? notice(
           'bad',
@@ -92,6 +108,7 @@ const noticesPart = ({ payment, events }: PaymentTimeline, { session }: PersonRe
         `All attempts of “${labelOf('event', kind)}” failed. No further attempt is scheduled.`,
       ),
     )}`;
+};
 
 const actionsPart = (
   payment: PaymentRecord,

@@ -8,11 +8,13 @@ import { csvOf } from '../../operations/csv.ts';
 import { deliveryStateOf } from '../../operations/labels.ts';
 import { pageOf, pageSize, positionOf, readPosition, refuseUnread } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
-import { coded, codedState, cut, deliveryState, link, shortId } from '../html.ts';
+import { coded, codedState, cut, deliveryState, link, marked, shortId } from '../html.ts';
 import { paymentChoices, readPaymentFilter, textChips, textFilters } from '../payment-filter.ts';
 import { amountNotice, readAmounts } from '../money.ts';
 import { listPage, listRoutes } from '../list-page.ts';
 import { fileName } from '../mode.ts';
+import { orderPath } from '../thing-page.ts';
+import { moneyTag } from './payment-facts.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 
 /** A file has at most so many lines. Each page of it is a statement of its own. */
@@ -26,8 +28,8 @@ const rowOf = (payment: PaymentRow): Row => ({
     payment.failureCode === null
       ? ''
       : html` <span class="soft">${coded('failure', payment.failureCode)}</span>`
-  }`,
-  Order: cut(payment.orderId),
+  }${payment.paidTwice ? html` <a href="${orderPath(payment)}">${marked('bad', 'order paid twice')}</a> ${moneyTag(payment)}` : ''}`,
+  Order: html`<a href="${orderPath(payment)}">${cut(payment.orderId)}</a>`,
   Application: link(`/applications/${payment.application}`, payment.application),
   Gateway: payment.gateway,
   Webhook:

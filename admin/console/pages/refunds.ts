@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import { formatMoney } from '../../../contract/money.ts';
 import { refundStages, refundStatuses } from '../../../contract/refund.ts';
 import { secondAdmin } from '../../operations/labels.ts';
+import type { OrderKey } from '../../../postgres/admin/orders.ts';
 import type { RefundRecord } from '../../../postgres/admin/refunds.ts';
 import { everyRefund, type RefundFilter } from '../../../postgres/refunds/filter.ts';
 import { choiceOf, type Choices, chosenOf } from '../filter-bar.ts';
@@ -25,6 +26,21 @@ const otherCells = (refund: RefundRecord, request: PersonRequest): Row => ({
   Created: refund.createdAt,
   Action: refundButtons(refund, request),
 });
+
+/** The newest refunds of all payments of an order. */
+export const refundsOfOrder = async (
+  { application, test, orderId }: OrderKey,
+  request: PersonRequest,
+): Promise<Html | undefined> => {
+  const ofOrder = { ...everyRefund, application, test, orderId };
+  const found = await request.operations.refunds.list(ofOrder, firstPage);
+  const rows = found.map((refund) => ({
+    ...ownCells(refund),
+    Payment: shortId(`/payments/${refund.paymentId}`, refund.paymentId),
+    ...otherCells(refund, request),
+  }));
+  return partOf('Refunds', rows, request);
+};
 
 /** The refunds of one payment, on its page. */
 export const refundsOfPayment = async (

@@ -100,6 +100,14 @@ it('alerts nobody and records nothing about payments of a sandbox account', asyn
   }
   // Nor does it count against a payment of real money.
   expect(await pay({ orderId: 'unreal', test: false })).toMatchObject(none);
+  // The console shows both orders to a person: each payment after the first one is marked.
+  const marks = await records.sql`
+    select test, count(*)::int as payments, count(paid_twice_at)::int as marked
+    from payments where order_id = 'unreal' group by test order by test`;
+  expect(marks).toEqual([
+    { test: false, payments: 3, marked: 2 },
+    { test: true, payments: 3, marked: 2 },
+  ]);
   const { id } = await records.sent({ gateway: 'unreal' });
   const other = verifying(confirmed({ amount: 1 }));
   await other.verifyPayment({ id, returned: false });

@@ -13,6 +13,7 @@ import { createIdempotencyKeys } from '../../../postgres/payments/idempotency-ke
 import { createLatePayments } from '../../../postgres/payments/late-payments.ts';
 import { createConsoleQueries } from '../../../postgres/console/queries.ts';
 import { createAdminEvents, listAttempts } from '../../../postgres/admin/events.ts';
+import { createAdminOrders } from '../../../postgres/admin/orders.ts';
 import { createAdminPayments, everyPayment } from '../../../postgres/admin/payments.ts';
 import { createPayers } from '../../../postgres/payments/payers.ts';
 import { createPayments } from '../../../postgres/payments/payments.ts';
@@ -324,6 +325,11 @@ export const everyStatement = (
       ],
       get: [idOf(7)],
       applicationOf: [idOf(7)],
+    }),
+    'admin/orders.ts': statementsOf(createAdminOrders(db), {
+      list: [{ ...owner, orderId: 'order-7' }, 101],
+      listPaidTwice: [true, 50],
+      check: [{ ...owner, orderId: 'order-7' }],
     }),
     'admin/events.ts': statementsOf(
       { ...createAdminEvents(db), listAttempts },

@@ -50,6 +50,7 @@ export const refundStatements = (
       'list, of a payment': [{ ...everyAdminDispute, paymentId: idOf(7) }, page],
       'list, of both modes': [everyAdminDispute, nextPage],
       listToAnswer: [owner.test, 50],
+      listOfPayments: [[idOf(7), idOf(8)], 50],
       get: [disputeId('stripe', 'dp_1')],
     }),
     'sandbox/refunds.ts': statementsOf(createSandboxRefunds(db), {

@@ -20,11 +20,13 @@ const { accounts } = ids;
 
 const paymentsOf = async (application: string) => {
   const [row] = await console.sql<
-    { delivered: string; open: string; refund: string; dispute: string }[]
+    { delivered: string; open: string; refund: string; dispute: string; order: string }[]
   >`
     select
       (select id from disputes where application = ${application} limit 1) as dispute,
       (select id from refunds where application = ${application} limit 1) as refund,
+      (select 'mode=' || case when test then 'test' else 'live' end || '&order=' || order_id from payments
+        where application = ${application} and status = 'pending' limit 1) as order,
       (select payment_id from deliveries where application = ${application} and status = 'delivered' limit 1)
         as delivered,
       (select id from payments where application = ${application} and status = 'pending' limit 1) as open`;
@@ -42,7 +44,7 @@ const reader = await console.logIn('viewer', 'reader', ['shop']);
 type Owner = keyof typeof objects;
 
 const addressOf = ({ path, owner }: Route & { owner?: unknown }, application: Owner): string => {
-  const { delivered, open, refund, dispute, difference } = objects[application];
+  const { delivered, open, refund, dispute, order, difference } = objects[application];
   const address = path
     .replace(':slug', application)
     .replace(':number', String(difference))
@@ -52,6 +54,7 @@ const addressOf = ({ path, owner }: Route & { owner?: unknown }, application: Ow
     .replace('/disputes/:id', `/disputes/${dispute}`)
     .replace(':id', /verify|cancel|skip/.test(path) ? open : delivered)
     .replaceAll(/:\w+/g, '1');
+  if (path.startsWith('/orders/')) return `${address}?${order}`;
   return owner === 'list' ? `${address}?application=${application}` : address;
 };
 

@@ -34,7 +34,8 @@ const lengthen = async () => {
     await tx`set local session_replication_role = replica`;
     await tx`
       update payments set order_id = ${long.repeat(5)}, application = ${slug}, gateway = ${slug}, amount = 999999999999,
-        failure_code = case when status = 'failed' then 'merchant_configuration' end
+        failure_code = case when status = 'failed' then 'merchant_configuration' end,
+        paid_twice_at = case when status = 'paid' then now() end
       where application = 'shop' and id not in (${ids.paid}, ${ids.hostile})`;
   });
   await sql`update deliveries set order_id = ${long.repeat(5)}, application = ${slug} where application = 'shop'`;
@@ -86,7 +87,7 @@ beforeAll(async () => {
     ...['/accounts', '/accounts/payouts', '/accounts/payouts?text=nothing'],
     ...[`/accounts/zarinpal/${openDay}`, `/accounts/sandbox/${youngDay}`],
     ...['money', 'orders', 'unopened', 'silent', 'overdue'].map((kind) => `/attention/${kind}`),
-    ...['/attention', '/attention/disputes'],
+    ...['/attention', '/attention/disputes', '/attention/paid-twice'],
     // With every part of their filters set.
     `/payments?status=failed&failure=merchant_configuration&gateway=${slug}&order=${long}&least=1.00+EUR&most=9999999999.99+EUR&${whole}&${times}`,
     `/payments?period=yesterday&status=paid&failure=card_declined`,
@@ -100,6 +101,12 @@ beforeAll(async () => {
     `/accounts/payouts?gateway=${slug}&text=${long.repeat(4)}`,
     '/applications/shop/requests?id=5f0c1bd2-8c0e-4c43-a4f6-0a6f0b2d7d11',
   ];
+  // With the long texts of the hostile one.
+  const [order] = await console.sql<{ address: string[] }[]>`
+    select array[application, case when test then 'test' else 'live' end, order_id] as address
+    from payments where id = ${ids.hostile}`;
+  const [application = '', mode = '', orderId = ''] = order?.address ?? [];
+  const ofOrder = String(new URLSearchParams({ mode, order: orderId }));
   const [byHand, alsoByHand] = ids.byHand;
   const event = eventId(ids.exhausted);
   others = [
@@ -113,6 +120,7 @@ beforeAll(async () => {
     ...[`/refunds/${byHand}`, `/refunds/${alsoByHand}/failed`],
     `/refunds/${ids.toConfirm[0]}/confirm`,
     '/refunds/rules/change',
+    ...[`/orders/${application}?${ofOrder}`, `/orders/${slug}?mode=live&order=${long.repeat(5)}`],
     ...[`/disputes/${ids.disputes.urgent}`, `/disputes/${ids.disputes.lost}`],
     ...[`/accounts?month=${openDay.slice(0, 7)}`, '/accounts?month=2020-02&application=shop'],
     ...['/accounts/zarinpal/2020-02-29', `/accounts/differences/${mendable}/mend`],
