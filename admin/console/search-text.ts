@@ -1,3 +1,4 @@
+import { asciiDigits } from '../../contract/digits.ts';
 import { currencyExponents, parseMoneyOf, spellMoney } from '../../contract/money.ts';
 import { hasCardNumber } from '../operations/change.ts';
 
@@ -5,6 +6,8 @@ import { hasCardNumber } from '../operations/change.ts';
 export interface SearchMeaning {
   /** Without spaces, quotes and brackets around it. */
   text: string;
+  /** The text, then without a word like "Order #" before it, then with the digits 0 to 9. */
+  texts: readonly string[];
   /** The end of a card's number. */
   card: string | null;
   money: { amount: number; currency: string } | null;
@@ -17,10 +20,15 @@ export interface SearchMeaning {
   eventPrefix: string | null;
   /** The text has a whole card number, which no page and no address shows. */
   isCardNumber: boolean;
+  /** It names a payer, of whom the service keeps nothing. */
+  isEmail: boolean;
 }
 
 const around = /^[\s"'`“”„‟‘’«»‹›<>()[\]{}]+|[\s"'`“”‘’«»‹›<>()[\]{},;]+$/g;
 const idPartMin = 6;
+/** `Order #77`, `order no. 77`, `#77`, `سفارش ۷۷`. */
+const named =
+  /^(?:(?:order|invoice|reference|ref|tracking code|سفارش)(?:\s+(?:id|no|nr|number|شماره))?(?:\s*[:#.]\s*|\s+)#?|#)\s*/iu;
 
 const readMoney = (text: string): Pick<SearchMeaning, 'money' | 'moneyProblem'> => {
   const none = { money: null, moneyProblem: null };
@@ -74,20 +82,40 @@ const readIds = (text: string): Pick<SearchMeaning, 'idPrefix' | 'idSuffix' | 'e
   };
 };
 
+const readTexts = (text: string): string[] => {
+  const bare = text.replace(named, '') || text;
+  return [...new Set([text, bare, asciiDigits(bare)])];
+};
+
+/** The texts in the cases in which shops write their orders: an index finds only what begins exactly so. */
+export const inOtherCases = (texts: readonly string[]): string[] => {
+  const cases = texts.flatMap((text) => [
+    text,
+    text.toUpperCase(),
+    text.toLowerCase(),
+    text.slice(0, 1).toUpperCase() + text.slice(1).toLowerCase(),
+  ]);
+  return [...new Set(cases)];
+};
+
 export const readSearch = (typed: string): SearchMeaning => {
   const text = typed.trim().replaceAll(around, '');
   const isCardNumber = hasCardNumber(text);
-  const card = readCard(text);
+  const card = readCard(asciiDigits(text));
+  const isEmail = /\S@\S+\.\S/.test(text);
   if (isCardNumber)
     return {
       text,
       card,
       isCardNumber,
+      isEmail,
+      texts: [],
       money: null,
       moneyProblem: null,
       idPrefix: null,
       idSuffix: null,
       eventPrefix: null,
     };
-  return { text, card, isCardNumber, ...readMoney(text), ...readIds(text) };
+  const texts = readTexts(text);
+  return { text, texts, card, isCardNumber, isEmail, ...readMoney(text), ...readIds(text) };
 };

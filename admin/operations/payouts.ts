@@ -26,6 +26,7 @@ export interface PayoutSums {
 
 const linesAtOnce = 1_000;
 const wordsMax = 50;
+const descriptorWordsMax = 4;
 const numbersMax = 5;
 
 /** Payouts of gateways, from the bank's line to the payment. */
@@ -42,7 +43,11 @@ export const createPayoutOperations = ({ sql }: Pick<Deps, 'sql'>) => {
   return {
     async list({ text, ...filter }: PayoutsAsked, page: ListPage): Promise<PayoutRecord[]> {
       if (filter.gateway !== null) await checkGateway(sql, filter.gateway);
-      return payouts.list({ ...filter, find: text === null ? null : readBankLine(text) }, page);
+      if (text === null) return payouts.list({ ...filter, find: null }, page);
+      const find = readBankLine(text);
+      const [known] = await payouts.list({ ...filter, find }, { after: null, limit: 1 });
+      // Many payouts of an account have one text, so it counts only where nothing tells them apart.
+      return payouts.list({ ...filter, find: known ? find : readDescriptors(text) }, page);
     },
 
     get,
@@ -112,7 +117,19 @@ export const readBankLine = (text: string): NonNullable<PayoutFilter['find']> =>
   return {
     words: [...new Set(words.slice(0, wordsMax).flatMap((word) => [word, word.toUpperCase()]))],
     amounts,
+    descriptors: [],
   };
+};
+
+/** The texts that a bank may have from the gateway: each run of some words. */
+const readDescriptors = (text: string): NonNullable<PayoutFilter['find']> => {
+  const words = text.trim().split(/\s+/).slice(0, wordsMax);
+  const runs = words.flatMap((_, from) =>
+    Array.from({ length: descriptorWordsMax }, (_of, more) =>
+      words.slice(from, from + more + 1).join(' ').toUpperCase(),
+    ),
+  );
+  return { words: [], amounts: [], descriptors: [...new Set(runs)] };
 };
 
 /** Whether the last separator begins the decimals or another group of thousands, the currency decides. */

@@ -20,6 +20,8 @@ export interface PayoutFilter {
   find: {
     words: readonly string[];
     amounts: readonly { amount: number; currency: string }[];
+    /** Texts that the bank shows for it, in capitals. */
+    descriptors: readonly string[];
   } | null;
 }
 
@@ -69,6 +71,7 @@ export const createAdminPayouts = (sql: Queries) => ({
   async list({ gateway, test, find }: PayoutFilter, page: ListPage): Promise<PayoutRecord[]> {
     const amounts = (find?.amounts ?? []).map((each) => ({ ...each }));
     const words = [...(find?.words ?? [])];
+    const descriptors = [...(find?.descriptors ?? [])];
     return sql<PayoutRecord[]>`
       select ${columns(sql)} from payouts o join gateways g on g.slug = o.gateway
       where true ${gateway === null ? sql`` : sql`and o.gateway = ${gateway}`}
@@ -77,6 +80,7 @@ export const createAdminPayouts = (sql: Queries) => ({
           find === null
             ? sql``
             : sql`and (o.id = any(${words}::text[]) or o.bank_reference = any(${words}::text[])
+                or upper(o.descriptor) = any(${descriptors}::text[])
                 or (abs(o.amount), o.currency) in (
                   select amount, currency from jsonb_to_recordset(${sql.json(amounts)}) as a (amount bigint, currency text)))`
         }

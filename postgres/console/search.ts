@@ -56,13 +56,14 @@ export const createSearchQueries = (sql: Queries) => {
     r.amount, r.currency, r.created_at as "createdAt"`;
 
   return {
-    /** Payments whose order begins so. The first orders of the alphabet come first. */
-    byOrderPrefix: (prefix: string, scope: SearchScope) =>
+    /** Payments whose order begins in one of these ways. The first orders of the alphabet come first. */
+    byOrderPrefix: (prefixes: readonly string[], scope: SearchScope) =>
       listPayments(
         scope,
-        sql`select p.* from payments p
-          where ${own} and p.order_id ~>=~ ${prefix} and p.order_id ~<~ (${prefix}::text || chr(1114111))
-          order by p.order_id using ~<~, p.created_at desc limit ${scope.limit}`,
+        sql`select p.* from unnest(${[...prefixes]}::text[]) as begins (so) cross join lateral (
+            select p.* from payments p
+            where ${own} and p.order_id ~>=~ begins.so and p.order_id ~<~ (begins.so || chr(1114111))
+            order by p.order_id using ~<~, p.created_at desc limit ${scope.limit}) as p`,
       ),
 
     byCard: (lastDigits: string, scope: SearchScope) =>

@@ -4,11 +4,13 @@ import { isQueryCanceled } from '../../../postgres/driver/error-codes.ts';
 import type { FoundRefund } from '../../../postgres/console/search.ts';
 import { visibleApplications } from '../owner.ts';
 import type { Deps, PersonRequest } from '../request.ts';
-import { readSearch, type SearchMeaning } from '../search-text.ts';
+import { inOtherCases, readSearch, type SearchMeaning } from '../search-text.ts';
+import { orderPath } from '../thing-page.ts';
 import { payoutAddress } from './payouts.ts';
 
-/** A lookup finds at most so many. */
+/** A lookup shows at most so many, and reads one more to say that there are more. */
 export const foundMax = 20;
+const limit = foundMax + 1;
 /** Names of people are looked for in these many. */
 const peopleMax = 500;
 const nameMin = 2;
@@ -21,6 +23,8 @@ export interface Found {
   refunds?: readonly FoundRefund[];
   /** Pages of other things. */
   links?: readonly { href: string; label: string; kind: string }[];
+  /** The payments are those of orders. */
+  isOfOrders?: true;
   /** The lookup did not finish. */
   isTooLong?: boolean;
 }
@@ -30,6 +34,15 @@ export const hrefsOf = ({ payments = [], refunds = [], links = [] }: Found): str
   ...refunds.map(({ id }) => `/refunds/${id}`),
   ...links.map(({ href }) => href),
 ];
+
+/** The pages that have them: that of an order has its payments, if it has several. */
+export const pagesOf = (found: Found): string[] => {
+  if (!found.isOfOrders) return hrefsOf(found);
+  const orders = Map.groupBy(found.payments ?? [], (payment) => orderPath(payment));
+  return [...orders].map(([path, [first, ...others]]) =>
+    first === undefined || others.length > 0 ? path : `/payments/${first.id}`,
+  );
+};
 
 /** One lookup. A slow one does not take the others with it. */
 const lookUp = async (by: string, find: () => Promise<Omit<Found, 'by'>>): Promise<Found> => {
@@ -78,13 +91,14 @@ const exact = async (
   const { session, test } = request;
   const { applications } = session;
   const [payments, disputes, named] = await Promise.all([
-    queries.findByText(text, { applications, test }, foundMax),
-    search.disputes(text, { applications, test, limit: foundMax }),
+    queries.findByText(text, { applications, test }, limit),
+    search.disputes(text, { applications, test, limit }),
     names(request),
   ]);
-  const kinds = ['order', 'gateway reference', 'tracking code'].map((kind) => ({
+  const kinds = ['order', 'gateway reference', 'tracking code'].map((kind): Found => ({
     by: kind,
     payments: payments.filter(({ found }) => found === kind),
+    ...(kind === 'order' && { isOfOrders: true }),
   }));
   return [
     ...kinds,
@@ -102,13 +116,14 @@ const similar = async (
   meaning: SearchMeaning,
   request: PersonRequest,
 ): Promise<Found[]> => {
-  const { text, card, money, idPrefix, idSuffix, eventPrefix, isCardNumber } = meaning;
+  const { text, texts, card, money, idPrefix, idSuffix, eventPrefix, isCardNumber } = meaning;
   const { operations, session, test } = request;
-  const scope = { applications: session.applications, test, limit: foundMax };
+  const scope = { applications: session.applications, test, limit };
   const tried: (Promise<Found> | false)[] = [
     !isCardNumber &&
       lookUp('beginning of the order', async () => ({
-        payments: await search.byOrderPrefix(text, scope),
+        payments: await search.byOrderPrefix(inOtherCases(texts), scope),
+        isOfOrders: true,
       })),
     card !== null &&
       lookUp(`last four digits of the card, ${card}`, async () => ({
@@ -151,11 +166,11 @@ const similar = async (
       })),
     session.applications === null &&
       !isCardNumber &&
-      lookUp("payout, by its amount or the bank's reference", async () => ({
+      lookUp("payout, by its amount, the bank's reference or the bank's text", async () => ({
         links: (
           await operations.payouts.list(
             { gateway: null, test, text },
-            { after: null, limit: foundMax },
+            { after: null, limit },
           )
         ).map((payout) => ({
           href: payoutAddress(payout),
@@ -168,7 +183,7 @@ const similar = async (
       lookUp('name of an application, a gateway or a person', async () => ({
         links: (await names(request))
           .filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()))
-          .slice(0, foundMax),
+          .slice(0, limit),
       })),
   ];
   return Promise.all(tried.filter((each) => each !== false));
@@ -179,7 +194,7 @@ export const gather = async (deps: Deps, typed: string, request: PersonRequest) 
   const meaning = readSearch(typed);
   const tried: Found[] = [];
   if (!meaning.isCardNumber)
-    for (const text of new Set([typed.trim(), typed, meaning.text])) {
+    for (const text of new Set([typed.trim(), typed, ...meaning.texts])) {
       if (text === '') continue;
       const found = await exact(deps, text, request);
       tried.push(...found);

@@ -16,7 +16,7 @@ import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts'
 import { page, redirect } from '../request.ts';
 import { readSearch, type SearchMeaning } from '../search-text.ts';
 import { paymentTable } from './payments.ts';
-import { type Found, foundMax, gather, hrefsOf } from './search-lookups.ts';
+import { type Found, foundMax, gather, hrefsOf, pagesOf } from './search-lookups.ts';
 
 const textMax = 500;
 
@@ -36,6 +36,9 @@ const answer = (
   ...page(title, content, status),
   ...(searched !== undefined && { searched }),
 });
+
+const unsearched =
+  'Nothing finds a payer by e-mail address, phone or name: the service keeps none of them. Ask for the order, the amount or the end of the card.';
 
 const problemPart = ({ moneyProblem }: SearchMeaning): Html =>
   moneyProblem === null ? html`` : html`<p>${moneyProblem}</p>`;
@@ -61,13 +64,16 @@ const refundTable = ({ cells }: PersonRequest, refunds: readonly FoundRefund[]):
   });
 
 const foundPart = (request: PersonRequest, each: Found): Html => {
-  const { by, payments = [], refunds = [], links = [] } = each;
+  const { by } = each;
+  const payments = (each.payments ?? []).slice(0, foundMax);
+  const refunds = (each.refunds ?? []).slice(0, foundMax);
+  const links = (each.links ?? []).slice(0, foundMax);
   const count = hrefsOf(each).length;
-  return html`<h2>By ${by}: ${count}</h2>
+  return html`<h2>By ${by}: ${count > foundMax ? `more than ${foundMax}` : count}</h2>
     ${payments.length > 0 ? paymentTable(request, payments, '') : ''}
     ${refunds.length > 0 ? refundTable(request, refunds) : ''}
     ${links.length > 0 ? html`<ul>${links.map(({ href, label, kind }) => html`<li>${kind} ${link(href, label)}</li>`)}</ul>` : ''}
-    ${count >= foundMax ? html`<p class="soft">The search shows ${foundMax} at most.</p>` : ''}`;
+    ${count > foundMax ? html`<p class="soft">The search shows ${foundMax} of them.</p>` : ''}`;
 };
 
 /** The page with the things, or with the lookups that found none. */
@@ -98,9 +104,11 @@ const resultPage = (
       content: html`${notices}
         ${meaning.isCardNumber ? '' : html`<p>Nothing was found for “<bdi>${escapeControls(typed)}</bdi>”.</p>`}
         ${problemPart(meaning)}
+        ${meaning.isEmail ? html`<p>${unsearched}</p>` : ''}
         <p>The search has tried:</p>
         <ul>${kinds.map((by) => html`<li>${by}</li>`)}</ul>
         <p>It has looked at ${modeName(request.test)} things alone, but for a whole id. The switch in the head chooses the other mode.</p>
+        ${meaning.isEmail ? '' : html`<p class="soft">${unsearched}</p>`}
         <p class="soft">The end of an id is looked for in the newest ${newestSearched.toLocaleString('en')} payments and refunds.
           ${link('/payments', 'The list of payments')} has filters by time, status and gateway.</p>`,
       status: 404,
@@ -196,7 +204,7 @@ export const searchRoutes = (deps: Deps): Route[] => {
         request,
       );
     const gathered = await gather(deps, typed, request);
-    const [only, ...others] = new Set(gathered.tried.flatMap(hrefsOf));
+    const [only, ...others] = new Set(gathered.tried.flatMap(pagesOf));
     const isSure = only !== undefined && others.length === 0 && !gathered.meaning.isCardNumber;
     if (isSure) return redirect(only);
     // The text is no secret: records have it. The page has an address, to come back to.

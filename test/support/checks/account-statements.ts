@@ -24,7 +24,10 @@ export const accountStatements = (
     ...({ amount: 1, currency: 'EUR', status: 'paid', createdAt: now, lines: 'listed' } as const),
     ...{ arrivesOn: accountDay.day, descriptor: 'SHOP', bankReference: 'TRACE' },
   };
-  const found = { words: ['TRACE'], amounts: [{ amount: 1, currency: 'EUR' }] };
+  const found = {
+    ...{ words: ['TRACE'], amounts: [{ amount: 1, currency: 'EUR' }] },
+    descriptors: ['SHOP'],
+  };
   const everyPayout = { gateway: null, test: false, find: null };
   const days = {
     ...({ gateway: 'sandbox', application: null, test: null } as const),

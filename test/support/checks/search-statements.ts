@@ -11,7 +11,7 @@ export const searchStatements = (
   const of = (applications: string[] | null) => {
     const scope = { applications, test: applications !== null, limit: 20 };
     return {
-      byOrderPrefix: () => search.byOrderPrefix('order-7', scope),
+      byOrderPrefix: () => search.byOrderPrefix(['order-7', 'ORDER-7'], scope),
       byCard: () => search.byCard('1234', scope),
       byAmount: () => search.byAmount({ amount: 1250, currency: 'EUR' }, scope),
       byIdPrefix: () => search.byIdPrefix('01K9Z5W6', scope),

@@ -25,7 +25,7 @@ await sql`update payments set amount = 7700, currency = 'EUR' where id = ${ids.o
 await createPayouts(sql).recordListed({ gateway: 'zarinpal', day: '2026-11-20' }, [
   {
     ...({ id: '8039236', amount: 28_000_001, currency: 'IRR', status: 'paid' } as const),
-    ...({ createdAt: new Date(), arrivesOn: null, descriptor: null, lines: 'never' } as const),
+    ...({ createdAt: new Date(), arrivesOn: null, descriptor: 'Book Shop', lines: 'never' } as const),
     ...{ bankReference: '1402,06,21N1000000000000337759', paidOut: [] },
   },
 ]);
@@ -48,6 +48,12 @@ const end = ofShop.id.slice(-8);
 describe('the search', () => {
   it.each([
     ['T-2026', payment],
+    ['#T-2026-000117', payment],
+    ['Order no. T-2026-000117', payment],
+    ['order: t-2026-000117', payment],
+    ['سفارش T-۲۰۲۶-۰۰۰۱۱۷', payment],
+    ['۴۲۴۲', payment],
+    ['€ ۸۴', payment],
     ['  "T-2026-000117", ', payment],
     ['4242', payment],
     ['84.00 EUR', payment],
@@ -73,6 +79,7 @@ describe('the search', () => {
     ],
     ['28,000,001 IRR', '/accounts/payouts/zarinpal/8039236'],
     ['Paya 1402,06,21N1000000000000337759', '/accounts/payouts/zarinpal/8039236'],
+    ['SEPA BOOK SHOP 20.11.', '/accounts/payouts/zarinpal/8039236'],
     ['READ', '/audit?actor=reader'],
     ['tick', '/applications/tickets'],
     ['zarin', '/gateways/zarinpal'],
@@ -92,6 +99,7 @@ describe('the search', () => {
       'name of an application',
     ])
       expect(page).toContain(`<li>${tried}`);
+    expect((await find('reader@shop.example')).page).toContain('by e-mail address');
     expect((await find('84.00')).page).toContain('needs its currency');
     expect((await find('0.01 EUR')).page).toContain('amount, 0.01 EUR');
     expect((await find('PAY_00000000000000000000000000')).page).toContain(
@@ -103,7 +111,8 @@ describe('the search', () => {
     const { to = '' } = await find('order-11');
     expect(to).toBe('/search?text=order-11');
     const { text } = await viewer.get(to);
-    expect(text).toContain('By beginning of the order: 20');
+    expect(text).toContain('By beginning of the order: more than 20');
+    expect(text.match(/href="\/payments\/PAY_/g)).toHaveLength(20);
     expect(text).toContain('value="order-11"');
   });
 

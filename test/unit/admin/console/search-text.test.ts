@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readSearch } from '../../../../admin/console/search-text.ts';
+import { inOtherCases, readSearch } from '../../../../admin/console/search-text.ts';
 
 it.each([
   ['84.00 EUR', 8400, 'EUR'],
@@ -33,11 +33,40 @@ it.each([
   ['603799******4242', '4242'],
   ['xxxx-4242', '4242'],
   [' "4242" ', '4242'],
+  ['۴۲۴۲', '4242'],
 ])('%s is the end of a card', (text, card) => {
   expect(readSearch(text)).toMatchObject({ card, isCardNumber: false });
 });
 
-it.each(['4242 4242 4242 4242', '4242424242424242'])(
+it.each([
+  ['#77', '77'],
+  ['Order #77', '77'],
+  ['order no. 77', '77'],
+  ['ORDER NUMBER: 77', '77'],
+  ['Tracking code ۷۷', '77'],
+  ['سفارش ۷۷', '77'],
+  ['order-77', 'order-77'],
+  ['orders', 'orders'],
+  ['#', '#'],
+])('%s may mean the order %s', (text, order) => {
+  expect(readSearch(text).texts.at(-1)).toBe(order);
+  expect(readSearch(text).texts[0]).toBe(text);
+});
+
+it('an order is looked for in the cases that shops write', () => {
+  for (const order of ['T-2026-ABC', 't-2026-abc', 'T-2026-abc'])
+    expect(inOtherCases(['t-2026-aBC'])).toContain(order);
+});
+
+it.each([
+  ['somebody@shop.example', true],
+  ['@somebody', false],
+  ['T-2026', false],
+])('%s is an e-mail address: %s', (text, isEmail) => {
+  expect(readSearch(text).isEmail).toBe(isEmail);
+});
+
+it.each(['4242 4242 4242 4242', '4242424242424242', '۴۲۴۲ ۴۲۴۲ ۴۲۴۲ ۴۲۴۲'])(
   '%s is a whole card number, and means its end alone',
   (text) => {
     expect(readSearch(text)).toMatchObject({
