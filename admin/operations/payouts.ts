@@ -126,7 +126,10 @@ const readDescriptors = (text: string): NonNullable<PayoutFilter['find']> => {
   const words = text.trim().split(/\s+/).slice(0, wordsMax);
   const runs = words.flatMap((_, from) =>
     Array.from({ length: descriptorWordsMax }, (_of, more) =>
-      words.slice(from, from + more + 1).join(' ').toUpperCase(),
+      words
+        .slice(from, from + more + 1)
+        .join(' ')
+        .toUpperCase(),
     ),
   );
   return { words: [], amounts: [], descriptors: [...new Set(runs)] };

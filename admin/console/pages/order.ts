@@ -71,10 +71,12 @@ const paidTwicePart = (details: OrderDetails, { formatTime }: PersonRequest): Ht
   return notice(
     'bad',
     html`This order is paid ${paid.length} times${words}:
-      ${paid.slice(0, namedMax).map(
-        (payment, index) =>
-          html`${index > 0 ? ', ' : ''}${formatMoney(payment)} ${moneyTag(payment)} ${payment.paidAt && time(payment.paidAt, formatTime)} by ${idLink(`/payments/${payment.id}`, payment.id)}`,
-      )}${paid.length > namedMax ? ` and ${paid.length - namedMax} more` : ''}.`,
+      ${paid
+        .slice(0, namedMax)
+        .map(
+          (payment, index) =>
+            html`${index > 0 ? ', ' : ''}${formatMoney(payment)} ${moneyTag(payment)} ${payment.paidAt && time(payment.paidAt, formatTime)} by ${idLink(`/payments/${payment.id}`, payment.id)}`,
+        )}${paid.length > namedMax ? ` and ${paid.length - namedMax} more` : ''}.`,
   );
 };
 

@@ -168,10 +168,7 @@ const similar = async (
       !isCardNumber &&
       lookUp("payout, by its amount, the bank's reference or the bank's text", async () => ({
         links: (
-          await operations.payouts.list(
-            { gateway: null, test, text },
-            { after: null, limit },
-          )
+          await operations.payouts.list({ gateway: null, test, text }, { after: null, limit })
         ).map((payout) => ({
           href: payoutAddress(payout),
           label: `${payout.id}, ${formatMoney(payout)}`,

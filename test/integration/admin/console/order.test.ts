@@ -36,9 +36,15 @@ describe('an order that is paid more than once', () => {
     await pay(order, { gateway: 'sandbox', status: 'failed' });
     expect(await viewer.search(order)).toBe(path);
     const text = await viewer.read(path);
-    expect(text).toMatch(/<\/h1> *<div[^>]*> *<div class="notice bad"[^>]*>This order is paid 2 times: 20/);
+    expect(text).toMatch(
+      /<\/h1> *<div[^>]*> *<div class="notice bad"[^>]*>This order is paid 2 times: 20/,
+    );
     for (const id of [one, two]) expect(text).toContain(`T-${id}`);
-    for (const fact of ['<dt>Paid</dt><dd><bdi>40.00 EUR', '<dt>Left</dt><dd><bdi>40.00 EUR', 'card declined'])
+    for (const fact of [
+      '<dt>Paid</dt><dd><bdi>40.00 EUR',
+      '<dt>Left</dt><dd><bdi>40.00 EUR',
+      'card declined',
+    ])
       expect(text).toContain(fact);
     expect(text).toContain('takes several paid payments for an order');
     await sql`update payments set order_claimed_at = now() where id = ${two}`;
@@ -48,11 +54,15 @@ describe('an order that is paid more than once', () => {
   });
 
   it('is marked in the list and in the search, and on the page of each payment', async () => {
-    const [failed] = await sql`select id from payments where order_id = ${order} and status = 'failed'`;
+    const [failed] =
+      await sql`select id from payments where order_id = ${order} and status = 'failed'`;
     const mark = `<a href="${path.replaceAll('&', '&amp;')}"><span class="state bad">`;
     for (const list of ['/payments', '/search?text=BK%2FDOUBLE'])
       expect((await viewer.read(list)).split(mark)).toHaveLength(3);
-    for (const { id } of [failed ?? {}, ...(await sql`select id from payments where order_id = ${order}`)])
+    for (const { id } of [
+      failed ?? {},
+      ...(await sql`select id from payments where order_id = ${order}`),
+    ])
       expect(await viewer.read(`/payments/${String(id)}`)).toContain('is paid more than once');
   });
 
@@ -60,8 +70,13 @@ describe('an order that is paid more than once', () => {
     await pay('fake twice', { gateway: 'sandbox' });
     await pay('fake twice');
     const line = async () =>
-      /<strong>(\d+)<\/strong> <span>(orders are paid[^<]*)/.exec(await viewer.read('/attention'))?.slice(1);
-    expect(await line()).toEqual(['2', 'orders are paid more than once, 1 of them twice with real money']);
+      /<strong>(\d+)<\/strong> <span>(orders are paid[^<]*)/
+        .exec(await viewer.read('/attention'))
+        ?.slice(1);
+    expect(await line()).toEqual([
+      '2',
+      'orders are paid more than once, 1 of them twice with real money',
+    ]);
     const list = await viewer.read('/attention/paid-twice');
     for (const words of [path.replaceAll('&', '&amp;'), '2 live', '1 live, 1 sandbox'])
       expect(list).toContain(words);
@@ -69,7 +84,10 @@ describe('an order that is paid more than once', () => {
     expect(await viewer.read(path)).not.toContain('Mark as checked');
     expect(await operator.read(path)).toContain('Mark as checked');
     expect((await operator.act(pathOf(order, '/checked'), {})).answer.headers.location).toBe(path);
-    expect(await line()).toEqual(['1', 'orders are paid more than once, none of them twice with real money']);
+    expect(await line()).toEqual([
+      '1',
+      'orders are paid more than once, none of them twice with real money',
+    ]);
     await sql`update payments set amount_refunded = amount where order_id = 'fake twice' and gateway = 'bank'`;
     expect(await line()).toBeUndefined();
     const again = await operator.get(pathOf(order, '/checked'));
@@ -111,7 +129,9 @@ describe('everything of an order', () => {
     const page = await viewer.read(pathOf('all'));
     expect(page).toContain('<dt>Refund pending</dt><dd><bdi>40.00 EUR of a sandbox');
     expect(page.match(/href="\/refunds\/REFUND_/g)).toHaveLength(2);
-    expect((await ada.get(pathOf('all', '/refund'))).text).toContain('Nothing is left of the order');
+    expect((await ada.get(pathOf('all', '/refund'))).text).toContain(
+      'Nothing is left of the order',
+    );
     expect(await console.auditOf('ada')).toMatchObject([
       { action: 'refund.create', reason: 'a test' },
       { action: 'refund.create', reason: 'a test' },

@@ -25,7 +25,12 @@ await sql`update payments set amount = 7700, currency = 'EUR' where id = ${ids.o
 await createPayouts(sql).recordListed({ gateway: 'zarinpal', day: '2026-11-20' }, [
   {
     ...({ id: '8039236', amount: 28_000_001, currency: 'IRR', status: 'paid' } as const),
-    ...({ createdAt: new Date(), arrivesOn: null, descriptor: 'Book Shop', lines: 'never' } as const),
+    ...({
+      createdAt: new Date(),
+      arrivesOn: null,
+      descriptor: 'Book Shop',
+      lines: 'never',
+    } as const),
     ...{ bankReference: '1402,06,21N1000000000000337759', paidOut: [] },
   },
 ]);
