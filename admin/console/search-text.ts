@@ -27,7 +27,7 @@ export interface SearchMeaning {
 const around = /^[\s"'`“”„‟‘’«»‹›<>()[\]{}]+|[\s"'`“”‘’«»‹›<>()[\]{},;]+$/g;
 const idPartMin = 6;
 /** `Order #77`, `order no. 77`, `#77`, `سفارش ۷۷`. */
-const named =
+const wordBefore =
   /^(?:(?:order|invoice|reference|ref|tracking code|سفارش)(?:\s+(?:id|no|nr|number|شماره))?(?:\s*[:#.]\s*|\s+)#?|#)\s*/iu;
 
 const readMoney = (text: string): Pick<SearchMeaning, 'money' | 'moneyProblem'> => {
@@ -83,7 +83,7 @@ const readIds = (text: string): Pick<SearchMeaning, 'idPrefix' | 'idSuffix' | 'e
 };
 
 const readTexts = (text: string): string[] => {
-  const bare = text.replace(named, '') || text;
+  const bare = text.replace(wordBefore, '') || text;
   return [...new Set([text, bare, asciiDigits(bare)])];
 };
 
