@@ -5,7 +5,7 @@ import { startFilledConsole } from '../../../support/service/filled-console.ts';
 
 const { console, sql } = await startFilledConsole();
 await sql`insert into gateways (slug, driver, kind) values ('bank', 'sandbox', 'live')`;
-const ada = await console.logIn('admin', 'ada');
+const alma = await console.logIn('admin', 'alma');
 const operator = await console.logIn('operator', 'oskar');
 const viewer = await console.logIn('viewer', 'vera');
 
@@ -103,7 +103,7 @@ describe('everything of an order', () => {
   const refundsOf = (order: string) => sql`
     select amount, to_confirm from refunds where order_id = ${order} order by to_confirm`;
   const ask = async (order: string) => {
-    const { text } = await ada.get(pathOf(order, '/refund'));
+    const { text } = await alma.get(pathOf(order, '/refund'));
     return { text: text.replaceAll(/\s+/g, ' '), seen: fieldOf(text, 'seen') };
   };
 
@@ -119,7 +119,7 @@ describe('everything of an order', () => {
       'because with it you have asked for 40.00 EUR within 24 hours, and the rule is 30.00 EUR',
     ])
       expect(text).toContain(words);
-    const { answer } = await ada.act(pathOf('all', '/refund'), { seen });
+    const { answer } = await alma.act(pathOf('all', '/refund'), { seen });
     await sql`delete from refund_approvals`;
     expect(answer.headers.location).toBe(pathOf('all'));
     expect(await refundsOf('all')).toEqual([
@@ -129,10 +129,10 @@ describe('everything of an order', () => {
     const page = await viewer.read(pathOf('all'));
     expect(page).toContain('<dt>Refund pending</dt><dd><bdi>40.00 EUR of a sandbox');
     expect(page.match(/href="\/refunds\/REFUND_/g)).toHaveLength(2);
-    expect((await ada.get(pathOf('all', '/refund'))).text).toContain(
+    expect((await alma.get(pathOf('all', '/refund'))).text).toContain(
       'Nothing is left of the order',
     );
-    expect(await console.auditOf('ada')).toMatchObject([
+    expect(await console.auditOf('alma')).toMatchObject([
       { action: 'refund.create', reason: 'a test' },
       { action: 'refund.create', reason: 'a test' },
     ]);
@@ -142,7 +142,7 @@ describe('everything of an order', () => {
     await pay('changes', { gateway: 'sandbox' });
     const { seen } = await ask('changes');
     await pay('changes', { gateway: 'sandbox' });
-    const { answer } = await ada.act(pathOf('changes', '/refund'), { seen });
+    const { answer } = await alma.act(pathOf('changes', '/refund'), { seen });
     expect([answer.status, answer.text.includes('have changed meanwhile')]).toEqual([409, true]);
     expect(await refundsOf('changes')).toEqual([]);
   });
