@@ -156,9 +156,9 @@ it('a payer who comes before the opening costs at most one statement more, with 
   expect(worker.length, list).toBeLessThanOrEqual(9);
 });
 
-/** The table that a statement writes; one that writes nothing is itself. */
+/** The table that a statement writes, and the first column that it sets; one that writes nothing is itself. */
 const kindOf = (statement: string): string => {
-  const writes = statement.match(/(?:insert into|update|delete from) \w+/g);
+  const writes = statement.match(/(?:insert into|update|delete from) \w+(?: p set \w+)?/g);
   return writes ? `${statement.slice(0, 4)} ${writes.join()}` : statement;
 };
 
