@@ -193,6 +193,7 @@ export const paidTwiceTable = (
 ): Html =>
   cells.table({
     caption: 'Orders paid more than once',
+    isList: true,
     rows: orders.map(({ payments, live: real, since, ...order }) => ({
       Order: html`<a href="${orderPath(order)}">${cut(order.orderId)}</a>`,
       Application: link(`/applications/${order.application}`, order.application),
