@@ -26,6 +26,7 @@ import {
 import { showDocsHandler, showDocsRoute } from './openapi/docs-page.ts';
 import { getOpenApiHandler, getOpenApiRoute } from './openapi/serve-document.ts';
 import { checkoutHandler, checkoutRoute } from './payer/checkout.ts';
+import { showOutcomeHandler, showOutcomeRoute } from './payer/outcome.ts';
 import {
   returnFromGatewayByPostRoute,
   returnFromGatewayRoute,
@@ -130,6 +131,7 @@ export const routes = {
     returnFromGatewayByPostRoute,
     returnHandler,
   ),
+  showOutcome: payer.get('/payments/:payment_id/outcome', showOutcomeRoute, showOutcomeHandler),
   showSandbox: payer.get('/sandbox/:payment_id', showSandboxRoute, showSandboxHandler),
   chooseInSandbox: payer.post('/sandbox/:payment_id', chooseInSandboxRoute, chooseInSandboxHandler),
 

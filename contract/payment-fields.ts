@@ -1,5 +1,5 @@
 import type { FailureCode } from './failure-codes.ts';
-import { failureReason } from './failure-codes.ts';
+import { failureReason, nextStep } from './failure-codes.ts';
 import {
   boolean,
   integer,
@@ -31,7 +31,7 @@ interface CheckoutFields {
 }
 
 /** The payer starts here; null once the payment has ended. */
-const checkoutUrl = ({ id, status }: CheckoutFields, publicBaseUrl: string): string | null =>
+export const checkoutUrl = ({ id, status }: CheckoutFields, publicBaseUrl: string): string | null =>
   isTerminal(status) ? null : `${publicBaseUrl}/api/v1/payments/${id}/checkout`;
 
 /** The gateway sends the payer here. */
@@ -103,6 +103,10 @@ export const paymentFields = {
   failure_reason: {
     toJson: ({ failureCode }: { failureCode: FailureCode | null }) =>
       JSON.stringify(failureCode && failureReason(failureCode)),
+  },
+  next_step: {
+    toJson: ({ failureCode }: { failureCode: FailureCode | null }) =>
+      JSON.stringify(failureCode && nextStep(failureCode)),
   },
   cancelled_by: outcome('cancelledBy', nullable(codecOf<CancelledBy>('text'))),
   cancellation_reason: outcome('cancellationReason', nullable(text)),

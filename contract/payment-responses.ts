@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { addedToCallback, CreatePayment } from './create-payment.ts';
-import { failureReasons } from './failure-codes.ts';
+import { failureReasons, nextStepOfFailure, nextSteps } from './failure-codes.ts';
 import { paymentIdPattern } from './ids.ts';
 import { limits } from './limits.ts';
 import { sameWithCursor } from './list-payments.ts';
@@ -13,6 +13,18 @@ import { cancelledBy, statuses } from './status.ts';
 const failureCodes = Object.entries(failureReasons).map(
   ([code, sentence]) => `- \`${code}\`: ${sentence}`,
 );
+const codesOf = (step: (typeof nextSteps)[number]): string =>
+  Object.entries(nextStepOfFailure)
+    .filter(([, each]) => each === step)
+    .map(([code]) => `\`${code}\``)
+    .join(', ');
+const NextStep = z.enum(nextSteps).meta({
+  id: 'NextStep',
+  description: [
+    'What the payer can do after a failure. A closed list:',
+    nextSteps.map((step) => `- \`${step}\`, after ${codesOf(step)}`).join('\n'),
+  ].join('\n\n'),
+});
 /** A component of the document, because payments and events have it. */
 const FailureCode = z
   .string()
@@ -63,7 +75,12 @@ const paymentSchemas = {
     }),
   paid_at: time('When the gateway confirmed the payment to the service.').nullable(),
   failure_code: FailureCode.nullable().meta({ description: 'Null unless failed.' }),
-  failure_reason: nullableText('One fixed English sentence for each failure code.'),
+  failure_reason: nullableText(
+    'One fixed English sentence for each failure code, which a payer may read: that of `suspected_fraud` is that of `card_declined`.',
+  ),
+  next_step: NextStep.nullable().meta({
+    description: 'What the payer can do now; null unless failed.',
+  }),
   cancelled_by: openEnum(cancelledBy)
     .nullable()
     .meta({ description: 'The one who called the payment off; null unless cancelled.' }),

@@ -53,6 +53,8 @@ grant insert (id, payment_id, application, test, order_id, status, stage, amount
   update (cancel_requested, due_at) on refunds to payments_api;
 -- A gateway reports a dispute: the sweeper asks what it is.
 grant select, insert (payment_id, due_at), update (number, due_at) on dispute_looks to payments_api;
+-- It tells a payer what became of money that came after the end.
+grant select (payment_id, found_at, result, checked_at) on late_payments to payments_api;
 grant select on refund_limits to payments_api;
 grant select on receivers to payments_api;
 -- People agree to notices, or end them, with the links in their mails.

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Balance, BookEntry, StatementLine } from '../contract/book-entry.ts';
 import type { KnownDispute } from '../contract/dispute.ts';
 import type { FailureCode } from '../contract/failure-codes.ts';
+import type { ReturnTime } from '../contract/payer-advice.ts';
 import type { GatewayKind } from '../contract/gateway-account.ts';
 import type { Payer } from '../contract/payer.ts';
 import type { Redirect } from '../contract/payment.ts';
@@ -217,6 +218,8 @@ export type ReturnHint = 'paid' | 'unpaid' | 'cancelled' | 'nothing';
 export interface Capabilities extends PaymentBounds {
   /** Captured money that is not verified goes back to the payer by itself. */
   twoStepVerify: boolean;
+  /** The longest time after which money of a payment that is not paid is usually back. Payers read it. */
+  returnTime: ReturnTime;
   /** Its answers about a payment report the fee. False where its book has it. */
   reportsFees: boolean;
   /** An inquiry shows that the money was returned. Otherwise a reversal without an answer is not repeated. */

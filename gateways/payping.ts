@@ -42,6 +42,7 @@ const capabilities: Capabilities = {
   currencies: paypingCurrencies,
   expirySeconds: { min: 60, max: 86_400 },
   twoStepVerify: true,
+  returnTime: { minutes: 10 },
   reportsFees: true,
   // The report shows refunds. Whether a reversal is one of them is not documented.
   reportsReversals: false,

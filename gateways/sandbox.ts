@@ -26,6 +26,7 @@ export const sandbox = defineDriver({
     ),
     expirySeconds: { min: 60, max: 86_400 },
     twoStepVerify: true,
+    returnTime: { minutes: 30 },
     reportsFees: false,
     reportsReversals: false,
     reversal: null,

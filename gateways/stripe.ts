@@ -54,6 +54,8 @@ const capabilities: Capabilities = {
   // Stripe's page lives 30 minutes to 24 hours. Our call of `expire` ends it at an earlier deadline.
   expirySeconds: { min: 60, max: 86_400 },
   twoStepVerify: false,
+  // A refund takes at most 10 business days. From memory: https://docs.stripe.com/refunds.
+  returnTime: { days: 14 },
   reportsFees: false,
   reportsReversals: true,
   reversal: null,

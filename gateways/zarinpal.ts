@@ -28,6 +28,8 @@ const capabilities: Capabilities = {
   currencies: new Map([['IRR', { wireExponent: 0, min: 1_000, max: 1_000_000_000, step: 1 }]]),
   expirySeconds: { min: 60, max: 86_400 },
   twoStepVerify: true,
+  // Not documented: usual for gateways in Iran.
+  returnTime: { minutes: 30 },
   reportsFees: true,
   reportsReversals: true,
   reversal: { windowMs: 30 * 60_000 },

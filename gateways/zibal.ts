@@ -32,6 +32,8 @@ const capabilities: Capabilities = {
   currencies: new Map([['IRR', { wireExponent: 0, min: 1_001, max: amountBounds.max, step: 1 }]]),
   expirySeconds: { min: 60, max: 86_400 },
   twoStepVerify: true,
+  // Not documented: usual for gateways in Iran.
+  returnTime: { minutes: 30 },
   reportsFees: true,
   reportsReversals: true,
   reversal: null,

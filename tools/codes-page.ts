@@ -1,11 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { labels, type Vocabulary } from '../admin/operations/labels.ts';
+import { nextStepOfFailure } from '../contract/failure-codes.ts';
 
 /** The codes of files and of the API, under the names of their columns. */
 const shown = {
   'status of a payment': 'status',
   'failure_code of a payment': 'failure',
+  'next_step of a payment': 'nextStep',
   'webhook and delivery': 'delivery',
   'state of a webhook': 'receiver',
   'error of an attempt': 'attemptError',
@@ -21,12 +23,15 @@ const [begin, end] = ['<!-- from the labels: begin -->', '<!-- from the labels: 
 /** The codes that are their own words stand in one line. */
 const sectionOf = (name: string, of: Vocabulary): string => {
   const rows = Object.entries(labels[of]);
+  const steps: Readonly<Record<string, string>> = of === 'failure' ? nextStepOfFailure : {};
   const same = rows.filter(([code, word]) => word === code).map(([code]) => `\`${code}\``);
   return [
     `## ${name}`,
     '',
     ...(same.length > 0 ? [`- as they are: ${same.join(', ')}`] : []),
-    ...rows.filter(([code, word]) => word !== code).map(([code, word]) => `- \`${code}\`: ${word}`),
+    ...rows
+      .filter(([code, word]) => word !== code)
+      .map(([code, word]) => `- \`${code}\`: ${word}${steps[code] ? `; \`${steps[code]}\`` : ''}`),
   ].join('\n');
 };
 

@@ -2,7 +2,7 @@ import { formatMoney } from '../../contract/money.ts';
 import { statuses } from '../../contract/status.ts';
 import { everyPayment, type PaymentRow } from '../../postgres/admin/payments.ts';
 import { byLabel } from '../operations/fact.ts';
-import { paymentFacts } from '../operations/facts.ts';
+import { adviceText, paymentFacts } from '../operations/facts.ts';
 import { deliveryStateOf } from '../operations/labels.ts';
 import type { PaymentTimeline } from '../operations/payments.ts';
 import {
@@ -57,6 +57,7 @@ const formatPayment = ({
     amount: formatMoney(payment),
     status: payment.status,
     ...byLabel(paymentFacts(payment)),
+    'tell the payer': adviceText(payment, 'en', new Date()),
     event: payment.eventId,
     delivery: payment.delivery && deliveryStateOf(payment.delivery, payment.deliveryError),
     test: payment.test,

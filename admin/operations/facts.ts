@@ -1,9 +1,12 @@
 import { describeDifference } from '../../contract/account-difference.ts';
 import { amountHeld } from '../../contract/dispute.ts';
+import type { Language } from '../../contract/languages.ts';
 import { formatMoney } from '../../contract/money.ts';
+import { payerAdvice } from '../../contract/payer-advice.ts';
 import { amountLeft } from '../../contract/payment-fields.ts';
 import { dayMs, hourMs, isoTime, minuteMs } from '../../contract/time.ts';
 import { isTerminal } from '../../contract/status.ts';
+import { findDriver } from '../../gateways/registry.ts';
 import type { AccountDifference } from '../../postgres/accounts/days.ts';
 import type { DisputeRecord } from '../../postgres/admin/disputes.ts';
 import type { OverRule, RefundRecord, ReservedRefunds } from '../../postgres/admin/refunds.ts';
@@ -67,6 +70,26 @@ export const paymentFacts = (payment: PaymentRecord) => {
     holdsOrderSince: fact('Holds the order since', payment.orderClaimedAt),
   };
 };
+
+/** The gateway may hold money of it, and nobody has looked yet. */
+export const isInDoubt = ({ latePaymentResult, latePaymentCheckedAt }: PaymentRecord): boolean =>
+  latePaymentResult === 'by_hand' && latePaymentCheckedAt === null;
+
+/** What support can send to the payer, as the payer's own page says it; null: a paid payment needs none. */
+export const adviceText = (payment: PaymentRecord, language: Language, now: Date): string | null =>
+  payment.status === 'paid'
+    ? null
+    : payerAdvice(
+        {
+          ...payment,
+          payerSent: payment.checkoutAt !== null,
+          moneyFoundAt: payment.latePaymentFoundAt,
+          isInDoubt: isInDoubt(payment),
+          returnTime: findDriver(payment.driver)?.capabilities.returnTime,
+        },
+        language,
+        now,
+      ).join(' ');
 
 const reportedFeeText = ({
   reportedFee,

@@ -9,7 +9,7 @@ import { accountDifferences } from '../../contract/account-difference.ts';
 import type { ErrorClass } from '../../contract/attempt.ts';
 import { errors, type ErrorCode } from '../../contract/errors.ts';
 import type { EventKind } from '../../contract/event.ts';
-import type { FailureCode } from '../../contract/failure-codes.ts';
+import type { FailureCode, NextStep } from '../../contract/failure-codes.ts';
 import type { GatewayKind } from '../../contract/gateway-account.ts';
 import type { GatewayExchange } from '../../contract/gateway-exchange.ts';
 import type { ReceiverState } from '../../contract/receiver.ts';
@@ -59,6 +59,15 @@ const failure: Record<FailureCode, string> = {
   order_already_paid: 'order paid by another payment',
   payment_reversed: 'money given back by the gateway',
   unknown: 'no known reason',
+};
+
+const nextStep: Record<NextStep, string> = {
+  retry: 'pay again',
+  other_card: 'pay with another card',
+  call_bank: 'ask the bank, or pay with another card',
+  later: 'pay again in a few minutes',
+  shop: 'the shop has to put it right',
+  nothing: 'nothing to do',
 };
 
 const delivery: Record<DeliveryState, string> = {
@@ -386,6 +395,7 @@ const apiError = Object.fromEntries(
 export const labels = {
   status,
   failure,
+  nextStep,
   delivery,
   receiver,
   attemptError,

@@ -1,6 +1,6 @@
 /** A payer's link with what chats, mail programs and people add to it. */
 const changedLink =
-  /^\/+api\/+v1\/+(?:payments\/+[^\w/]*(?<id>PAY_[0-9A-Z]{26})[^\w/]*\/+(?<page>checkout|return)|sandbox\/+[^\w/]*(?<sandbox>PAY_[0-9A-Z]{26}))(?:\/*|[^\w/-].*)$/is;
+  /^\/+api\/+v1\/+(?:payments\/+[^\w/]*(?<id>PAY_[0-9A-Z]{26})[^\w/]*\/+(?<page>checkout|return|outcome)|sandbox\/+[^\w/]*(?<sandbox>PAY_[0-9A-Z]{26}))(?:\/*|[^\w/-].*)$/is;
 
 /**
  * The path of a payer's link in the form in which the table of routes has it. Payers cannot repair a link that was changed, and

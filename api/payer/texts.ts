@@ -1,15 +1,18 @@
 import { html } from 'hono/html';
-import type { FailureCode } from '../../contract/failure-codes.ts';
 import type { Language } from '../../contract/languages.ts';
+import { adviceTexts } from '../../contract/payer-advice.ts';
 import json from './texts.json' with { type: 'json' };
 
 /** A part of a page, already escaped. */
 export type Html = ReturnType<typeof html>;
 
-export type TextName = keyof typeof json | `failure_${FailureCode}`;
+export type TextName = keyof typeof json | keyof typeof adviceTexts;
 
 /** Every sentence of the payer's pages. A sentence that lacks a language does not compile. */
-export const texts: Readonly<Record<TextName, Readonly<Record<Language, string>>>> = json;
+export const texts: Readonly<Record<TextName, Readonly<Record<Language, string>>>> = {
+  ...json,
+  ...adviceTexts,
+};
 
 /** Finds the texts of one language, and fills their places like `{name}`. */
 export const speak =

@@ -43,6 +43,7 @@ export const paymentExamples = {
     checkout_url: null,
     failure_code: 'insufficient_funds',
     failure_reason: 'The card or account does not have enough funds.',
+    next_step: 'other_card',
     updated_at: '2026-11-20T10:44:02.518+00:00',
   },
   cancelled: {

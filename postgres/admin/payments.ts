@@ -72,6 +72,8 @@ const lookedThroughOfMany = 1_000;
 
 /** Everything that is recorded about a payment, for admins only. */
 export interface PaymentRecord extends PaymentRow {
+  /** That of its gateway. */
+  driver: string;
   /** The gateways that may open it, in the order of asking; null: only its own. */
   candidates: string[] | null;
   gatewayReference: string | null;
@@ -204,6 +206,7 @@ export const createAdminPayments = (sql: Queries) => {
     async get(id: string): Promise<PaymentRecord | undefined> {
       const [row] = await sql<Omit<PaymentRecord, 'attempts' | 'exchanges'>[]>`
         select ${columns},
+          (select g.driver from gateways g where g.slug = p.gateway) as driver,
           p.candidates, p.gateway_reference as "gatewayReference", p.checkout_at as "checkoutAt",
           p.gateway_code as "gatewayCode", p.reported_fee as "reportedFee", p.reported_fee_paid_by as "reportedFeePaidBy",
           p.gateway_message as "gatewayMessage", e.id as "eventId", e.kind as "eventKind",

@@ -71,6 +71,12 @@ export interface PayerPayment extends StoredPayment, PaidTo {
   traceId: string | null;
 }
 
+/** For the page that says what became of a payment, and of money that came after its end. */
+export interface PayerOutcome extends PayerPayment {
+  moneyFoundAt: Date | null;
+  isInDoubt: boolean;
+}
+
 /** The redirect is null if the payer must not go to the gateway now. */
 export type CheckoutPayment = PayerPayment & { redirect: Redirect | null };
 
@@ -193,6 +199,13 @@ export const createPayments = (sql: Queries) => ({
   getForPayer: (id: string) =>
     first(sql<PayerPayment[]>`
       select ${payerColumns(sql)} ${fromPayers(sql)} where p.id = ${id}`),
+
+  getOutcomeForPayer: (id: string) =>
+    first(sql<PayerOutcome[]>`
+      select ${payerColumns(sql)}, l.found_at as "moneyFoundAt",
+        coalesce(l.result = 'by_hand' and l.checked_at is null, false) as "isInDoubt"
+      ${fromPayers(sql)} left join late_payments l on l.payment_id = p.id
+      where p.id = ${id}`),
 
   /** Finds a payment by the gateway's reference for it. */
   getByReference: (gateway: string, reference: string) =>

@@ -1,12 +1,12 @@
 import { isTerminal } from '../../../contract/status.ts';
 import { Refusal } from '../../operations/change.ts';
-import { webhookTells } from '../../operations/facts.ts';
+import { isInDoubt, webhookTells } from '../../operations/facts.ts';
 import type { PaymentRecord } from '../../../postgres/admin/payments.ts';
 import type { Application } from '../../../postgres/applications/applications.ts';
 import type { ConsoleRole } from '../../../postgres/console/logins.ts';
 import type { Action, Question } from '../actions.ts';
 import { ofPayment } from '../owner.ts';
-import { isInDoubt, paymentCells } from './payment-facts.ts';
+import { paymentCells } from './payment-facts.ts';
 import type { ConsoleOperations, Owner } from '../request.ts';
 
 interface PaymentAction {

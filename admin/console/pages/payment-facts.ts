@@ -11,10 +11,6 @@ import { applicationOf } from '../thing-page.ts';
 export const moneyTag = ({ test, gatewayKind }: Pick<PaymentRow, 'test' | 'gatewayKind'>): Html =>
   html`<span class="tag">${test ? labelOf('mode', 'test') : labelOf('gateway', gatewayKind)}</span>`;
 
-/** The gateway may hold money of it, and nobody has looked yet. */
-export const isInDoubt = ({ latePaymentResult, latePaymentCheckedAt }: PaymentRecord): boolean =>
-  latePaymentResult === 'by_hand' && latePaymentCheckedAt === null;
-
 const signedFor = [
   ...(['description', 'gateway', 'gatewayReference', 'card', 'created'] as const),
   ...(['refunded', 'refundPending'] as const),

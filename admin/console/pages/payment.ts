@@ -1,10 +1,11 @@
 import { html } from 'hono/html';
 import { paymentIdPattern } from '../../../contract/ids.ts';
+import { type Language, languages } from '../../../contract/languages.ts';
 import { formatMoney } from '../../../contract/money.ts';
 import { amountLeft } from '../../../contract/payment-fields.ts';
 import { isTerminal } from '../../../contract/status.ts';
 import { byLabel } from '../../operations/fact.ts';
-import { paymentFacts } from '../../operations/facts.ts';
+import { adviceText, isInDoubt, paymentFacts } from '../../operations/facts.ts';
 import { labelOf } from '../../operations/labels.ts';
 import type { PaymentTimeline } from '../../operations/payments.ts';
 import type { EventRecord } from '../../../postgres/admin/events.ts';
@@ -13,6 +14,7 @@ import { atOnce } from '../actions.ts';
 import type { Html } from '../html.ts';
 import {
   action,
+  copyable,
   escapeControls,
   codedState,
   deliveryState,
@@ -29,7 +31,6 @@ import { headOf, orderPath, serviceLinks, thingPage } from '../thing-page.ts';
 import { disputesOfPayment } from './disputes.ts';
 import { refundsOfPayment } from './refunds.ts';
 import { eventsOfPayment } from './deliveries.ts';
-import { isInDoubt } from './payment-facts.ts';
 import { attemptLine, type Line, recordedLine, timelineOf } from './timeline.ts';
 
 const isMoving = ({ payment, events }: PaymentTimeline): boolean =>
@@ -146,6 +147,25 @@ const actionsPart = (
   return actions.length === 0 ? html`` : html`<div class="actions">${actions}</div>`;
 };
 
+const advice = (text: string, language: Language): Html =>
+  html`<p lang="${language}" dir="auto">${text} ${copyable(text, 'Copy the text')}</p>`;
+
+/** The words of the payer's own page, for whoever answers a payer. */
+const advicePart = (payment: PaymentRecord, now: Date): Html => {
+  const [own, ...others] = languages.flatMap((language) => {
+    const text = adviceText(payment, language, now);
+    return text === null ? [] : [advice(text, language)];
+  });
+  return own === undefined
+    ? html``
+    : html`<h2 id="advice">What to tell the payer</h2>
+        ${own}
+        <details>
+          <summary>In other languages</summary>
+          ${others}
+        </details>`;
+};
+
 /** The other payments of the order. At most one may be paid, where the application has it so. */
 const othersPart = (others: PaymentTimeline['others'], { cells }: PersonRequest): Html =>
   html`<h2 id="order">Other payments of the order</h2>
@@ -177,6 +197,7 @@ const paymentPart = async (
   return html`${headOf(payment, codedState('status', payment.status))} ${noticesPart(found, request)} ${actionsPart(payment, request, deps)}
     ${factsPart(payment, request)}
     ${serviceLinks(`payment:${payment.id}`, workflowUrl, request)}
+    ${advicePart(payment, deps.now())}
     ${refunds ? html`<h2>Refunds</h2>${refunds}` : ''}
     ${disputes ? html`<h2>Disputes</h2>${disputes}` : ''}
     ${events.length > 0 ? html`<h2 id="events">Events</h2>${eventsOfPayment(events, request)}` : ''}

@@ -135,6 +135,7 @@ export const everyStatement = (
         { after: null, limit: 21, offset: 9_980 },
       ],
       getForPayer: [idOf(7)],
+      getOutcomeForPayer: [idOf(7)],
       getByTrackingCode: ['sandbox', 'T7'],
       getByReference: ['sandbox', 'R7'],
       sendToGateway: [[idOf(7)], now],

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { failureReasons, isFailureCode } from '../../../contract/failure-codes.ts';
+import {
+  failureReason,
+  failureReasons,
+  isFailureCode,
+  nextStep,
+} from '../../../contract/failure-codes.ts';
+import { languages } from '../../../contract/languages.ts';
+import { adviceTexts } from '../../../contract/payer-advice.ts';
 import {
   isRefundFailureCode,
   refundFailureReason,
@@ -15,7 +22,20 @@ describe('isFailureCode', () => {
   it('has a sentence of its own for each code', () => {
     for (const reason of Object.values(failureReasons))
       expect(reason).toMatch(/^The [a-z][^.]*\.$/);
-    expect(new Set(Object.values(failureReasons)).size).toBe(Object.keys(failureReasons).length);
+    const { suspected_fraud: _, ...others } = failureReasons;
+    expect(new Set(Object.values(others)).size).toBe(Object.keys(others).length);
+  });
+
+  it('tells a payer of suspected fraud what it tells of a declined card', () => {
+    expect(failureReason('suspected_fraud')).toBe(failureReason('card_declined'));
+    expect(nextStep('suspected_fraud')).toBe(nextStep('card_declined'));
+    expect(adviceTexts.failure_suspected_fraud).toMatchObject(
+      Object.fromEntries(languages.map((each) => [each, adviceTexts.failure_card_declined[each]])),
+    );
+  });
+
+  it('gives a newer code the step of an unknown reason', () => {
+    expect(['from_tomorrow', 'toString'].map(nextStep)).toEqual(['retry', 'retry']);
   });
 });
 

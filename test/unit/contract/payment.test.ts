@@ -25,6 +25,7 @@ describe('presentPayment', () => {
       paid_at: null,
       failure_code: null,
       failure_reason: null,
+      next_step: null,
       cancelled_by: null,
       cancellation_reason: null,
       amount_refunded: 0,

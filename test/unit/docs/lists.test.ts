@@ -11,7 +11,7 @@ import { type Alert, alerts } from '../../../contract/alerts.ts';
 import { CreatePayment } from '../../../contract/create-payment.ts';
 import { disputeEventKinds } from '../../../contract/dispute-event.ts';
 import { paymentEventKinds } from '../../../contract/event.ts';
-import { failureReasons } from '../../../contract/failure-codes.ts';
+import { failureReasons, nextSteps } from '../../../contract/failure-codes.ts';
 import { languages } from '../../../contract/languages.ts';
 import { refundEventKinds } from '../../../contract/refund-event.ts';
 import { driverNames } from '../../../gateways/registry.ts';
@@ -60,6 +60,11 @@ it('docs/contract.md names each field of a create', () => {
   expect(namesIn(part, /`(\w+)[`:]/g)).toEqual(
     expect.arrayContaining(Object.keys(CreatePayment.shape)),
   );
+});
+
+it('docs/contract.md lists the next steps', () => {
+  const list = between('docs/contract.md', '**Next steps** are', '. [Codes]');
+  expect(namesIn(list).filter((name) => name !== 'next_step')).toEqual([...nextSteps]);
 });
 
 it("docs/contract.md lists the languages of payers' pages", () => {

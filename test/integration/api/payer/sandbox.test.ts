@@ -77,6 +77,7 @@ describe("a payer's path", () => {
     ['GET', 'payments/:id/checkout'],
     ['GET', 'payments/:id/return'],
     ['POST', 'payments/:id/return'],
+    ['GET', 'payments/:id/outcome'],
     ['GET', 'sandbox/:id'],
     ['POST', 'sandbox/:id'],
   ])('answers 404 with a page for an unknown payment: %s %s', async (method, path) => {

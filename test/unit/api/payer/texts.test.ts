@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AnyRequest } from '../../../../api/http/route.ts';
 import { OverloadedError } from '../../../../api/http/error-response.ts';
 import { visitOf } from '../../../../api/payer/language.ts';
+import { showOutcomeHandler } from '../../../../api/payer/outcome.ts';
 import {
   errorPage,
   linkPage,
@@ -13,9 +14,10 @@ import {
 import { chooseInSandboxHandler, showSandboxHandler } from '../../../../api/payer/sandbox.ts';
 import { type TextName, texts } from '../../../../api/payer/texts.ts';
 import { type ErrorCode, errors, PaymentError } from '../../../../contract/errors.ts';
-import { failureReasons } from '../../../../contract/failure-codes.ts';
+import { type FailureCode, failureReasons } from '../../../../contract/failure-codes.ts';
 import { type Language, languages } from '../../../../contract/languages.ts';
 import { newPaymentId, newRequestId } from '../../../../contract/ids.ts';
+import { statuses } from '../../../../contract/status.ts';
 import { sealPayer } from '../../../../postgres/payments/payers.ts';
 import type { SandboxPagePayment } from '../../../../postgres/sandbox/payments.ts';
 import {
@@ -23,10 +25,13 @@ import {
   noKeys,
   type SecretBox,
 } from '../../../../postgres/secrets/secret-box.ts';
+import type { PayerOutcome } from '../../../../postgres/payments/payments.ts';
 import { proxyPage, proxyPageFile } from '../../../../tools/proxy-page.ts';
 import { aBrowser } from '../../../support/data/a-browser.ts';
+import { aPayment } from '../../../support/data/payments.ts';
 import { projectFiles, readProjectFile } from '../../../support/checks/project-files.ts';
 
+const failureCodes = Object.keys(failureReasons) as FailureCode[];
 const paymentId = newPaymentId();
 const requestId = newRequestId();
 const payersBox = createSecretBox({ currentId: 'k', keys: new Map([['k', Buffer.alloc(32)]]) });
@@ -100,6 +105,33 @@ const sandboxPages = (language: Language) => {
   ];
 };
 
+const now = new Date('2026-11-29T12:00:00Z');
+
+/** What became of a payment that ended a minute ago. */
+const showOutcome = async (language: Language, changes: Partial<PayerOutcome>) => {
+  const outcome: PayerOutcome = {
+    ...aPayment({ updatedAt: new Date(now.getTime() - 60_000) }),
+    ...payment,
+    ...{ opened: true, payerSent: true, verifyWindow: 0, driver: 'zarinpal', isUnstarted: false },
+    ...{ traceId: null, moneyFoundAt: null, isInDoubt: false },
+    ...changes,
+  };
+  const handler = showOutcomeHandler({
+    payments: { getOutcomeForPayer: async () => outcome },
+    publicBaseUrl: 'https://pay.example',
+    now: () => now,
+  });
+  return handler(sandboxRequest(language));
+};
+
+const outcomePages = (language: Language) => [
+  ...statuses.map((status) => showOutcome(language, { status })),
+  ...failureCodes.map((failureCode) => showOutcome(language, { status: 'failed', failureCode })),
+  showOutcome(language, { status: 'expired', moneyFoundAt: now }),
+  showOutcome(language, { status: 'expired', isInDoubt: true }),
+  showOutcome(language, { status: 'expired', updatedAt: new Date(0), driver: 'stripe' }),
+];
+
 /** Every page of a payer in a language. */
 const pagesIn = async (language: Language): Promise<string[]> => {
   const request = aBrowser({ acceptLanguage: language });
@@ -119,6 +151,7 @@ const pagesIn = async (language: Language): Promise<string[]> => {
     retryingPage(known, 503, 'preparing', 3),
     redirectToGateway(known, { method: 'POST', url: 'https://bank.example/', fields: {} }),
     ...sandboxPages(language),
+    ...outcomePages(language),
     ...failed.flatMap((error) =>
       [undefined, 5].map((retryAfter) =>
         errorPage({ status: errors[error.code].status, error, requestId, retryAfter, request }),
@@ -159,7 +192,7 @@ const data = [
 describe.each(languages)('the pages in %s', (language) => {
   const own = Object.values(texts).map((text) => patternOf(text[language]));
   const known = [...own, ...languages.map((other) => texts.language_name[other])];
-  const codes = Object.keys(failureReasons).join('|');
+  const codes = failureCodes.join('|');
   const isKnown = new RegExp(
     `^(?:(?:${codes}): )?(?:${[...known, ...data].join('|')}|(?:${own.join('|')}) (?:${own.join('|')}))$`,
     'u',
@@ -220,8 +253,8 @@ describe('the texts', () => {
   });
 
   it('say the reason of a failure in English as the API does', () => {
-    for (const [code, reason] of Object.entries(failureReasons))
-      expect(texts[`failure_${code as keyof typeof failureReasons}`].en).toBe(reason);
+    for (const code of failureCodes)
+      expect(texts[`failure_${code}`].en).toBe(failureReasons[code]);
   });
 
   it("are those of the proxy's page; `node tools/proxy-page.ts` writes it", async () => {
@@ -238,6 +271,46 @@ it("a page says whom the payer pays, apart from the page's own direction", async
 it('the style has no left or right', async () => {
   const [page = ''] = await pagesIn('fa');
   expect(/<style>([^]*)<\/style>/.exec(page)?.[1]).not.toMatch(/left|right/);
+});
+
+describe('the page of an outcome', () => {
+  const told = async (changes: Partial<PayerOutcome>, language: Language = 'en') => {
+    const { body } = await showOutcome(language, changes);
+    return [...String(body).matchAll(/<p>([^<]+)</g)].map(([, text]) => text);
+  };
+
+  it('says the failure, the next step and the time of the gateway', async () => {
+    const failed = { status: 'failed', failureCode: 'expired_card' } as const;
+    const [reason, step] = ['The card has expired.', 'Please pay again with another card.'];
+    const money = (time: string) =>
+      `If money has left your account, it comes back by itself. This usually takes ${time} at most.`;
+    expect(await told(failed)).toEqual([reason, step, money('30 minutes')]);
+    expect(await told({ ...failed, driver: 'payping' })).toContain(money('10 minutes'));
+    expect(await told({ ...failed, driver: 'stripe' })).toContain(money('14 days'));
+    expect((await told(failed, 'fa')).at(-1)).toContain('حداکثر ۳۰ دقیقه');
+  });
+
+  it('promises no money to whoever was never sent, and none that a person has to find', async () => {
+    expect(await told({ status: 'expired', payerSent: false })).toHaveLength(2);
+    expect(await told({ status: 'expired', isInDoubt: true })).toContain(
+      texts.money_by_hand.en,
+    );
+    expect(await told({ status: 'paid' })).toEqual(['The payment is paid.']);
+  });
+
+  it('says so when the money should be back', async () => {
+    const long = new Date(now.getTime() - 31 * 60_000);
+    expect(await told({ status: 'expired', updatedAt: long })).toContain(texts.money_is_back.en);
+    const found = await told({ status: 'expired', updatedAt: long, moneyFoundAt: now });
+    expect(found.at(-1)).toMatch(/^Your money is on its way back/);
+  });
+
+  it('asks only a payer who has cancelled to try again', async () => {
+    const after = (cancelledBy: 'payer' | 'application') =>
+      told({ status: 'cancelled', cancelledBy, payerSent: false });
+    expect(await after('payer')).toContain(texts.next_retry.en);
+    expect(await after('application')).toEqual(['The payment was cancelled.']);
+  });
 });
 
 describe("the sandbox's page of the payer", () => {

@@ -1,0 +1,63 @@
+import { type FailureCode, type NextStep, nextStep } from './failure-codes.ts';
+import type { Language } from './languages.ts';
+import json from './payer-advice.json' with { type: 'json' };
+import type { Payment } from './payment-fields.ts';
+import { isTerminal } from './status.ts';
+
+type AdviceName = keyof typeof json | `failure_${FailureCode}` | `next_${NextStep}`;
+
+/** Every sentence of an advice. A sentence that lacks a language does not compile. */
+export const adviceTexts: Readonly<Record<AdviceName, Readonly<Record<Language, string>>>> = json;
+
+/** The longest time after which the money of a payment that is not paid is usually back. */
+export type ReturnTime = { minutes: number } | { days: number };
+
+/** What an advice depends on. */
+export interface Advised extends Pick<
+  Payment,
+  'status' | 'failureCode' | 'cancelledBy' | 'updatedAt'
+> {
+  /** Nobody pays who was not sent to the gateway. */
+  payerSent: boolean;
+  /** When money was found after the end. */
+  moneyFoundAt: Date | null;
+  /** A person has to find out where the money is. */
+  isInDoubt: boolean;
+  /** That of the gateway; undefined: this version does not know the gateway. */
+  returnTime: ReturnTime | undefined;
+}
+
+const isOver = (since: Date, time: ReturnTime, now: Date): boolean => {
+  const minutes = 'days' in time ? time.days * 24 * 60 : time.minutes;
+  return now.getTime() - since.getTime() > minutes * 60_000;
+};
+
+const outcomeOf = ({ status, failureCode, cancelledBy }: Advised): AdviceName[] => {
+  if (status !== 'failed') {
+    const isPayersChoice = status === 'expired' || cancelledBy === 'payer';
+    return [`advice_${status}`, ...(isPayersChoice ? (['next_retry'] as const) : [])];
+  }
+  const code = failureCode ?? 'unknown';
+  const reason = `failure_${code}` as const;
+  // A newer version may have recorded a code that is unknown here.
+  return [reason in adviceTexts ? reason : 'failure_unknown', `next_${nextStep(code)}`];
+};
+
+const moneyOf = (payment: Advised, now: Date): AdviceName | undefined => {
+  const { status, payerSent, isInDoubt, moneyFoundAt, updatedAt, returnTime } = payment;
+  if (!isTerminal(status) || status === 'paid') return undefined;
+  if (isInDoubt) return 'money_by_hand';
+  if (!payerSent || returnTime === undefined) return undefined;
+  if (isOver(moneyFoundAt ?? updatedAt, returnTime, now)) return 'money_is_back';
+  return moneyFoundAt === null ? 'money_if_taken' : 'money_on_its_way';
+};
+
+/** What a payer should know and do now, in whole sentences. No amount, name or id is in them. */
+export const payerAdvice = (payment: Advised, language: Language, now: Date): string[] => {
+  const money = moneyOf(payment, now);
+  const { returnTime = { minutes: 0 } } = payment;
+  const time = new Intl.DurationFormat(language, { style: 'long' }).format(returnTime);
+  return [...outcomeOf(payment), ...(money ? [money] : [])].map((name) =>
+    adviceTexts[name][language].replace('{time}', time),
+  );
+};
