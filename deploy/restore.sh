@@ -41,7 +41,7 @@ docker compose exec -T postgres psql --quiet --dbname=payments --set=ON_ERROR_ST
 cat << 'END'
 Only Postgres runs. All logins and links of the console have ended. Repeat what admins have changed since the backup,
 with docker compose run --rm --no-deps admin …; the audit log of that time is lost, too:
-  tokens revoke, secrets retire, applications disable and update, gateways disable and update,
+  tokens revoke and replace, secrets retire, applications disable and update, gateways disable and update,
   console remove for people who have left or have lost a passkey.
 Then compare the books of every gateway: nobody verifies or refunds a payment that was created since the backup.
 docs/operating/restoring.md says more.

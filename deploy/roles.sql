@@ -164,7 +164,8 @@ grant select on movements, disputes, gateway_entries, statement_lines, payouts, 
 grant insert (application, address), delete on notice_addresses to payments_admin, payments_console;
 grant insert (application, kind, state_since, address, created_at, next_try_at) on notices to payments_admin, payments_console;
 grant update (state, reason, changed_at) on account_differences to payments_admin, payments_console;
-grant update (revoked_at) on tokens to payments_admin;
+-- A trigger lets a token end earlier alone.
+grant update (revoked_at, expires_at) on tokens to payments_admin;
 grant update (ciphertext, retires_at) on webhook_secrets to payments_admin;
 grant update (status, round, trigger, round_began_at, next_attempt_at, at_once, exhausted_by_run) on deliveries
   to payments_admin;
@@ -187,8 +188,8 @@ grant select on applications, tokens, payments, refunds, workflow_outbox, events
 grant select (slug, driver, kind, enabled, has_refund_credentials, has_credentials, created_at, time_zone, silent_until,
   fee_basis_points, fee_fixed, fees_reported) on gateways to payments_console;
 grant select (id, application, key_id, created_at, retires_at) on webhook_secrets to payments_console;
-grant insert (hash, prefix, application, mode, name, scopes, expires_at, issued_by, issued_via), update (revoked_at) on tokens
-  to payments_console;
+grant insert (hash, prefix, application, mode, name, scopes, expires_at, issued_by, issued_via), update (revoked_at, expires_at)
+  on tokens to payments_console;
 grant insert (application, ciphertext), update (retires_at) on webhook_secrets to payments_console;
 grant update (status, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, refund_events, dispute_events, orders_paid_once,
   display_name, locale) on applications to payments_console;

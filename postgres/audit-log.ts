@@ -22,7 +22,7 @@ export type AuditAction =
   | `refund_rule.${'change' | 'confirm' | 'refuse'}`
   | 'retention.purge'
   | `secret.${'reseal' | 'retire' | 'rotate'}`
-  | `token.${'confirm' | 'issue' | 'revoke'}`
+  | `token.${'confirm' | 'issue' | 'replace' | 'revoke'}`
   | 'webhook.test';
 
 /** The word of a subject before its colon. `retention` has nothing after it. */

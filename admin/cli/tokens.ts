@@ -25,6 +25,10 @@ const parseScopes = (text: string): TokenScope[] => {
   throw new InvalidArgumentError(`It must be some of ${tokenScopes.join(',')}.`);
 };
 
+/** In a script, too: the API would answer 401 without a word why. */
+const waitsNote = (application: string, id: string): string =>
+  `Nobody can use it until another admin confirms it: tokens confirm ${application} ${id}\n${tokenWaits}`;
+
 const issueCommand: CommandSpec = {
   usage: 'issue <application>',
   summary: 'issue a bearer token, which is shown once',
@@ -54,11 +58,7 @@ const issueCommand: CommandSpec = {
       { application, mode, name, scopes, expiresAt },
       reason,
     );
-    // In a script, too: the API would answer 401 without a word why.
-    if (toConfirm)
-      io.note(
-        `Nobody can use it until another admin confirms it: tokens confirm ${application} ${id}\n${tokenWaits}`,
-      );
+    if (toConfirm) io.note(waitsNote(application, id));
     const json = { token, id, mode, name, scopes, expiresAt, toConfirm };
     return { text: token, note: secretNotice, json };
   },
@@ -88,6 +88,34 @@ const confirmCommand: CommandSpec = {
   },
 };
 
+const keepDaysMax = 7;
+
+const replaceCommand: CommandSpec = {
+  usage: 'replace <application> <id>',
+  summary: 'issue a token with the mode, scopes and name of another one, which ends',
+  examples: [
+    'tokens replace shop 3f1c9a0b2d4e5f60 --keep-old-days 7 --reason "yearly rotation"',
+    'tokens replace shop 3f1c9a0b2d4e5f60 --yes --reason "leaked"',
+  ],
+  options: [
+    option('--keep-old-days <days>', 'when the old one ends', 'at once').argParser(
+      count(keepDaysMax),
+    ),
+    reasonOption(),
+  ],
+  describeChange: ([application, id], { keepOldDays }) =>
+    keepOldDays === undefined
+      ? `The token ${id} of ${application} is revoked at once: the API rejects the next request with it.`
+      : null,
+  run: async ({ args: [application = '', id = ''], options, reason, operations, io }) => {
+    const { keepOldDays } = options;
+    const keepDays = typeof keepOldDays === 'number' ? keepOldDays : 0;
+    const replaced = await operations.tokens.replace({ application, id, keepDays }, reason);
+    if (replaced.toConfirm) io.note(waitsNote(application, replaced.id));
+    return { text: replaced.token, note: secretNotice, json: replaced };
+  },
+};
+
 const revokeCommand: CommandSpec = {
   usage: 'revoke <application> <id>',
   summary: 'revoke a token: the API rejects the next request with it',
@@ -109,5 +137,5 @@ export const tokenCommands: CommandGroup = {
   name: 'tokens',
   summary: 'manage the bearer tokens of an application',
   examples: ['tokens list shop', 'tokens issue --help'],
-  commands: [issueCommand, listCommand, confirmCommand, revokeCommand],
+  commands: [issueCommand, listCommand, replaceCommand, confirmCommand, revokeCommand],
 };

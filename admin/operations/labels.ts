@@ -313,6 +313,7 @@ const audit: Record<AuditAction, string> = {
   'secret.rotate': 'rotated the webhook secret',
   'token.confirm': 'confirmed a token',
   'token.issue': 'issued a token',
+  'token.replace': 'replaced a token',
   'token.revoke': 'revoked a token',
   'webhook.test': 'tested the webhook',
 };

@@ -73,6 +73,14 @@ export const createAdminTokens = (sql: Queries) => {
       first(sql<TokenSummary[]>`
         select ${summary} from tokens where application = ${application} and ${id} = ${tokenId}`),
 
+    /** Lets a token end after some days, unless it ends before. @returns its end */
+    async endIn(application: string, tokenId: string, days: number): Promise<Date | undefined> {
+      const [row] = await sql<{ expiresAt: Date }[]>`
+        update tokens set expires_at = least(expires_at, now() + ${days}::int * interval '1 day')
+        where application = ${application} and ${id} = ${tokenId} returning expires_at as "expiresAt"`;
+      return row?.expiresAt;
+    },
+
     /** False if the token is revoked already or does not exist. */
     revoke: (application: string, tokenId: string) =>
       changesOne(sql`

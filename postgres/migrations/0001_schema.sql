@@ -545,6 +545,9 @@ $$;
 revoke execute on function token_to_confirm() from public;
 create trigger tokens__to_confirm before insert on tokens
   for each row execute function token_to_confirm();
+create trigger tokens__ends_earlier before update of expires_at on tokens
+  for each row when (new.expires_at is null or new.expires_at > old.expires_at)
+  execute function refuse_clearing('expires_at');
 
 -- Sets a rule for refunds in both modes. Null for the application: the amount above which another admin confirms.
 create function set_refund_rule(of_application text, in_currency text, wanted bigint) returns void language plpgsql

@@ -5,9 +5,10 @@ import { NotFound, Refusal } from '../../operations/change.ts';
 import { isSamePerson } from '../../operations/confirmation.ts';
 import { byLabel, pick } from '../../operations/fact.ts';
 import { reservedText, tokenFacts, tokenWaits } from '../../operations/facts.ts';
+import type { TokenSummary } from '../../../postgres/admin/tokens.ts';
 import { type Action, secretPage } from '../actions.ts';
 import { select } from '../filters.ts';
-import type { Html } from '../html.ts';
+import type { Html, Row } from '../html.ts';
 import { modeName } from '../mode.ts';
 import { ofSlug } from '../owner.ts';
 import type { PersonRequest } from '../request.ts';
@@ -163,6 +164,8 @@ const scopeField = (request: PersonRequest): Html => {
   </fieldset>`;
 };
 
+const waitsForConfirmation = '; nobody can use it until another admin confirms it';
+
 const issueToken = applicationAction({
   path: 'tokens/issue',
   role: 'admin',
@@ -196,8 +199,54 @@ const issueToken = applicationAction({
       },
       reason,
     );
-    const waits = toConfirm ? '; nobody can use it until another admin confirms it' : '';
-    const title = `Token of ${slug} (${mode})${waits}`;
+    const title = `Token of ${slug} (${mode})${toConfirm ? waitsForConfirmation : ''}`;
+    return secretPage('The new token', title, token, pathOf(slug));
+  },
+});
+
+const refundsGoOn = ({ scopes }: TokenSummary): string =>
+  scopes.includes('refund') ? ' Refunds that it has asked for do not stop.' : '';
+
+/** The token that is to end. */
+const tokenCells = (token: TokenSummary): Row => {
+  const facts = pick(tokenFacts(token), 'prefix', 'mode', 'scopes', 'issued', 'lastUsed', 'expires');
+  return { Token: token.name, ...byLabel(facts, { lastUsed: token.lastUsedAt ?? 'never' }) };
+};
+
+/** How long the old token is kept, in days. */
+const oldEnds = { 'at once': 0, 'in 1 day': 1, 'in 7 days': 7 } as const;
+const oldEndNames = Object.keys(oldEnds) as (keyof typeof oldEnds)[]; // Object.keys widens to string.
+
+const chosenEnd = (request: PersonRequest) =>
+  oldEndNames.find((name) => name === text(request, 'ends')) ?? 'in 7 days';
+
+const replaceToken = applicationAction({
+  path: 'tokens/:token/replace',
+  role: 'admin',
+  isSensitive: true,
+  describe: async (slug, request) => {
+    const token = await request.operations.tokens.get(slug, request.params.token);
+    const { name } = token;
+    return {
+      title: `Replace the token “${name}” of ${slug}`,
+      consequence: `A new token with the same mode, scopes and name is shown once. The old one works until it ends; then whatever still uses it stops working.${refundsGoOn(token)}`,
+      button: 'Replace',
+      typedName: name,
+      done: `The token “${name}” was replaced.`,
+      facts: tokenCells(token),
+      fields: select('The old token ends', 'ends', {
+        choices: oldEndNames,
+        chosen: chosenEnd(request),
+      }),
+    };
+  },
+  execute: async (slug, request, reason) => {
+    const ends = chosenEnd(request);
+    const { token, mode, toConfirm } = await request.operations.tokens.replace(
+      { application: slug, id: request.params.token, keepDays: oldEnds[ends] },
+      reason,
+    );
+    const title = `Token of ${slug} (${mode})${toConfirm ? waitsForConfirmation : ''}; the old one ends ${ends}`;
     return secretPage('The new token', title, token, pathOf(slug));
   },
 });
@@ -237,18 +286,14 @@ const revokeToken = applicationAction({
   describe: async (slug, { operations, params: { token: id } }) => {
     const token = await operations.tokens.get(slug, id);
     const { name } = token;
-    const facts = pick(tokenFacts(token), 'prefix', 'mode', 'scopes', 'issued', 'lastUsed');
-    const refunds = token.scopes.includes('refund')
-      ? ' Refunds that it has asked for do not stop.'
-      : '';
     return {
       title: `Revoke the token “${name}” of ${slug}`,
-      consequence: `The API refuses the next call with it. Whatever still uses it stops working.${refunds}`,
+      consequence: `The API refuses the next call with it. Whatever still uses it stops working.${refundsGoOn(token)}`,
       button: 'Revoke',
       warning: await operations.consequences.ofRevoking(slug, id),
       typedName: name,
       done: `The token “${name}” was revoked.`,
-      facts: { Token: name, ...byLabel(facts, { lastUsed: token.lastUsedAt ?? 'never' }) },
+      facts: tokenCells(token),
     };
   },
   execute: async (slug, { operations, params: { token: id } }, reason) => {
@@ -309,6 +354,7 @@ export const applicationActions: readonly Action[] = [
   cancelRefunds,
   enable,
   issueToken,
+  replaceToken,
   confirmToken,
   revokeToken,
   rotateSecret,

@@ -103,6 +103,7 @@ export const applicationRoutes = (deps: Deps): Route[] => {
         ...byLabel(pick(facts, 'issued', 'lastUsed', 'expires')),
         Action: mayRevoke
           ? html`${token.toConfirm && !isOwn ? action(`${at}/tokens/${token.id}/confirm`, 'Confirm') : ''}
+            ${token.toConfirm ? '' : action(`${at}/tokens/${token.id}/replace`, 'Replace')}
             ${action(`${at}/tokens/${token.id}/revoke`, 'Revoke')}`
           : null,
       };

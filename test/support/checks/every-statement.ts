@@ -158,6 +158,7 @@ export const everyStatement = (
       list: [application, 100],
       listToConfirm: ['live', 50],
       get: [application, '0123456789abcdef'],
+      endIn: [application, '0123456789abcdef', 7],
       revoke: [application, '0123456789abcdef'],
     }),
     'orders.ts': statementsOf(createOrders(db), {

@@ -74,6 +74,16 @@ it('tokens commands issue a token with a mode and an expiry, and revoke it', asy
   }
 });
 
+it('tokens replace issues another token, and ends the old one at once or in some days', async () => {
+  const issue = 'tokens issue shop --mode test --name kept --scopes read --json';
+  const { id } = JSON.parse(await change(issue, 'token.issue')) as { id: string };
+  const replace = `tokens replace shop ${id} --keep-old-days 7 --json`;
+  const replaced = JSON.parse(await change(replace, 'token.replace')) as { id: string };
+  expect((await operations.tokens.get('shop', id)).revokedAt).toBeNull();
+  await change(`tokens replace shop ${replaced.id} --yes`, 'token.replace');
+  expect((await operations.tokens.get('shop', replaced.id)).revokedAt).not.toBeNull();
+});
+
 it('secrets commands rotate, retire, reseal and list keys', async () => {
   await change('secrets rotate shop --yes', 'secret.rotate');
   await change('secrets rotate shop --yes', 'secret.rotate');

@@ -79,6 +79,7 @@ const ofShop: [page: string, action: string, fields?: Fields][] = [
   ['refund-events', 'application.update', { events: 'on' }],
   ['orders', 'application.update', { once: 'yes' }],
   ['tokens/issue', 'token.issue', { name: 'a', scope: 'read' }],
+  ['tokens/TOKEN/replace', 'token.replace', { ends: 'in 1 day', confirm: 'to revoke' }],
   ['tokens/TOKEN/revoke', 'token.revoke', { confirm: 'to revoke' }],
   ['tokens/TO_ALLOW/confirm', 'token.confirm'],
   ['secrets/rotate', 'secret.rotate'],

@@ -56,6 +56,45 @@ describe('tokens', () => {
     expect(await createTokens(records.sql).authenticate(old)).toBeUndefined();
   });
 
+  it('are replaced by one with the same mode, scopes, name and lifetime, and end in time', async () => {
+    const { tokens } = operationsOn(records.sql);
+    const application = await anApplication();
+    const hour = new Date(Date.now() + 3_600_000);
+    const token = { application, mode: 'live', name: 'till', scopes: ['read'] } as const;
+    const first = await tokens.issue({ ...token, expiresAt: hour }, null);
+    const second = await tokens.replace({ application, id: first.id, keepDays: 7 }, 'yearly');
+    const { authenticate } = createTokens(records.sql);
+    for (const { token: text } of [first, second])
+      expect(await authenticate(text)).toMatchObject({ mode: 'live', scopes: ['read'] });
+    // It would have ended before.
+    expect(second.oldEndsAt).toEqual(hour);
+    expect(await tokens.get(application, second.id)).toMatchObject({ name: 'till' });
+    const life = (await tokens.get(application, second.id)).expiresAt?.getTime() ?? 0;
+    expect(Math.abs(life - hour.getTime())).toBeLessThan(60_000);
+
+    await tokens.replace({ application, id: second.id, keepDays: 0 }, 'leaked');
+    expect(await authenticate(second.token)).toBeUndefined();
+    const again = tokens.replace({ application, id: second.id, keepDays: 0 }, null);
+    await expect(again).rejects.toThrow('is not valid');
+    expect(await logOf(`application:${application}`)).toMatchObject([
+      { action: 'token.replace', before: { id: second.id }, reason: 'leaked' },
+      { action: 'token.replace', before: { id: first.id }, after: { id: second.id } },
+      { action: 'token.issue' },
+    ]);
+  });
+
+  it('a week is the longest that an old one is kept, and nothing lets it end later', async () => {
+    const { tokens } = operationsOn(records.sql);
+    const application = await anApplication();
+    const token = { application, mode: 'test', name: 'a', expiresAt: null } as const;
+    const { id } = await tokens.issue(token, null);
+    const { oldEndsAt } = await tokens.replace({ application, id, keepDays: 7 }, null);
+    expect((oldEndsAt.getTime() - Date.now()) / 86_400_000).toBeCloseTo(7, 2);
+    const later = records.sql`
+      update tokens set expires_at = expires_at + interval '1 day' where application = ${application}`;
+    await expect(later).rejects.toThrow('expires_at cannot be cleared');
+  });
+
   it('a token of another application cannot be revoked', async () => {
     const { tokens } = operationsOn(records.sql);
     const [one, other] = [await anApplication(), await anApplication()];
