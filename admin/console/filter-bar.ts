@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { hasSecret } from '../operations/change.ts';
 import { labelOf, type Vocabulary } from '../operations/labels.ts';
-import { addressWith, choose, select } from './filters.ts';
+import { addressWith, choose, select, unreadFields } from './filters.ts';
 import { escapeControls, type Html, notice } from './html.ts';
 import {
   emptyRange,
@@ -175,6 +175,20 @@ const form = (request: PersonRequest, bar: Bar): Html => {
   </details>`;
 };
 
+/** Says what of its address the list does not filter by. */
+const unreadNotice = (request: PersonRequest, { choices = [], hasTimes = true }: Bar): Html => {
+  const { query } = request;
+  const read = choices.map(({ name, chosen }) => [name, query.get(name) === chosen ? chosen : null]);
+  const times = hasTimes ? {} : Object.fromEntries(timeNames.map((name) => [name, '']));
+  const unread = unreadFields(request, { ...Object.fromEntries(read), ...times });
+  return unread.length === 0
+    ? html``
+    : notice(
+        'bad',
+        `The list does not filter by ${unread.join(' and ')}: the address has a wrong value there.`,
+      );
+};
+
 /** The filter of a list in one line: the usual times, what is set, and all fields behind one word. */
 export const filterBar = (request: PersonRequest, bar: Bar): Html => {
   const { path, choices = [], texts, hasTimes = true, others } = bar;
@@ -199,6 +213,7 @@ export const filterBar = (request: PersonRequest, bar: Bar): Html => {
     ${choices.length > 0 || texts || hasTimes ? form(request, bar) : ''}
     ${others ?? ''}
   </div>
+  ${unreadNotice(request, bar)}
   ${hasTimes && isEmptyRange(readExactTimes(request)) ? notice('bad', emptyRange) : ''}`;
 };
 

@@ -46,15 +46,13 @@ export const readFilter = (
   };
 };
 
+type ReadFields = Readonly<Record<string, string | Date | null>>;
+
 /**
- * A list shows that it ignores a value that makes no sense. A file would have more than its address asks for.
- * @param read what was read of each field of the address; null: nothing
- * @throws Refusal
+ * The fields of an address whose values make no sense: a list ignores them.
+ * @param read what was read of each field; null: nothing
  */
-export const refuseUnread = (
-  request: TimeRequest,
-  read: Readonly<Record<string, string | Date | null>>,
-): void => {
+export const unreadFields = (request: TimeRequest, read: ReadFields): string[] => {
   const { query } = request;
   const { from, to } = readExactTimes(request);
   const zone = query.get('zone') ?? '';
@@ -66,12 +64,20 @@ export const refuseUnread = (
     zone: !hasTimes || isZone(zone) ? zone : null,
     ...read,
   };
-  const [wrong] = Object.entries(all).filter(
-    ([name, value]) =>
-      query.getAll(name).length > 1 || (value === null && Boolean(query.get(name))),
-  );
-  if (wrong) throw new Refusal(`No file was made: its address has a wrong value of ${wrong[0]}.`);
-  if (isEmptyRange({ from, to }))
+  return Object.entries(all)
+    .filter(
+      ([name, value]) =>
+        query.getAll(name).length > 1 || (value === null && Boolean(query.get(name))),
+    )
+    .map(([name]) => name);
+};
+
+/** A list says that it ignores a field. A file would have more than its address asks for. @throws Refusal */
+export const refuseUnread = (request: TimeRequest, read: ReadFields): void => {
+  const [wrong] = unreadFields(request, read);
+  if (wrong !== undefined)
+    throw new Refusal(`No file was made: its address has a wrong value of ${wrong}.`);
+  if (isEmptyRange(readExactTimes(request)))
     throw new Refusal('No file was made: the end of its time is not after its beginning.');
 };
 

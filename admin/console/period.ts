@@ -1,5 +1,5 @@
 import { hourMs } from '../../contract/time.ts';
-import { addDays } from './calendar.ts';
+import { addDays, isDay } from './calendar.ts';
 import { isZone } from './pages/settings.ts';
 import type { ConsoleRequest } from './request.ts';
 import { fromClockTime, toClockTime } from './zone.ts';
@@ -52,14 +52,17 @@ const readInstant = (text: string | null): Date | null => {
 };
 
 /**
- * Exact times are instants, or those of a clock in the zone that the address names, so that a link shows everybody
- * the same.
+ * Exact times are instants, or times or days of a clock in the zone that the address names, so that a link shows everybody
+ * the same. The last day belongs to the range, as in the API.
  */
 export const readExactTimes = ({ query, zone: own }: TimeRequest): Times => {
   const named = query.get('zone') ?? '';
   const zone = isZone(named) ? named : own;
-  const read = (text: string | null) => readInstant(text) ?? fromClockTime(zone, text);
-  return { from: read(query.get('from')), to: read(query.get('to')) };
+  const read = (text: string | null, daysLater: number) => {
+    if (text !== null && isDay(text)) return beginningOf(zone, addDays(text, daysLater));
+    return readInstant(text) ?? fromClockTime(zone, text);
+  };
+  return { from: read(query.get('from'), 0), to: read(query.get('to'), 1) };
 };
 
 /** The end is not part of the range. */

@@ -20,6 +20,7 @@ import { newPlaces, problemWithGateways, slugsOf } from './application-gateways.
 import { findApplication } from './applications.ts';
 import { NotFound } from './change.ts';
 import type { Deps } from './deps.ts';
+import { counted } from './fact.ts';
 import { reservedText } from './facts.ts';
 
 /** The longest list that a sentence names. */
@@ -33,8 +34,7 @@ const named = (names: readonly string[]): string => {
   return rest > 0 ? `${shown.join(', ')} and ${rest} more` : shown.join(', ');
 };
 
-const counted = (payments: number): string =>
-  payments === 1 ? '1 payment' : `${payments} payments`;
+const countedPayments = (payments: number): string => counted(payments, 'payment');
 
 const sumOf = (recent: readonly RecentPayments[]): number =>
   recent.reduce((sum, { payments }) => sum + payments, 0);
@@ -101,11 +101,11 @@ const ofGateways = async (
       `The API then refuses payments like ${refused} ${period}: no gateway of ${before.slug} takes them.`,
     kind === 'sandbox' &&
       real > 0 &&
-      `"${after.defaultGateway}" is a sandbox, where nobody pays real money: ${counted(real)} ${period} went to live gateways.`,
+      `"${after.defaultGateway}" is a sandbox, where nobody pays real money: ${countedPayments(real)} ${period} went to live gateways.`,
     kind === 'live' &&
       kindOf(before.defaultGateway) === 'sandbox' &&
       tests > 0 &&
-      `A test token must name a sandbox in each create from now on: ${counted(tests)} ${period} ${tests === 1 ? 'is a test' : 'are tests'}.`,
+      `A test token must name a sandbox in each create from now on: ${countedPayments(tests)} ${period} ${tests === 1 ? 'is a test' : 'are tests'}.`,
     sumOf(all) >= countedMax && `Only the newest ${countedMax} payments were counted.`,
   ]);
 };
@@ -119,8 +119,8 @@ const untaken = (
     .slice(0, namedMax)
     .map(([currency, payments]) =>
       takes(gateway, { currency })
-        ? `"${gateway.slug}" does not take the amounts of ${counted(payments)} in ${currency} ${period}.`
-        : `"${gateway.slug}" takes no ${currency}, which ${counted(payments)} ${period} ${payments === 1 ? 'has' : 'have'}.`,
+        ? `"${gateway.slug}" does not take the amounts of ${countedPayments(payments)} in ${currency} ${period}.`
+        : `"${gateway.slug}" takes no ${currency}, which ${countedPayments(payments)} ${period} ${payments === 1 ? 'has' : 'have'}.`,
     );
 
 const ofBudget = async (
@@ -131,7 +131,7 @@ const ofBudget = async (
   if (perMinute >= requestsPerMinute) return null;
   const { minutes, payments } = await createRecentPayments(sql).countOver(slug, perMinute);
   if (payments === 0) return null;
-  return `In ${minutes === 1 ? '1 minute' : `${minutes} minutes`} ${period} ${slug} created more payments than ${perMinute}: the API would have refused ${counted(payments)}.`;
+  return `In ${counted(minutes, 'minute')} ${period} ${slug} created more payments than ${perMinute}: the API would have refused ${countedPayments(payments)}.`;
 };
 
 const ofStatus = async (
@@ -150,7 +150,7 @@ const ofStatus = async (
   const open = await createRecentPayments(sql).countOpen(slug);
   if (open === 0) return null;
   const told = application.webhookUrl === null ? 'recorded' : 'recorded and the webhooks sent';
-  return `${slug} has ${open === 1 ? '1 open payment' : `${open} open payments`}. Payers can still pay, the outcomes are ${told}, but ${slug} can neither read nor cancel them.`;
+  return `${slug} has ${counted(open, 'open payment')}. Payers can still pay, the outcomes are ${told}, but ${slug} can neither read nor cancel them.`;
 };
 
 /** Each application that goes on with other gateways, and its payments that these do not take. */
@@ -220,7 +220,7 @@ export const createConsequences = ({ sql }: Pick<Deps, 'sql'>) => ({
         .slice(0, namedMax)
         .map(
           ({ application, lost }) =>
-            `The other gateways of ${application} do not take ${counted(sumOf(lost))} ${period} (${named(byCurrency(lost).map(([currency]) => currency))}).`,
+            `The other gateways of ${application} do not take ${countedPayments(sumOf(lost))} ${period} (${named(byCurrency(lost).map(([currency]) => currency))}).`,
         ),
       safe.length > 0 &&
         `These go on with their other gateways: ${named(safe.map(({ application }) => application))}.`,
@@ -276,12 +276,12 @@ export const createConsequences = ({ sql }: Pick<Deps, 'sql'>) => ({
     );
     return sentences([
       larger > 0 &&
-        `${counted(larger)} ${period} ${larger === 1 ? 'is' : 'are'} larger than ${formatMoney({ amount: amount ?? 0, currency })}, so ${application} cannot give ${larger === 1 ? 'it' : 'them'} back whole in a day.`,
+        `${countedPayments(larger)} ${period} ${larger === 1 ? 'is' : 'are'} larger than ${formatMoney({ amount: amount ?? 0, currency })}, so ${application} cannot give ${larger === 1 ? 'it' : 'them'} back whole in a day.`,
       ...lost
         .slice(0, namedMax)
         .map(
           ([other, payments]) =>
-            `${application} then gives nothing back in ${other}, which ${counted(payments)} ${period} ${payments === 1 ? 'has' : 'have'}.`,
+            `${application} then gives nothing back in ${other}, which ${countedPayments(payments)} ${period} ${payments === 1 ? 'has' : 'have'}.`,
         ),
     ]);
   },

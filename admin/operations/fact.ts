@@ -7,6 +7,10 @@ type Facts = Readonly<Record<string, Fact>>;
 
 export const fact = <Value>(label: string, value: Value): Fact<Value> => ({ label, value });
 
+/** `1 attempt`, `2 attempts`. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+
 /** Some of the facts, in this order. */
 export const pick = <Of extends Facts, Key extends keyof Of>(facts: Of, ...keys: Key[]) =>
   Object.fromEntries(keys.map((key) => [key, facts[key]])) as Pick<Of, Key>; // Object.fromEntries forgets the keys.

@@ -23,7 +23,7 @@ import type { Name } from './application-setting.ts';
 import { settings } from './application-settings.ts';
 import type { ShownReceiver } from './applications.ts';
 import type { DisputeDetails } from './disputes.ts';
-import { fact, type Fact, pick } from './fact.ts';
+import { counted, fact, type Fact, pick } from './fact.ts';
 import type { RefundDetails } from './refund-details.ts';
 
 /*
@@ -305,7 +305,7 @@ export const webhookTells = (
 export const reservedText = (reserved: readonly ReservedRefunds[]): string => {
   const made = reserved.reduce((sum, { refunds }) => sum + refunds, 0);
   const money = reserved.map(formatMoney).join(' and ');
-  return made === 1 ? `1 refund (${money})` : `${made} refunds (${money})`;
+  return `${counted(made, 'refund')} (${money})`;
 };
 
 const money = (amount: number | null, currency: string | null) =>
@@ -387,7 +387,7 @@ export const receiverText = ({
     labelOf('receiver', shown),
     ...(isUnwell && since ? [`since ${isoTime(since)}`] : []),
     ...(lastError === null ? [] : [labelOf('attemptError', lastError)]),
-    ...(waiting > 0 ? [`${waiting} wait`] : []),
+    ...(waiting > 0 ? [counted(waiting, 'waits', 'wait')] : []),
     ...(exhausted > 0 ? [`${exhausted} exhausted`] : []),
   ].join(', ');
 };
@@ -404,7 +404,7 @@ export const reportedFeesText = (
 export const opensNothingText = (
   { since, waiting, failed }: Pick<OpensNothing, 'since' | 'waiting' | 'failed'>,
   formatTime: (time: Date) => string,
-): string => `opens no payment since ${formatTime(since)}: ${waiting} wait, ${failed} failed`;
+): string => `opens no payment since ${formatTime(since)}: ${counted(waiting, 'waits', 'wait')}, ${failed} failed`;
 
 /** The agreed fee of a payment. */
 export const feeText = ({ feeBasisPoints, feeFixed }: AccountTerms): string => {

@@ -113,7 +113,7 @@ export const createRefundStops = ({
       await wake(released);
     },
 
-    /** Refuses a refund that waits for a second admin, or takes it back. @throws Refusal */
+    /** Refuses a refund that waits for a second admin. @throws Refusal */
     async refuse(id: string, reason: string): Promise<'now' | 'later'> {
       const refused = await change(
         { action: 'refund.refuse', subject: `refund:${id}`, reason },

@@ -45,7 +45,7 @@ export const refundExamples = {
     status: 'failed',
     stage: null,
     failure_code: 'cancelled',
-    failure_reason: 'The refund was called off before the gateway was told.',
+    failure_reason: 'The refund was cancelled before the gateway carried it out.',
     failed_at: '2026-11-21T08:15:01.733+00:00',
     updated_at: '2026-11-21T08:15:01.733+00:00',
   },

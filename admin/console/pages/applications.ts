@@ -126,7 +126,7 @@ export const applicationRoutes = (deps: Deps): Route[] => {
       <p class="links">
         ${link(`/payments?application=${slug}`, 'Payments')} ${link(`${at}/events`, 'Events')}
         ${link(`${at}/requests`, 'Refused requests')}
-        ${link(`/deliveries?application=${slug}`, 'Exhausted webhooks')}
+        ${link(`/deliveries?application=${slug}`, 'Undelivered webhooks')}
         ${session.applications === null ? link(`/audit?subject=application:${slug}`, 'Audit') : ''}
       </p>
       <div class="actions">

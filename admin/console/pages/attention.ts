@@ -28,10 +28,18 @@ interface Line {
   isSlow?: boolean;
   count: number;
   what: string;
+  /** The words for one alone. */
+  one?: string;
   href: string;
   /** It says something also about no record. */
   isKept?: true;
 }
+
+/** The words for many and for one. */
+const bothOf = (words: (noun: string) => string, noun: string): Pick<Line, 'what' | 'one'> => ({
+  what: words(`${noun}s`),
+  one: words(noun),
+});
 
 /** Disputes lose on a day that the bank has set: it is in the words, and the mark follows it. */
 const disputeLine = (
@@ -45,6 +53,7 @@ const disputeLine = (
           isSlow: !isUrgent(dueAt, now),
           count,
           what: `disputes to answer, the first one until ${formatTime(dueAt)}`,
+          one: `dispute to answer until ${formatTime(dueAt)}`,
           href: '/attention/disputes',
         },
       ];
@@ -76,6 +85,7 @@ const linesOf = (
     {
       count: found.ordersWaiting,
       what: 'payments wait for another one that holds their order',
+      one: 'payment waits for another one that holds its order',
       href: '/attention/orders',
     },
     paidTwiceLine(found, test),
@@ -83,31 +93,40 @@ const linesOf = (
     {
       count: found.refundsByHand,
       what: 'refunds wait for a decision',
+      one: 'refund waits for a decision',
       href: address('/refunds', { stage: 'by_hand' }),
     },
     {
       count: found.refundsToConfirm,
       what: 'refunds wait for a second admin',
+      one: 'refund waits for a second admin',
       href: address('/refunds', { stage: 'to_confirm' }),
     },
     {
       count: found.rulesToConfirm,
       what: 'looser rules for refunds wait for a second admin',
+      one: 'looser rule for refunds waits for a second admin',
       href: '/refunds/rules#rules',
     },
     {
       count: found.tokensToConfirm,
       what: 'tokens that may give money back wait for a second admin',
+      one: 'token that may give money back waits for a second admin',
       href: '/refunds/rules#tokens',
     },
     {
       count: found.accountDifferences,
       what: 'differences from the books of gateways',
+      one: 'difference from the book of a gateway',
       href: '/accounts',
     },
     ...found.undelivered.map(({ state, application, errorClass, count, since }): Line => ({
       count,
-      what: `webhooks of ${application} ${labelOf('delivery', state)}: ${labelOf('attemptError', errorClass)}${since === null ? '' : `; the receiver is unwell since ${formatTime(since)}`}`,
+      ...bothOf(
+        (webhooks) =>
+          `${webhooks} of ${application} ${labelOf('delivery', state)}: ${labelOf('attemptError', errorClass)}${since === null ? '' : `; the receiver is unwell since ${formatTime(since)}`}`,
+        'webhook',
+      ),
       href: address('/deliveries', {
         status: state,
         application,
@@ -116,23 +135,30 @@ const linesOf = (
     })),
     ...found.opensNothing.map((nothing): Line => ({
       count: nothing.waiting + nothing.failed,
-      what: `payments: ${nothing.gateway} ${opensNothingText(nothing, formatTime)}`,
+      ...bothOf(
+        (payments) => `${payments}: ${nothing.gateway} ${opensNothingText(nothing, formatTime)}`,
+        'payment',
+      ),
       href: unopenedPath(nothing.gateway),
       isKept: true,
     })),
     ...found.silent.map(({ gateway, count, since }): Line => ({
       isSlow: true,
       count,
-      what:
-        since === null
-          ? `payments: ${gateway} has not answered about them, and answers about others`
-          : `payments: ${gateway} has not answered since ${formatTime(since)}`,
+      ...bothOf(
+        (payments) =>
+          since === null
+            ? `${payments}: ${gateway} has not answered about ${payments === 'payment' ? 'it' : 'them'}, and answers about others`
+            : `${payments}: ${gateway} has not answered since ${formatTime(since)}`,
+        'payment',
+      ),
       href: address('/attention/silent', { gateway }),
     })),
     {
       isSlow: true,
       count: found.overdue,
       what: 'payments are open for too long after their deadline',
+      one: 'payment is open for too long after its deadline',
       href: '/attention/overdue',
     },
   ];
@@ -149,10 +175,10 @@ export const attentionPart = (
   if (lines.length === 0) return html`<p class="empty">Nothing waits for a person.</p>`;
   return html`<ul class="attention">
     ${lines.map(
-      ({ isSlow = false, count, what, href }) =>
+      ({ isSlow = false, count, what, one = what, href }) =>
         html`<li class="${isSlow ? 'open' : 'bad'}">
           <span aria-hidden="true">${isSlow ? '○' : '▲'}</span> <strong>${many(count)}</strong>
-          <span>${what}</span> ${link(href, 'Show')}
+          <span>${count === 1 ? one : what}</span> ${link(href, 'Show')}
         </li>`,
     )}
   </ul>`;

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { eventIdPattern } from '../../../contract/ids.ts';
+import { counted } from '../../operations/fact.ts';
 import { labelOf } from '../../operations/labels.ts';
 import type { DeliveryRow, EventSummary } from '../../../postgres/admin/events.ts';
 import type { DeliveryFilter } from '../../../postgres/webhooks/delivery-filter.ts';
@@ -15,14 +16,12 @@ import { replayButton } from './event-actions.ts';
 /** The words for the kind of an event, with the kind itself under the pointer. */
 const eventName = (kind: string): Html => html`<span class="nowrap">${coded('event', kind)}</span>`;
 
-const attemptsOf = (many: number): string => (many === 1 ? '1 attempt' : `${many} attempts`);
-
 /** The state of a delivery, with the last answer. */
 const stateOf = (row: DeliveryRow): Html => {
   const answer = answerOf(row);
   return html`${deliveryState(row.status, row.errorClass)}
     <span class="soft nowrap">${answer}${
-      row.attempts > 0 ? `${answer ? ' · ' : ''}${attemptsOf(row.attempts)}` : ''
+      row.attempts > 0 ? `${answer ? ' · ' : ''}${counted(row.attempts, 'attempt')}` : ''
     }</span>`;
 };
 

@@ -171,7 +171,7 @@ export const gatewayPageRoutes = ({
         'Fees that it reports': reportsFees ? setting(reported, 'reported fees') : reported,
       })}
         <p class="links">
-          ${link(`/payments?gateway=${slug}`, 'Payments')} ${link(`/attention/silent?gateway=${slug}`, 'Payments without an answer')}
+          ${link(`/payments?gateway=${slug}`, 'Payments')} ${link(`/attention/silent?gateway=${slug}`, 'Open payments without an answer')}
           ${link(`/audit?subject=gateway:${slug}`, 'Audit')}
         </p>
         ${isAdmin ? gatewayActionsOf(gateway) : ''}

@@ -6,7 +6,7 @@ import type { Action } from '../actions.ts';
 import { action, notice } from '../html.ts';
 import { createPasskeys } from '../passkeys.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
-import { page } from '../request.ts';
+import { page, redirect } from '../request.ts';
 import { spentLogin } from './login.ts';
 import { viewsPart } from './views.ts';
 
@@ -98,7 +98,7 @@ export const ownPageRoutes = (deps: Deps): Route[] => {
     if (!passkey) return askForPasskey(request, 'The answer of the device is not valid.');
     const { name } = session;
     await operations.console.addPasskey({ ...passkey, name }, label);
-    return { kind: 'redirect', to: login.back };
+    return redirect(login.back, `The passkey “${label}” was added.`);
   };
 
   // A passkey outlives the session, so an open browser is not enough to add one.

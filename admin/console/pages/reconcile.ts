@@ -203,12 +203,12 @@ export const createReconcile = (deps: Deps): { routes: Route[]; actions: Action[
   }: PersonRequest): Promise<ConsoleResponse> => {
     const { name: by } = session;
     job.start(operations, { by, heal: false, since: sinceOf(form), reason: '' });
-    return redirect('/reconcile');
+    return redirect('/reconcile', 'The comparison has begun.');
   };
 
   const stop = async (): Promise<ConsoleResponse> => {
     job.last()?.stop();
-    return redirect('/reconcile');
+    return redirect('/reconcile', 'The comparison stops.');
   };
 
   return {

@@ -243,7 +243,7 @@ export const replayActions: readonly Action[] = [
       const perSecond = Number(choose(form, 'rate', rates) ?? usualRate);
       const filter = readReplayFilter(query);
       const id = await operations.replays.start(filter, { perSecond, reason });
-      return redirect(`/deliveries/replays/${id}`);
+      return redirect(`/deliveries/replays/${id}`, 'The replay has begun.');
     },
   },
   {

@@ -30,8 +30,9 @@ const show = async ({ zone, csrf }: ConsoleRequest): Promise<ConsoleResponse> =>
   );
 
 const save = async ({ form }: ConsoleRequest): Promise<ConsoleResponse> => {
-  const zone = form.get('zone') ?? '';
-  return { kind: 'redirect', to: '/settings', zone: isZone(zone) ? zone : 'UTC' };
+  const given = form.get('zone') ?? '';
+  const zone = isZone(given) ? given : 'UTC';
+  return { kind: 'redirect', to: '/settings', zone, message: `Every page shows times in ${zone}.` };
 };
 
 export const settingsRoutes = (): Route[] => [

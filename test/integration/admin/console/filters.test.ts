@@ -72,7 +72,8 @@ it.each([
   ['status=nope', 409],
   ['failure=nope', 409],
   ['from=nonsense', 409],
-  ['to=2026-11-29', 409],
+  ['to=2026-11-29', 200],
+  ['to=2026-11-31', 409],
   ['period=nope', 409],
   ['from=2026-11-29T10:00&zone=Mars/Base', 409],
   ['from=2026-11-29T10:00&to=2026-11-28T10:00', 409],
@@ -88,6 +89,22 @@ it.each([
     status,
     status === 200,
   ]);
+});
+
+it.each([
+  ['/payments', 'status=nope', 'status'],
+  ['/payments', 'failure=nope&gateway=No!', 'failure and gateway'],
+  ['/payments', 'from=nonsense', 'from'],
+  ['/payments', 'period=nope', 'period'],
+  ['/payments', 'application=No!', 'application'],
+  ['/payments', 'status=paid&status=failed', 'status'],
+  ['/refunds', 'stage=nope', 'stage'],
+  ['/deliveries', 'status=nope&to=2026-11-31', 'to and status'],
+  ['/disputes', 'gateway=nope', 'gateway'],
+])('%s says that it does not filter by %s', async (path, query, names) => {
+  const words = 'The list does not filter by';
+  expect((await list(`${path}?${query}`)).text).toContain(`${words} ${names}:`);
+  expect((await list(`${path}?from=2026-11-29&application=shop`)).text).not.toContain(words);
 });
 
 it('a gateway with one old payment is found over several pages, each of which says how far it looked', async () => {

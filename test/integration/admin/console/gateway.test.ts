@@ -155,7 +155,7 @@ describe('a gateway that opens nothing', () => {
   const lineOf = async (gateway: string, mode?: 'live' | 'test') => {
     const [, count, what, href = ''] =
       new RegExp(
-        `<strong>(\\d+)</strong> <span>payments: ${gateway} opens no payment since [^<]*: ([^<:]*)</span> <a href="([^"]+)"`,
+        `<strong>(\\d+)</strong> <span>payments?: ${gateway} opens no payment since [^<]*: ([^<:]*)</span> <a href="([^"]+)"`,
       ).exec(await read('/attention', mode)) ?? [];
     if (what === undefined) return undefined;
     const ids = (await read(href, mode)).matchAll(/href="\/payments\/(PAY_\w+)"/g);
@@ -208,7 +208,7 @@ describe('a gateway that opens nothing', () => {
     const gateway = await aGateway('disabled', silence);
     const id = await tryToOpen(await create(gateway), 3);
     await gateways.setEnabled(gateway, false);
-    expect(await lineOf(gateway)).toEqual({ count: '1', what: '1 wait, 0 failed', ids: [id] });
+    expect(await lineOf(gateway)).toEqual({ count: '1', what: '1 waits, 0 failed', ids: [id] });
     await expirePayment({ id, grace: false, unreachable: true });
     expect(await lineOf(gateway)).toBeUndefined();
   });
@@ -220,14 +220,14 @@ describe('a gateway that opens nothing', () => {
     scripts[second] = silence;
     const id = await tryToOpen(await create(second, [second, gateway]), 3);
     for (const slug of [gateway, second])
-      expect(await lineOf(slug)).toEqual({ count: '1', what: '1 wait, 0 failed', ids: [id] });
+      expect(await lineOf(slug)).toEqual({ count: '1', what: '1 waits, 0 failed', ids: [id] });
   });
 
   it('needs the attention of those who look at its payments, live or test', async () => {
     const gateway = await aGateway('of-tests', silence, 'sandbox');
     const id = await tryToOpen(await create(gateway, null, true), 3);
     expect(await lineOf(gateway)).toBeUndefined();
-    const line = { count: '1', what: '1 wait, 0 failed', ids: [id] };
+    const line = { count: '1', what: '1 waits, 0 failed', ids: [id] };
     expect(await lineOf(gateway, 'test')).toEqual(line);
   });
 });

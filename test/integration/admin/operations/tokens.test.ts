@@ -76,7 +76,7 @@ describe('tokens', () => {
     expect(await authenticate(second.token)).toBeUndefined();
     const again = tokens.replace({ application, id: second.id, keepDays: 0 }, null);
     await expect(again).rejects.toThrow('is not valid');
-    expect(await logOf(`application:${application}`)).toMatchObject([
+    expect((await logOf(`application:${application}`)).slice(0, 3)).toMatchObject([
       { action: 'token.replace', before: { id: second.id }, reason: 'leaked' },
       { action: 'token.replace', before: { id: first.id }, after: { id: second.id } },
       { action: 'token.issue' },

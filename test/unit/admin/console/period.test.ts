@@ -42,6 +42,15 @@ describe('a period of a list', () => {
     expect(timesOf(query, 'UTC', '2026-11-27T10:00:00Z')).toEqual([null, null]);
   });
 
+  it('may be days without a time, the last one whole', () => {
+    const days = 'from=2026-03-29&to=2026-03-29&zone=Europe/Berlin';
+    expect(timesOf(days, 'UTC', '2026-11-27T10:00:00Z')).toEqual([
+      '2026-03-28T23:00:00.000Z',
+      '2026-03-29T22:00:00.000Z',
+    ]);
+    expect(timesOf('from=2026-02-30', 'UTC', '2026-11-27T10:00:00Z')).toEqual([null, null]);
+  });
+
   it('gives way to exact times, of the zone that the address names', () => {
     const query = 'period=today&to=2026-07-01T00:00&zone=Asia/Tehran';
     expect(timesOf(query, 'UTC', '2026-11-27T10:00:00Z')).toEqual([
