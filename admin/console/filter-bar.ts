@@ -178,7 +178,10 @@ const form = (request: PersonRequest, bar: Bar): Html => {
 /** Says what of its address the list does not filter by. */
 const unreadNotice = (request: PersonRequest, { choices = [], hasTimes = true }: Bar): Html => {
   const { query } = request;
-  const read = choices.map(({ name, chosen }) => [name, query.get(name) === chosen ? chosen : null]);
+  const read = choices.map(({ name, chosen }): [string, string | null] => [
+    name,
+    query.get(name) === chosen ? chosen : null,
+  ]);
   const times = hasTimes ? {} : Object.fromEntries(timeNames.map((name) => [name, '']));
   const unread = unreadFields(request, { ...Object.fromEntries(read), ...times });
   return unread.length === 0

@@ -122,6 +122,7 @@ it('shows a person the word for every code, and no control character of a text, 
     ...[`/events/${eventId(ids.exhausted)}`, `/events/${eventId(ids.exhausted)}/replay`],
     `/applications/${encodeURIComponent(hostile)}`,
     `/applications/shop/tokens/${tokenIdOf(token)}/revoke`,
+    `/applications/shop/tokens/${tokenIdOf(token)}/replace`,
     ...['/applications/shop', '/applications/shop/requests', '/applications/shop/tokens/issue'],
     ...[`/deliveries/replays/${replay?.id}`, `/accounts/zarinpal/${ids.accounts.openDay}`],
     ...[
