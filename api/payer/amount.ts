@@ -21,14 +21,21 @@ const digitsOf = (language: Language, money: Money): string => {
 };
 
 /** An amount in the digits of a language, always with its unit. */
+export const amountText = (language: Language, money: Money): Html | string => {
+  const amount = digitsOf(language, money);
+  return money.currency === 'IRR'
+    ? speak(language)('unit_rial', { amount })
+    : `${amount} ${money.currency}`;
+};
+
+/** An amount for a whole page, and what it is in tomans. */
 export const amountParts = (language: Language, money: Money): Html => {
   const { amount, currency } = money;
   const text = speak(language);
-  const digits = digitsOf(language, money);
   const isToman = currency === 'IRR' && amount % rialsOfToman === 0;
   return html`<p class="amount">
       <span class="unseen">${text('amount')}</span>
-      ${currency === 'IRR' ? text('unit_rial', { amount: digits }) : `${digits} ${currency}`}
+      ${amountText(language, money)}
     </p>
     ${
       isToman

@@ -6,6 +6,7 @@ import type { PayerOutcome, Payments } from '../../postgres/payments/payments.ts
 import { pageHeaders } from '../http/response-headers.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';
+import { amountText } from './amount.ts';
 import { redirectToCallback } from './callback.ts';
 import { type Visit, visitOf } from './language.ts';
 import { page, paymentParts, unknownPaymentPage } from './pages.ts';
@@ -14,8 +15,8 @@ import { type Html, speak } from './texts.ts';
 export const showOutcomeRoute = {
   summary: 'Say what became of a payment',
   description:
-    'For the payer: the outcome, why the payment failed, the next step, and how long money takes that goes back. It has ' +
-    'no code, and of `suspected_fraud` it says what it says of `card_declined`. Nothing leads there by itself: link to it ' +
+    'For the payer: the outcome, why the payment failed, the next step, how long money takes that goes back, and refunds. ' +
+    'It has no code, and of `suspected_fraud` it says what it says of `card_declined`. Nothing leads there by itself: link to it ' +
     'from your page or mail. It asks no gateway and changes nothing.',
   params: paymentParams,
   responses: { 200: { description: 'The page.', headers: pageHeaders, content: 'page' } },
@@ -40,9 +41,21 @@ export const showOutcomeHandler =
       status: 200,
       title: 'outcome_title',
       content: html`${paymentParts(visit)}
-        ${sentences.map((sentence) => html`<p>${sentence}</p>`)} ${wayOn(visit, payment, publicBaseUrl)}`,
+        ${sentences.map((sentence) => html`<p>${sentence}</p>`)} ${refundsPart(visit, payment)}
+        ${wayOn(visit, payment, publicBaseUrl)}`,
     });
   };
+
+const refundsPart = ({ language }: Visit, payment: PayerOutcome): Html[] =>
+  [
+    ['refund_on_its_way', payment.amountRefundPending] as const,
+    ['refund_done', payment.amountRefunded] as const,
+  ]
+    .filter(([, amount]) => amount > 0)
+    .map(([name, amount]) => {
+      const words = amountText(language, { ...payment, amount });
+      return html`<p>${speak(language)(name, { amount: words })}</p>`;
+    });
 
 /** A payer who can still pay goes to the gateway, any other one back to the shop. */
 const wayOn = ({ language }: Visit, payment: PayerOutcome, publicBaseUrl: string): Html => {

@@ -127,6 +127,7 @@ const showOutcome = async (language: Language, changes: Partial<PayerOutcome>) =
 const outcomePages = (language: Language) => [
   ...statuses.map((status) => showOutcome(language, { status })),
   ...failureCodes.map((failureCode) => showOutcome(language, { status: 'failed', failureCode })),
+  showOutcome(language, { status: 'paid', amountRefunded: 500, amountRefundPending: 1_000 }),
   showOutcome(language, { status: 'expired', moneyFoundAt: now }),
   showOutcome(language, { status: 'expired', isInDoubt: true }),
   showOutcome(language, { status: 'expired', updatedAt: new Date(0), driver: 'stripe' }),
@@ -296,6 +297,15 @@ describe('the page of an outcome', () => {
       texts.money_by_hand.en,
     );
     expect(await told({ status: 'paid' })).toEqual(['The payment is paid.']);
+  });
+
+  it('says what of a paid payment goes back, and what has gone', async () => {
+    const refunds = { amountRefundPending: 1_000, amountRefunded: 50_000 };
+    expect(await told({ status: 'paid', ...refunds })).toEqual([
+      'The payment is paid.',
+      '1,000 rials is on its way back to you.',
+      '50,000 rials was sent back to you. Your bank may take some days to show it.',
+    ]);
   });
 
   it('says so when the money should be back', async () => {
