@@ -31,8 +31,10 @@ interface CheckoutFields {
 }
 
 /** The payer starts here; null once the payment has ended. */
-export const checkoutUrl = ({ id, status }: CheckoutFields, publicBaseUrl: string): string | null =>
-  isTerminal(status) ? null : `${publicBaseUrl}/api/v1/payments/${id}/checkout`;
+export const checkoutUrl = (
+  { id, status }: CheckoutFields,
+  publicBaseUrl: string,
+): string | null => (isTerminal(status) ? null : `${publicBaseUrl}/api/v1/payments/${id}/checkout`);
 
 /** The gateway sends the payer here. */
 export const returnUrl = (id: string, publicBaseUrl: string): string =>

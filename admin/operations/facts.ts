@@ -404,7 +404,8 @@ export const reportedFeesText = (
 export const opensNothingText = (
   { since, waiting, failed }: Pick<OpensNothing, 'since' | 'waiting' | 'failed'>,
   formatTime: (time: Date) => string,
-): string => `opens no payment since ${formatTime(since)}: ${counted(waiting, 'waits', 'wait')}, ${failed} failed`;
+): string =>
+  `opens no payment since ${formatTime(since)}: ${counted(waiting, 'waits', 'wait')}, ${failed} failed`;
 
 /** The agreed fee of a payment. */
 export const feeText = ({ feeBasisPoints, feeFixed }: AccountTerms): string => {

@@ -209,7 +209,15 @@ const refundsGoOn = ({ scopes }: TokenSummary): string =>
 
 /** The token that is to end. */
 const tokenCells = (token: TokenSummary): Row => {
-  const facts = pick(tokenFacts(token), 'prefix', 'mode', 'scopes', 'issued', 'lastUsed', 'expires');
+  const facts = pick(
+    tokenFacts(token),
+    'prefix',
+    'mode',
+    'scopes',
+    'issued',
+    'lastUsed',
+    'expires',
+  );
   return { Token: token.name, ...byLabel(facts, { lastUsed: token.lastUsedAt ?? 'never' }) };
 };
 

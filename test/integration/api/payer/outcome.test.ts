@@ -11,7 +11,11 @@ const outcomeOf = async (id: string) => {
   expect(answer.status).toBe(200);
   expectPage(answer);
   const [, address = ''] = /<a class="button" href="([^"]*)"/.exec(answer.text) ?? [];
-  return { texts: elementTexts(answer.text, 'p'), address: address.replaceAll('&amp;', '&'), answer };
+  return {
+    texts: elementTexts(answer.text, 'p'),
+    address: address.replaceAll('&amp;', '&'),
+    answer,
+  };
 };
 
 it('tells a payer of suspected fraud of a declined card, and the application the code', async () => {

@@ -254,8 +254,7 @@ describe('the texts', () => {
   });
 
   it('say the reason of a failure in English as the API does', () => {
-    for (const code of failureCodes)
-      expect(texts[`failure_${code}`].en).toBe(failureReasons[code]);
+    for (const code of failureCodes) expect(texts[`failure_${code}`].en).toBe(failureReasons[code]);
   });
 
   it("are those of the proxy's page; `node tools/proxy-page.ts` writes it", async () => {
@@ -293,9 +292,7 @@ describe('the page of an outcome', () => {
 
   it('promises no money to whoever was never sent, and none that a person has to find', async () => {
     expect(await told({ status: 'expired', payerSent: false })).toHaveLength(2);
-    expect(await told({ status: 'expired', isInDoubt: true })).toContain(
-      texts.money_by_hand.en,
-    );
+    expect(await told({ status: 'expired', isInDoubt: true })).toContain(texts.money_by_hand.en);
     expect(await told({ status: 'paid' })).toEqual(['The payment is paid.']);
   });
 
