@@ -180,7 +180,7 @@ export type Currency =
  * - `authentication_failed`: The payer could not be authenticated.
  * - `limit_exceeded`: The payment exceeds a limit of the card or account.
  * - `card_not_supported`: The card cannot be used for this payment.
- * - `suspected_fraud`: The payment was refused for security reasons.
+ * - `suspected_fraud`: The card issuer declined the payment.
  * - `issuer_unavailable`: The card issuer could not be reached.
  * - `gateway_error`: The payment gateway could not process the payment.
  * - `merchant_configuration`: The gateway account is not able to take this payment.
@@ -210,6 +210,17 @@ export type FailureCode =
   | 'payment_reversed'
   | 'unknown'
   | (string & {});
+/**
+ * What the payer can do after a failure. A closed list:
+ *
+ * - `retry`, after `invalid_card`, `authentication_failed`, `payment_not_completed`, `payment_reversed`, `unknown`
+ * - `other_card`, after `insufficient_funds`, `expired_card`, `limit_exceeded`, `card_not_supported`
+ * - `call_bank`, after `card_declined`, `suspected_fraud`
+ * - `later`, after `issuer_unavailable`, `gateway_error`
+ * - `shop`, after `merchant_configuration`, `amount_not_accepted`, `amount_mismatch`
+ * - `nothing`, after `order_already_paid`
+ */
+export type NextStep = 'retry' | 'other_card' | 'call_bank' | 'later' | 'shop' | 'nothing';
 /** The codes of errors. New codes may appear. */
 export type ErrorCode =
   | 'APPLICATION_DISABLED'
@@ -540,7 +551,7 @@ export interface DisputeEvent {
   paid_at: string | null;
   /** Null unless failed. */
   failure_code: FailureCode | null;
-  /** One fixed English sentence for each failure code. */
+  /** One fixed English sentence for each failure code, which a payer may read: that of `suspected_fraud` is that of `card_declined`. */
   failure_reason: string | null;
   /** True if a test token created the payment. Events of both modes come to the same webhook URL with the same signature: compare it with your order before you act. */
   test: boolean;
@@ -594,7 +605,7 @@ export interface Event {
   paid_at: string | null;
   /** Null unless failed. */
   failure_code: FailureCode | null;
-  /** One fixed English sentence for each failure code. */
+  /** One fixed English sentence for each failure code, which a payer may read: that of `suspected_fraud` is that of `card_declined`. */
   failure_reason: string | null;
   /** True if a test token created the payment. Events of both modes come to the same webhook URL with the same signature: compare it with your order before you act. */
   test: boolean;
@@ -805,8 +816,10 @@ export interface Payment {
   paid_at: string | null;
   /** Null unless failed. */
   failure_code: FailureCode | null;
-  /** One fixed English sentence for each failure code. */
+  /** One fixed English sentence for each failure code, which a payer may read: that of `suspected_fraud` is that of `card_declined`. */
   failure_reason: string | null;
+  /** What the payer can do now; null unless failed. */
+  next_step: NextStep | null;
   /** The one who called the payment off; null unless cancelled. */
   cancelled_by: 'payer' | 'application' | 'admin' | (string & {}) | null;
   /** As it was sent with the cancel; null if none was sent. */
