@@ -1,4 +1,4 @@
-/** Nothing that a payer reads says that fraud is suspected. */
+/** A payer must not read that fraud is suspected. */
 const declined = 'The card issuer declined the payment.';
 
 /**
@@ -27,7 +27,7 @@ export const failureReasons = {
 
 export type FailureCode = keyof typeof failureReasons;
 
-/** What a payer can do after a failure: a closed list. `shop`: the shop has to mend it. */
+/** The steps that a payer can take after a failure: a closed list. `shop`: the shop has to mend it. */
 export const nextSteps = ['retry', 'other_card', 'call_bank', 'later', 'shop', 'nothing'] as const;
 export type NextStep = (typeof nextSteps)[number];
 

@@ -12,18 +12,18 @@ export const adviceTexts: Readonly<Record<AdviceName, Readonly<Record<Language, 
 /** The longest time after which the money of a payment that is not paid is usually back. */
 export type ReturnTime = { minutes: number } | { days: number };
 
-/** What an advice depends on. */
+/** The facts that an advice depends on. */
 export interface Advised extends Pick<
   Payment,
   'status' | 'failureCode' | 'cancelledBy' | 'updatedAt'
 > {
-  /** Nobody pays who was not sent to the gateway. */
+  /** Only a payer who was sent to the gateway can have paid. */
   payerSent: boolean;
   /** When money was found after the end. */
   moneyFoundAt: Date | null;
   /** A person has to find out where the money is. */
   isInDoubt: boolean;
-  /** That of the gateway; undefined: this version does not know the gateway. */
+  /** The gateway has this one; undefined: this version does not know the gateway. */
   returnTime: ReturnTime | undefined;
 }
 
@@ -52,7 +52,7 @@ const moneyOf = (payment: Advised, now: Date): AdviceName | undefined => {
   return moneyFoundAt === null ? 'money_if_taken' : 'money_on_its_way';
 };
 
-/** What a payer should know and do now, in whole sentences. No amount, name or id is in them. */
+/** The payer should know and do this now, in whole sentences. No amount, name or id is in them. */
 export const payerAdvice = (payment: Advised, language: Language, now: Date): string[] => {
   const money = moneyOf(payment, now);
   const { returnTime = { minutes: 0 } } = payment;

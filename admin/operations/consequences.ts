@@ -20,7 +20,7 @@ import { newPlaces, problemWithGateways, slugsOf } from './application-gateways.
 import { findApplication } from './applications.ts';
 import { NotFound } from './change.ts';
 import type { Deps } from './deps.ts';
-import { counted } from './fact.ts';
+import { countOf } from './fact.ts';
 import { reservedText } from './facts.ts';
 
 /** The longest list that a sentence names. */
@@ -34,7 +34,7 @@ const named = (names: readonly string[]): string => {
   return rest > 0 ? `${shown.join(', ')} and ${rest} more` : shown.join(', ');
 };
 
-const countedPayments = (payments: number): string => counted(payments, 'payment');
+const countedPayments = (payments: number): string => countOf(payments, 'payment');
 
 const sumOf = (recent: readonly RecentPayments[]): number =>
   recent.reduce((sum, { payments }) => sum + payments, 0);
@@ -131,7 +131,7 @@ const ofBudget = async (
   if (perMinute >= requestsPerMinute) return null;
   const { minutes, payments } = await createRecentPayments(sql).countOver(slug, perMinute);
   if (payments === 0) return null;
-  return `In ${counted(minutes, 'minute')} ${period} ${slug} created more payments than ${perMinute}: the API would have refused ${countedPayments(payments)}.`;
+  return `In ${countOf(minutes, 'minute')} ${period} ${slug} created more payments than ${perMinute}: the API would have refused ${countedPayments(payments)}.`;
 };
 
 const ofStatus = async (
@@ -150,7 +150,7 @@ const ofStatus = async (
   const open = await createRecentPayments(sql).countOpen(slug);
   if (open === 0) return null;
   const told = application.webhookUrl === null ? 'recorded' : 'recorded and the webhooks sent';
-  return `${slug} has ${counted(open, 'open payment')}. Payers can still pay, the outcomes are ${told}, but ${slug} can neither read nor cancel them.`;
+  return `${slug} has ${countOf(open, 'open payment')}. Payers can still pay, the outcomes are ${told}, but ${slug} can neither read nor cancel them.`;
 };
 
 /** Each application that goes on with other gateways, and its payments that these do not take. */

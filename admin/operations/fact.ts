@@ -8,7 +8,7 @@ type Facts = Readonly<Record<string, Fact>>;
 export const fact = <Value>(label: string, value: Value): Fact<Value> => ({ label, value });
 
 /** `1 attempt`, `2 attempts`. */
-export const counted = (count: number, one: string, many = `${one}s`): string =>
+export const countOf = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 
 /** Some of the facts, in this order. */

@@ -23,7 +23,7 @@ import type { Name } from './application-setting.ts';
 import { settings } from './application-settings.ts';
 import type { ShownReceiver } from './applications.ts';
 import type { DisputeDetails } from './disputes.ts';
-import { counted, fact, type Fact, pick } from './fact.ts';
+import { countOf, fact, type Fact, pick } from './fact.ts';
 import type { RefundDetails } from './refund-details.ts';
 
 /*
@@ -75,7 +75,7 @@ export const paymentFacts = (payment: PaymentRecord) => {
 export const isInDoubt = ({ latePaymentResult, latePaymentCheckedAt }: PaymentRecord): boolean =>
   latePaymentResult === 'by_hand' && latePaymentCheckedAt === null;
 
-/** What support can send to the payer, as the payer's own page says it; null: a paid payment needs none. */
+/** The sentences that support can send to the payer, as the payer's own page has them; null: a paid payment needs none. */
 export const adviceText = (payment: PaymentRecord, language: Language, now: Date): string | null =>
   payment.status === 'paid'
     ? null
@@ -305,7 +305,7 @@ export const webhookTells = (
 export const reservedText = (reserved: readonly ReservedRefunds[]): string => {
   const made = reserved.reduce((sum, { refunds }) => sum + refunds, 0);
   const money = reserved.map(formatMoney).join(' and ');
-  return `${counted(made, 'refund')} (${money})`;
+  return `${countOf(made, 'refund')} (${money})`;
 };
 
 const money = (amount: number | null, currency: string | null) =>
@@ -387,7 +387,7 @@ export const receiverText = ({
     labelOf('receiver', shown),
     ...(isUnwell && since ? [`since ${isoTime(since)}`] : []),
     ...(lastError === null ? [] : [labelOf('attemptError', lastError)]),
-    ...(waiting > 0 ? [counted(waiting, 'waits', 'wait')] : []),
+    ...(waiting > 0 ? [countOf(waiting, 'waits', 'wait')] : []),
     ...(exhausted > 0 ? [`${exhausted} exhausted`] : []),
   ].join(', ');
 };
@@ -405,7 +405,7 @@ export const opensNothingText = (
   { since, waiting, failed }: Pick<OpensNothing, 'since' | 'waiting' | 'failed'>,
   formatTime: (time: Date) => string,
 ): string =>
-  `opens no payment since ${formatTime(since)}: ${counted(waiting, 'waits', 'wait')}, ${failed} failed`;
+  `opens no payment since ${formatTime(since)}: ${countOf(waiting, 'waits', 'wait')}, ${failed} failed`;
 
 /** The agreed fee of a payment. */
 export const feeText = ({ feeBasisPoints, feeFixed }: AccountTerms): string => {

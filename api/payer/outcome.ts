@@ -16,7 +16,7 @@ export const showOutcomeRoute = {
   summary: 'Say what became of a payment',
   description:
     'For the payer: the outcome, why the payment failed, the next step, how long money takes that goes back, and refunds. ' +
-    'It has no code, and of `suspected_fraud` it says what it says of `card_declined`. Nothing leads there by itself: link to it ' +
+    'It has no code, and of `suspected_fraud` it says what it says of `card_declined`. The service never leads there: link to it ' +
     'from your page or mail. It asks no gateway and changes nothing.',
   params: paymentParams,
   responses: { 200: { description: 'The page.', headers: pageHeaders, content: 'page' } },

@@ -72,7 +72,7 @@ const lookedThroughOfMany = 1_000;
 
 /** Everything that is recorded about a payment, for admins only. */
 export interface PaymentRecord extends PaymentRow {
-  /** That of its gateway. */
+  /** Its gateway has this driver. */
   driver: string;
   /** The gateways that may open it, in the order of asking; null: only its own. */
   candidates: string[] | null;

@@ -221,7 +221,7 @@ const tokenCells = (token: TokenSummary): Row => {
   return { Token: token.name, ...byLabel(facts, { lastUsed: token.lastUsedAt ?? 'never' }) };
 };
 
-/** How long the old token is kept, in days. */
+/** The days for which the old token works. */
 const oldEnds = { 'at once': 0, 'in 1 day': 1, 'in 7 days': 7 } as const;
 const oldEndNames = Object.keys(oldEnds) as (keyof typeof oldEnds)[]; // Object.keys widens to string.
 

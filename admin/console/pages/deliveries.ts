@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { eventIdPattern } from '../../../contract/ids.ts';
-import { counted } from '../../operations/fact.ts';
+import { countOf } from '../../operations/fact.ts';
 import { labelOf } from '../../operations/labels.ts';
 import type { DeliveryRow, EventSummary } from '../../../postgres/admin/events.ts';
 import type { DeliveryFilter } from '../../../postgres/webhooks/delivery-filter.ts';
@@ -21,7 +21,7 @@ const stateOf = (row: DeliveryRow): Html => {
   const answer = answerOf(row);
   return html`${deliveryState(row.status, row.errorClass)}
     <span class="soft nowrap">${answer}${
-      row.attempts > 0 ? `${answer ? ' · ' : ''}${counted(row.attempts, 'attempt')}` : ''
+      row.attempts > 0 ? `${answer ? ' · ' : ''}${countOf(row.attempts, 'attempt')}` : ''
     }</span>`;
 };
 

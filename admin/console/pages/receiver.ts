@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { receiverEventsMax, type ReceiverFigures } from '../../../postgres/console/health.ts';
-import { counted } from '../../operations/fact.ts';
+import { countOf } from '../../operations/fact.ts';
 import { chartPart } from '../chart.ts';
 import { hourIn, hoursUntil } from '../hours.ts';
 import { limits } from '../../../contract/limits.ts';
@@ -84,7 +84,7 @@ const attemptsPart = async (
         ],
   );
   return html`${cells.facts({
-    Accepted: `${percent(whole)} of ${counted(whole.attempts, 'attempt')}`,
+    Accepted: `${percent(whole)} of ${countOf(whole.attempts, 'attempt')}`,
     'Half of the answers within': ms(whole.p50),
     '95 of 100 within': ms(whole.p95),
     'Last accepted': whole.lastAcceptedAt,

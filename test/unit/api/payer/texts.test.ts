@@ -107,7 +107,7 @@ const sandboxPages = (language: Language) => {
 
 const now = new Date('2026-11-29T12:00:00Z');
 
-/** What became of a payment that ended a minute ago. */
+/** The page of a payment that ended a minute ago. */
 const showOutcome = async (language: Language, changes: Partial<PayerOutcome>) => {
   const outcome: PayerOutcome = {
     ...aPayment({ updatedAt: new Date(now.getTime() - 60_000) }),
