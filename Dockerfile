@@ -46,6 +46,8 @@ COPY workflows workflows
 COPY api api
 COPY worker worker
 COPY admin admin
+# The console has it as a page.
+COPY docs/operating/differences.md docs/operating/differences.md
 # In a checkout made under umask 077 only the owner can read the files, and here that is root.
 RUN find . -name node_modules -prune -o -exec chmod u=rwX,go=rX {} +
 # The user node of Node's image.

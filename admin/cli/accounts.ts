@@ -4,6 +4,7 @@ import { accountDifferenceStates } from '../../contract/account-difference.ts';
 import { dayMs } from '../../contract/time.ts';
 import { byLabel } from '../operations/fact.ts';
 import { differenceFacts } from '../operations/facts.ts';
+import { exportMonthCommand, monthCommand, noteOpenDays } from './account-month.ts';
 import {
   type CommandGroup,
   type CommandSpec,
@@ -178,6 +179,7 @@ export const accountCommands: CommandGroup = {
     explainCommand,
     mendCommand,
     verifyCommand,
+    monthCommand,
     payoutsCommand,
     payoutCommand,
   ],
@@ -205,12 +207,7 @@ const movementsCommand: CommandSpec = {
       application: textOf(options.application),
       test: null,
     });
-    for (const { gateway, lastClosedDay } of open)
-      io.note(
-        lastClosedDay === null
-          ? `No day of ${gateway} is closed: they may get more movements.`
-          : `The last closed day of ${gateway} is ${lastClosedDay}: later ones may get more movements.`,
-      );
+    noteOpenDays(open, io);
     let rows = -1; // The first line has the names of the columns.
     for await (const part of lines) {
       rows += part.split('\r\n').length - 1;
@@ -226,5 +223,5 @@ export const exportCommands: CommandGroup = {
   name: 'export',
   summary: 'print records for accountants',
   examples: ['export movements --from 2026-11-01 --to 2026-11-30 > november.csv'],
-  commands: [movementsCommand, exportPayoutCommand],
+  commands: [movementsCommand, exportMonthCommand, exportPayoutCommand],
 };

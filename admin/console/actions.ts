@@ -205,6 +205,8 @@ export const secretPage = (
   name: string,
   secret: string,
   back: string,
+  /** What usually follows. */
+  next: Html | '' = '',
 ): ConsoleResponse =>
   page(
     title,
@@ -216,7 +218,7 @@ export const secretPage = (
         </div>
       </dl>
       <div class="actions">
-        ${copyable(secret, 'Copy it')}
+        ${copyable(secret, 'Copy it')} ${next}
         <a class="button" href="${back}">Done</a>
       </div>`,
   );

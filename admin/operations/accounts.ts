@@ -17,6 +17,7 @@ import {
   type ExportedMovement,
   type ExportFilter,
 } from '../../postgres/accounts/movements.ts';
+import { createAccountMonths, type MonthOfAccounts, monthOf } from './account-month.ts';
 import { NotFound, Refusal } from './change.ts';
 import { csvOf, decimalOf } from './csv.ts';
 import type { Deps } from './deps.ts';
@@ -30,6 +31,12 @@ export interface DayRange {
   to: string;
   /** Null: every one. */
   gateway: string | null;
+}
+
+/** The lines of a file, and the gateways whose days are not all closed: it may get more. */
+interface FileOfDays {
+  lines: AsyncGenerator<string>;
+  open: { gateway: string; lastClosedDay: string | null }[];
 }
 
 /** The routine that can mend a difference. Null: an admin can only explain it. */
@@ -51,6 +58,7 @@ export const createAccountOperations = ({
 }: Pick<Deps, 'sql' | 'change' | 'temporal' | 'now'>) => {
   const days = createAccountDays(sql);
   const movements = createMovements(sql);
+  const months = createAccountMonths({ sql });
 
   const find = async (id: number): Promise<AccountDifference> => {
     const difference = await days.getDifference(id);
@@ -62,6 +70,21 @@ export const createAccountOperations = ({
   const checkNames = async (names: { gateway?: string | null; application: string | null }) => {
     if (names.gateway) await checkGateway(sql, names.gateway);
     if (names.application !== null) await findApplication(sql, names.application);
+  };
+
+  /** @throws NotFound, Refusal for a range in which nothing can be */
+  const prepareFile = async (range: DayRange & DifferenceOwner) => {
+    await checkNames(range);
+    const problem = findEmptyRange(range, now());
+    if (problem !== undefined) throw new Refusal(problem);
+    const all = (await createGateways(sql).list()).map(({ slug }) => slug);
+    const gateways = range.gateway === null ? all : [range.gateway];
+    const last = await days.lastClosed();
+    const open = gateways.flatMap((gateway) => {
+      const lastClosedDay = last.get(gateway) ?? null;
+      return lastClosedDay === null || lastClosedDay < range.to ? [{ gateway, lastClosedDay }] : [];
+    });
+    return { gateways, open };
   };
 
   const setState = async (id: number, state: 'open' | 'explained', reason: string) => {
@@ -136,25 +159,31 @@ export const createAccountOperations = ({
       });
     },
 
-    /** The lines of a CSV file with the movements of some days, and the gateways whose days are not all closed. */
-    async exportMovements(range: DayRange & DifferenceOwner): Promise<{
-      lines: AsyncGenerator<string>;
-      open: { gateway: string; lastClosedDay: string | null }[];
-    }> {
-      await checkNames(range);
-      const problem = findEmptyRange(range, now());
-      if (problem !== undefined) throw new Refusal(problem);
-      const all = (await createGateways(sql).list()).map(({ slug }) => slug);
-      const gateways = range.gateway === null ? all : [range.gateway];
-      const last = await days.lastClosed();
-      const open = gateways.flatMap((gateway) => {
-        const lastClosedDay = last.get(gateway) ?? null;
-        return lastClosedDay === null || lastClosedDay < range.to
-          ? [{ gateway, lastClosedDay }]
-          : [];
-      });
+    /** @param month YYYY-MM */
+    async month(
+      month: string,
+      gateways: readonly string[],
+      owner: DifferenceOwner,
+    ): Promise<MonthOfAccounts> {
+      await checkNames(owner);
+      return months.get(gateways, monthOf(month), owner);
+    },
+
+    /** The lines of a CSV file with the sums, the payouts and what is open of a month. @param month YYYY-MM */
+    async exportMonth(
+      month: string,
+      owner: DifferenceOwner,
+    ): Promise<FileOfDays> {
+      const range = monthOf(month);
+      const { gateways, open } = await prepareFile({ ...range, gateway: null, ...owner });
+      return { open, lines: months.exportLines(gateways, range, owner) };
+    },
+
+    /** The lines of a CSV file with the movements of some days. */
+    async exportMovements(range: DayRange & DifferenceOwner): Promise<FileOfDays> {
+      const { gateways, open } = await prepareFile(range);
       const pages = gateways.map((gateway) => movements.export({ ...range, gateway }));
-      return { lines: fileOf(pages), open };
+      return { open, lines: fileOf(pages) };
     },
 
     /** Calculates the hash of each closed day again, the oldest of each gateway first. */

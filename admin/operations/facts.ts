@@ -18,6 +18,7 @@ import type { Application } from '../../postgres/applications/applications.ts';
 import { labelOf, secondAdmin, type Vocabulary } from './labels.ts';
 import type { AccountTerms } from '../../postgres/gateways/gateways.ts';
 import { formatPercent } from '../../contract/basis-points.ts';
+import { moneyOf } from './account-month.ts';
 import { mendOf } from './accounts.ts';
 import type { Name } from './application-setting.ts';
 import { settings } from './application-settings.ts';
@@ -308,9 +309,6 @@ export const reservedText = (reserved: readonly ReservedRefunds[]): string => {
   return `${countOf(made, 'refund')} (${money})`;
 };
 
-const money = (amount: number | null, currency: string | null) =>
-  amount === null || currency === null ? null : formatMoney({ amount, currency });
-
 export const differenceFacts = (difference: AccountDifference) => ({
   number: fact('Number', difference.id),
   gateway: fact('Gateway', difference.gateway),
@@ -318,8 +316,8 @@ export const differenceFacts = (difference: AccountDifference) => ({
   difference: fact('Difference', describeDifference(difference)),
   about: fact('About', difference.subject),
   payment: fact('Payment', difference.paymentId),
-  ours: fact('Ours', money(difference.ourAmount, difference.ourCurrency)),
-  theirs: fact('Theirs', money(difference.theirAmount, difference.theirCurrency)),
+  ours: fact('Ours', moneyOf(difference.ourAmount, difference.ourCurrency)),
+  theirs: fact('Theirs', moneyOf(difference.theirAmount, difference.theirCurrency)),
   ourTime: fact('Our time', difference.ourTime),
   theirTime: fact('Their time', difference.theirTime),
   workflowRuns: fact('Workflow runs', difference.workflowRuns),

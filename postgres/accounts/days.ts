@@ -59,6 +59,33 @@ export interface DifferenceFilter {
   after?: number;
 }
 
+/** The open differences of one kind. Null on the side that has nothing. Minor units. */
+export interface OpenDifferences {
+  gateway: string;
+  kind: AccountDifferenceKind;
+  count: number;
+  ours: number | null;
+  ourCurrency: string | null;
+  theirs: number | null;
+  theirCurrency: string | null;
+}
+
+/** The balance that a gateway reports, before the first and after the last compared day of some. Minor units. */
+export interface ReportedBalance {
+  currency: string;
+  opening: number;
+  openingDay: string;
+  closing: number;
+  closingDay: string;
+}
+
+/** Some days of a gateway, both included. */
+interface DaysOfGateway {
+  gateway: string;
+  from: string;
+  to: string;
+}
+
 /** The days whose differences a page shows. Null: any. */
 export type DifferenceOwner = Pick<DifferenceFilter, 'application' | 'test'>;
 
@@ -115,6 +142,31 @@ export const createAccountDays = (sql: Queries) => ({
         ${state === null ? sql`` : sql`and state = ${state}`}
         ${application === null ? sql`` : sql`and application = ${application}`}
       order by id limit ${limit}`;
+  },
+
+  /** The open differences of some days, by kind and currency. */
+  async sumOpen(
+    { gateway, from, to }: DaysOfGateway,
+    { application, test }: DifferenceOwner,
+  ): Promise<OpenDifferences[]> {
+    return sql<OpenDifferences[]>`
+      select f.gateway, f.kind, count(*) as count, sum(f.our_amount)::bigint as ours, f.our_currency as "ourCurrency",
+        sum(f.their_amount)::bigint as theirs, f.their_currency as "theirCurrency"
+      from account_differences f
+      where f.gateway = ${gateway} and f.day between ${from} and ${to} and f.state = 'open'
+        and ${isDifferenceOf(sql, test)} ${application === null ? sql`` : sql`and f.application = ${application}`}
+      group by f.gateway, f.kind, f.our_currency, f.their_currency
+      order by f.kind, f.our_currency, f.their_currency`;
+  },
+
+  /** By currency. A gateway that reports no balance has none. */
+  async balances({ gateway, from, to }: DaysOfGateway): Promise<ReportedBalance[]> {
+    return sql<ReportedBalance[]>`
+      select currency, (array_agg(opening order by day))[1] as opening, min(day)::text as "openingDay",
+        (array_agg(coalesce(reported, opening + net) order by day desc))[1] as closing, max(day)::text as "closingDay"
+      from account_balances
+      where gateway = ${gateway} and day between ${from} and ${to} and opening is not null and net is not null
+      group by currency order by currency`;
   },
 
   getDifference: (id: number) =>

@@ -1,7 +1,7 @@
 import type { BookEntry } from '../../contract/book-entry.ts';
 import type { ListPage } from '../../contract/list.ts';
-import type { KnownPayout } from '../../contract/payout.ts';
-import { first, type Queries } from '../driver/sql.ts';
+import type { KnownPayout, PayoutLinesState, PayoutStatus } from '../../contract/payout.ts';
+import { first, type Fragment, type Queries } from '../driver/sql.ts';
 
 export interface PayoutRecord extends KnownPayout {
   gateway: string;
@@ -55,13 +55,33 @@ export interface PaidOutSum {
   net: number;
 }
 
+/** A movement of a payout, with what the bank's line says of it. */
+export interface BookedPayout {
+  kind: 'payout' | 'payout_returned';
+  gateway: string;
+  /** The day of the account on which it was booked, YYYY-MM-DD. */
+  day: string;
+  /** Minor units; negative for money that went to the bank. */
+  amount: number;
+  currency: string;
+  /** The gateway's own. Null, with all that follows: its list has not named the payout. */
+  id: string | null;
+  status: PayoutStatus | null;
+  arrivesOn: string | null;
+  descriptor: string | null;
+  bankReference: string | null;
+  lines: PayoutLinesState | null;
+  /** The sum of what it has paid out. Null: not all of its lines are here, or it came back. */
+  paidOut: number | null;
+}
+
 /** Of payouts `o`. */
 const columns = (sql: Queries) => sql`
   o.gateway, o.id, o.amount, o.currency, o.status, o.created_at as "createdAt", o.arrives_on::text as "arrivesOn",
   o.descriptor, o.bank_reference as "bankReference", o.lines, o.read_at is not null as "isRead"`;
 
 /** The ids of the lines of a payout: its own, and what it has paid out. */
-const idsOf = (sql: Queries, gateway: string, payout: string) => sql`
+const idsOf = (sql: Queries, gateway: string | Fragment, payout: string | Fragment) => sql`
   select id from statement_lines where gateway = ${gateway} and payout = ${payout}
   union select id from payout_lines where gateway = ${gateway} and payout = ${payout}`;
 
@@ -91,6 +111,34 @@ export const createAdminPayouts = (sql: Queries) => ({
   get: (gateway: string, id: string) =>
     first(sql<PayoutRecord[]>`
       select ${columns(sql)} from payouts o where o.gateway = ${gateway} and o.id = ${id}`),
+
+  /**
+   * The payouts that were booked on some days of a gateway, by day. Their movements stand together on each day, and the
+   * fences keep the planner from reading whole tables for them.
+   */
+  async listBooked({
+    gateway,
+    test,
+    from,
+    to,
+  }: Pick<PayoutFilter, 'test'> & Record<'gateway' | 'from' | 'to', string>): Promise<BookedPayout[]> {
+    return sql<BookedPayout[]>`
+      select m.kind, m.gateway, m.day::text, m.amount, m.currency, o.id, o.status, o.arrives_on::text as "arrivesOn",
+        o.descriptor, o.bank_reference as "bankReference", o.lines,
+        case when m.kind = 'payout' and o.read_at is not null then (
+          select coalesce(sum(l.net), 0)::bigint from statement_lines l
+          where l.gateway = o.gateway and l.id in (${idsOf(sql, sql`o.gateway`, sql`o.id`)})
+            and l.currency = o.currency and l.kind not in ('payout', 'payout_returned')) end as "paidOut"
+      from generate_series(${from}::date::timestamp, ${to}::date::timestamp, interval '1 day') as d (day)
+      cross join lateral (
+        select * from movements
+        where gateway = ${gateway} and day = d.day::date and id >= 'payout' and id < 'payouu'
+          ${test === null ? sql`` : sql`and test = ${test}`} offset 0) m
+      left join lateral (
+        select l.payout from statement_lines l where l.gateway = m.gateway and l.id = m.reference offset 0) l on true
+      left join lateral (select * from payouts where gateway = m.gateway and id = l.payout offset 0) o on true
+      order by m.day, m.id`;
+  },
 
   /** What it has paid out, by kind, without the payout itself. */
   async sum(gateway: string, id: string): Promise<PaidOutSum[]> {

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { accountDifferenceStates } from '../../../contract/account-difference.ts';
 import { formatMoney } from '../../../contract/money.ts';
+import { minuteMs } from '../../../contract/time.ts';
 import { NotFound } from '../../operations/change.ts';
 import type { ComparedDay } from '../../../postgres/accounts/days.ts';
 import { isQueryCanceled } from '../../../postgres/driver/error-codes.ts';
@@ -9,6 +10,7 @@ import { addDays, isDay, lastBegunDay, nameOfMonth } from '../calendar.ts';
 import { applicationChoice, choiceOf, filterBar } from '../filter-bar.ts';
 import { pageOf, pageSize, readFilter, refuseUnread } from '../filters.ts';
 import { coded, type Html, link, marked, notice } from '../html.ts';
+import { type Live, live, pollRoute } from '../live.ts';
 import { fileName } from '../mode.ts';
 import { visibleApplications } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
@@ -98,9 +100,42 @@ const readAfter = (query: URLSearchParams): number => {
   return /^\d{1,15}$/.test(after) ? Number(after) : 0;
 };
 
+const waitMs = 15 * minuteMs;
+
+/** A comparison that a person has begun: the time of the one before it, and until when the page waits for its end. */
+const readBegun = (query: URLSearchParams) => {
+  const [, before, at] = /^(\d{1,15})\.(\d{1,15})$/.exec(query.get('begun') ?? '') ?? [];
+  return at === undefined ? undefined : { before: Number(before), until: Number(at) + waitMs };
+};
+const timeOf = (compared: ComparedDay | undefined): number => compared?.comparedAt.getTime() ?? 0;
+
 /** The pages of one day of a gateway's account. */
 export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
-  const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
+  /** What has become of the comparison that the page waits for. */
+  const comparisonOf = (
+    { query }: PersonRequest,
+    compared: ComparedDay | undefined,
+  ): { runs: boolean; words: Html } => {
+    const begun = readBegun(query);
+    if (!begun) return { runs: false, words: html`` };
+    if (timeOf(compared) !== begun.before)
+      return { runs: false, words: notice('good', 'The day was compared. This is the result.') };
+    return now().getTime() < begun.until
+      ? {
+          runs: true,
+          words: notice('info', 'The comparison runs. Its result appears here by itself.'),
+        }
+      : {
+          runs: false,
+          words: notice(
+            'bad',
+            'The comparison has no result yet: the gateway gives no answer, or no worker runs. The service goes on trying.',
+          ),
+        };
+  };
+
+  /** What a comparison changes on the page. */
+  const current = async (request: PersonRequest): Promise<Live> => {
     const { query, operations, session, csrf } = request;
     const { accounts } = operations;
     const { gateway, day, timeZone } = await findDay(request);
@@ -123,28 +158,19 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
       visibleApplications(request),
     ]);
     const { rows, last } = pageOf(found);
-    const at = `/accounts/${gateway}`;
-    return page(
-      `${gateway} on ${day}`,
-      html`<p class="links">
-          ${link(addressOf('/accounts', { month: day.slice(0, 7), application }), nameOfMonth(day.slice(0, 7)))}
-          ${link(addressOf(`${at}/${addDays(day, -1)}`, { application }), '← The day before')}
-          ${link(addressOf(`${at}/${addDays(day, 1)}`, { application }), 'The day after →')}
-          ${
-            session.role === 'viewer'
-              ? ''
-              : link(addressOf(`${at}/${day}/file`, { application }), 'Movements of the day as CSV')
-          }
-        </p>
-        ${dayFacts(compared, timeZone, request)}
+    const path = `/accounts/${gateway}/${day}`;
+    const { runs, words } = comparisonOf(request, compared);
+    const shown = { application, state, after: query.get('after'), begun: query.get('begun') };
+    return live(
+      html`${words} ${dayFacts(compared, timeZone, request)}
         ${filterBar(request, {
-          path: `${at}/${day}`,
+          path,
           choices: [choice, applicationChoice(request, applications, application)],
           hasTimes: false,
           others:
             session.role === 'viewer' || session.applications !== null || day > lastBegunDay(now())
               ? undefined
-              : html`<form method="post" action="${at}/${day}/compare">
+              : html`<form method="post" action="${path}/compare">
                   <input type="hidden" name="csrf" value="${csrf}" />
                   <button class="main">${compared ? 'Compare again' : 'Compare'}</button>
                 </form>`,
@@ -160,21 +186,45 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
         ${
           last
             ? html`<nav class="pages" aria-label="Pages">
-                <a href="${addressOf(`${at}/${day}`, { application, state, after: `${last.id}` })}" rel="next">More</a>
+                <a href="${addressOf(path, { application, state, after: `${last.id}` })}" rel="next">More</a>
               </nav>`
             : ''
         }`,
+      { address: runs ? addressOf(`${path}/state`, shown) : null, seconds: 2 },
+    );
+  };
+
+  const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { session } = request;
+    const { gateway, day } = await findDay(request);
+    const { application } = readFilter(request, now());
+    const at = `/accounts/${gateway}`;
+    const { content } = await current(request);
+    return page(
+      `${gateway} on ${day}`,
+      html`<p class="links">
+          ${link(addressOf('/accounts', { month: day.slice(0, 7), application }), nameOfMonth(day.slice(0, 7)))}
+          ${link(addressOf(`${at}/${addDays(day, -1)}`, { application }), '← The day before')}
+          ${link(addressOf(`${at}/${addDays(day, 1)}`, { application }), 'The day after →')}
+          ${
+            session.role === 'viewer'
+              ? ''
+              : link(addressOf(`${at}/${day}/file`, { application }), 'Movements of the day as CSV')
+          }
+        </p>
+        ${content}`,
     );
   };
 
   /** It changes no movement and no difference that an admin has explained, so it asks nothing and leaves no record. */
   const compare = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { gateway, day } = await findDay(request);
-    await request.operations.accounts.compare({ gateway, day });
-    return redirect(
-      `/accounts/${gateway}/${day}`,
-      'The comparison has begun. Load this page again for its result.',
-    );
+    const { accounts } = request.operations;
+    const range = { gateway, from: day, to: day };
+    const [compared] = await accounts.listDays(range, { application: null, test: null });
+    await accounts.compare({ gateway, day });
+    const begun = `${timeOf(compared)}.${now().getTime()}`;
+    return redirect(addressOf(`/accounts/${gateway}/${day}`, { begun }));
   };
 
   const fileOfDay = async (request: PersonRequest): Promise<ConsoleResponse> => {
@@ -189,6 +239,7 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
   const path = '/accounts/:gateway/:day';
   return [
     { method: 'GET', path, role: 'viewer', owner: 'list', handle: show },
+    pollRoute(`${path}/state`, current, 'list'),
     { method: 'GET', path: `${path}/file`, role: 'operator', owner: 'list', handle: fileOfDay },
     { method: 'POST', path: `${path}/compare`, role: 'operator', handle: compare },
   ];

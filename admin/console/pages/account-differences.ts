@@ -1,15 +1,37 @@
 import { html } from 'hono/html';
-import type { AccountDifferenceState } from '../../../contract/account-difference.ts';
+import {
+  type AccountDifferenceState,
+  describeDifference,
+} from '../../../contract/account-difference.ts';
+import { moneyOf } from '../../operations/account-month.ts';
 import { mendOf } from '../../operations/accounts.ts';
 import { NotFound, Refusal } from '../../operations/change.ts';
 import { differenceFacts } from '../../operations/facts.ts';
 import { labelOf } from '../../operations/labels.ts';
 import type { AccountDifference } from '../../../postgres/accounts/days.ts';
 import type { Action, Question } from '../actions.ts';
-import { action, type Cell, cut, type Html, idLink, marked, type Row, time } from '../html.ts';
-import { modeName } from '../mode.ts';
-import type { ConsoleOperations, Owner, PersonRequest, Route } from '../request.ts';
-import { redirect } from '../request.ts';
+import {
+  action,
+  type Cell,
+  cut,
+  escapeControls,
+  type Html,
+  idLink,
+  link,
+  marked,
+  type Row,
+  time,
+} from '../html.ts';
+import type {
+  ConsoleOperations,
+  ConsoleResponse,
+  Owner,
+  PersonRequest,
+  Route,
+} from '../request.ts';
+import { page } from '../request.ts';
+import { serviceLinks } from '../thing-page.ts';
+import { differenceGuideRoute, guideLink, guideOf } from './difference-guide.ts';
 
 const marks = { open: 'bad', explained: 'off', mended: 'good' } as const;
 
@@ -66,7 +88,7 @@ const subjectOf = ({ subject, paymentId, refundId }: AccountDifference): Html =>
 const factsOf = (difference: AccountDifference, request: PersonRequest): Row => {
   const facts = differenceFacts(difference);
   return {
-    Difference: html`${facts.difference.value}${subjectOf(difference)}`,
+    Difference: html`${link(`/accounts/differences/${difference.id}`, facts.difference.value)}${subjectOf(difference)}`,
     Ours: sideOf(facts.ours.value, facts.ourTime.value, request),
     Theirs: sideOf(facts.theirs.value, facts.theirTime.value, request),
     Payment: paymentOf(difference),
@@ -126,14 +148,12 @@ const differenceAction = ({ path, describe, execute, ...access }: DifferenceActi
   path: `/accounts/differences/:number/${path}`,
   confirm: async (request) => {
     const difference = await find(request.params, request.operations);
-    const { gateway, day, application } = difference;
-    const own = request.session.applications === null ? '' : `?application=${application}`;
     return {
       ...describe(difference),
-      back: `/accounts/${gateway}/${day}${own}`,
+      back: pathOfDay(difference, request.session),
       facts: {
-        Gateway: gateway,
-        Day: day,
+        Gateway: difference.gateway,
+        Day: difference.day,
         ...factsOf(difference, request),
         State: differenceState(difference.state),
         Reason: difference.reason,
@@ -146,24 +166,71 @@ const differenceAction = ({ path, describe, execute, ...access }: DifferenceActi
   },
 });
 
-/** Leads to the difference on the page of its day. */
+/** The page of its day, of the application for people who see that alone. */
+const pathOfDay = (
+  { gateway, day, application }: AccountDifference,
+  { applications }: PersonRequest['session'],
+): string =>
+  `/accounts/${gateway}/${day}${applications === null ? '' : `?application=${application}`}`;
+
+/** What the two sides say, beside one another. */
+const sidesOf = (difference: AccountDifference, { cells }: PersonRequest): Html => {
+  const { ours, theirs, ourTime, theirTime } = differenceFacts(difference);
+  const { ourAmount, ourCurrency, theirAmount, theirCurrency } = difference;
+  const isOfBoth = ourAmount !== null && theirAmount !== null && ourCurrency === theirCurrency;
+  const row = (name: string, here: Cell, there: Cell): Row => ({
+    Fact: name,
+    Here: here,
+    'At the gateway': there,
+  });
+  return cells.table({
+    caption: 'The two sides',
+    rows: [
+      row('Amount', ours.value ?? 'nothing', theirs.value ?? 'nothing'),
+      ...(isOfBoth && ourAmount !== theirAmount
+        ? [row('More there', null, moneyOf(theirAmount - ourAmount, ourCurrency))]
+        : []),
+      row('Time', ourTime.value, theirTime.value),
+    ],
+    ifEmpty: '',
+  });
+};
+
+const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
+  const { params, operations, session, cells } = request;
+  const difference = await find(params, operations);
+  const { id, kind, state, gateway, day, reason, subject, foundAt } = difference;
+  return page(
+    `Difference ${id}: ${describeDifference(difference)}`,
+    html`<p class="links">
+        ${link(pathOfDay(difference, session), `${gateway} on ${day}`)}
+        ${link('/accounts#differences', 'Open differences')}
+      </p>
+      ${cells.facts({
+        State: differenceState(state),
+        Reason: reason,
+        Payment: paymentOf(difference),
+        About: html`<code>${escapeControls(subject)}</code>`,
+        Found: foundAt,
+        'Mend does': state === 'open' ? mendOf(difference) : null,
+      })}
+      ${sidesOf(difference, request)}
+      <div class="actions">${actionsOf(difference, session)}</div>
+      <h2>What it means, and what to do</h2>
+      ${guideOf(kind)}
+      <p class="links">${guideLink(kind, 'All kinds of differences')}</p>
+      ${serviceLinks(`account_difference:${id}`, null, request)}`,
+  );
+};
+
 export const accountDifferenceRoutes: readonly Route[] = [
+  differenceGuideRoute,
   {
     method: 'GET',
     path: '/accounts/differences/:number',
     role: 'viewer',
     owner: ofDifference,
-    handle: async ({ params, operations, session, test }) => {
-      const difference = await find(params, operations);
-      const { id, gateway, day, application } = difference;
-      const own = session.applications === null ? '' : `&application=${application}`;
-      return redirect(
-        `/accounts/${gateway}/${day}?after=${id - 1}${own}`,
-        difference.test === test
-          ? undefined
-          : `This difference is of ${modeName(difference.test)} payments: the switch in the head shows them.`,
-      );
-    },
+    handle: show,
   },
 ];
 

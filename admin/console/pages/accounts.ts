@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
-import type { ComparedDay, DifferenceOwner } from '../../../postgres/accounts/days.ts';
+import type { MonthOfAccounts } from '../../operations/account-month.ts';
+import type { ComparedDay } from '../../../postgres/accounts/days.ts';
 import { isQueryCanceled } from '../../../postgres/driver/error-codes.ts';
 import type { ListedGateway } from '../../../postgres/gateways/gateways.ts';
-import type { MovementSum } from '../../../contract/movement.ts';
 import {
   addMonths,
   calendar,
@@ -17,66 +17,18 @@ import { pageOf, pageSize, readFilter, refuseUnread } from '../filters.ts';
 import { type Html, link, notice } from '../html.ts';
 import { fileName } from '../mode.ts';
 import { visibleApplications } from '../owner.ts';
-import type { ConsoleOperations, ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
-import { accountDayRoutes, addressOf, amountOf, applicationOf, tooMany } from './account-day.ts';
+import { accountDayRoutes, addressOf } from './account-day.ts';
 import { accountDifferenceRoutes, differenceTable } from './account-differences.ts';
+import { monthPart } from './account-month.ts';
 
-type GatewaySum = MovementSum & { gateway: string };
-
-/**
- * Adds up a month, gateway by gateway: each is a statement that may be long.
- * @returns undefined if there are too many movements to add them up for a page
- */
-const sumMonth = async (
-  { accounts }: Pick<ConsoleOperations, 'accounts'>,
-  gateways: readonly ListedGateway[],
-  { month, ...owner }: DifferenceOwner & { month: string },
-): Promise<GatewaySum[] | undefined> => {
-  const sums: GatewaySum[] = [];
-  try {
-    for (const { slug: gateway } of gateways) {
-      const range = { gateway, from: `${month}-01`, to: lastDayOf(month) };
-      const found = await accounts.sum({ ...range, ...owner });
-      sums.push(...found.map((sum) => ({ ...sum, gateway })));
-    }
-  } catch (error) {
+/** @returns undefined if there are too many movements to add them up for a page */
+const addUp = async (found: Promise<MonthOfAccounts>): Promise<MonthOfAccounts | undefined> =>
+  found.catch((error: unknown) => {
     if (isQueryCanceled(error)) return undefined;
     throw error;
-  }
-  return sums;
-};
-
-const total = (sums: readonly { amount: number }[]): number =>
-  sums.reduce((sum, { amount }) => sum + amount, 0);
-
-const monthSums = ({ cells }: PersonRequest, sums: readonly GatewaySum[] | undefined): Html => {
-  if (sums === undefined) return tooMany;
-  const groups = Object.groupBy(sums, ({ gateway, application, currency }) =>
-    JSON.stringify([application, gateway, currency]),
-  );
-  const table = cells.table({
-    caption: 'Sums of the month',
-    rows: Object.keys(groups)
-      .sort()
-      .flatMap((key) => {
-        const group = groups[key] ?? [];
-        const [first] = group;
-        if (!first) return [];
-        const { application, gateway, currency } = first;
-        return {
-          Application: applicationOf(application),
-          Gateway: gateway,
-          Movements: group.reduce((sum, { count }) => sum + count, 0).toLocaleString('en'),
-          In: amountOf(total(group.filter(({ amount }) => amount > 0)), currency),
-          Out: amountOf(total(group.filter(({ amount }) => amount < 0)), currency),
-          Balance: amountOf(total(group), currency),
-        };
-      }),
-    ifEmpty: 'No money moved in this month.',
   });
-  return html`<div class="sums">${table}</div>`;
-};
 
 /** Why the file of the month is not final. */
 const openDays = (
@@ -126,15 +78,16 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
       visibleApplications(request),
       accounts.listDays(range, owner),
     ]);
-    const [sums, open] = await Promise.all([
-      sumMonth(operations, all, { month: shown, ...owner }),
+    const slugs = all.map(({ slug }) => slug);
+    const [found, open] = await Promise.all([
+      addUp(accounts.month(shown, slugs, owner)),
       accounts.listDifferences({ gateway: null, day: null, state: 'open', ...owner }, pageSize + 1),
     ]);
     // An application has nothing to do with the other gateways. A sandbox may have live payments.
     const isUsed = ({ slug, kind }: ListedGateway): boolean =>
       (application === null && (kind === 'sandbox') === test) ||
-      sums === undefined ||
-      sums.some(({ gateway }) => gateway === slug) ||
+      found === undefined ||
+      found.accounts.some(({ gateway }) => gateway === slug) ||
       days.some((day) => day.gateway === slug && day.open > 0);
     const gateways = all.filter(isUsed);
     const at = (path: string, more: Record<string, string | null> = {}) =>
@@ -151,6 +104,7 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
         kept: ['month'],
       })}
         <p class="links">
+          ${link('#month', 'Sums and payouts')} ${link('#differences', 'Open differences')}
           ${link(at('/accounts', { month: addMonths(shown, -1) }), `← ${nameOfMonth(addMonths(shown, -1))}`)}
           ${
             shown < thisMonth
@@ -159,6 +113,14 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
                   `${nameOfMonth(addMonths(shown, 1))} →`,
                 )
               : ''
+          }
+          ${
+            session.role === 'viewer'
+              ? ''
+              : link(
+                  addressOf('/accounts/month/file', { month: shown, application }),
+                  'The month as CSV',
+                )
           }
           ${
             session.role === 'viewer'
@@ -191,9 +153,8 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
               </div>
               ${legend}`
         }
-        <h2>Sums of the month</h2>
-        ${monthSums(request, sums)}
-        <h2>Open differences</h2>
+        ${monthPart(request, found, { isOfApplication: application !== null })}
+        <h2 id="differences">Open differences of all months</h2>
         ${last ? html`<p>These are the oldest ${pageSize}.</p>` : ''}
         ${differenceTable(request, differences, {
           ifEmpty: 'No difference is open.',
@@ -202,27 +163,39 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
     );
   };
 
-  const fileOfMonth = async (request: PersonRequest): Promise<ConsoleResponse> => {
+  /** What a file of the month is of. @throws NotFound, Refusal */
+  const readMonthFile = (request: PersonRequest) => {
     const { application, test } = readFilter(request, now());
     const { query } = request;
     if (query.has('month') && readMonth(query.get('month')) === null)
       throw new NotFound('There is no such month.');
     refuseUnread(request, { application });
-    const wanted = month(request);
-    const filter = {
-      gateway: null,
-      application,
-      test,
-      from: `${wanted}-01`,
-      to: lastDayOf(wanted),
-    };
-    const { lines } = await request.operations.accounts.exportMovements(filter);
-    return { kind: 'file', name: fileName(`movements-${wanted}`, test), lines };
+    return { wanted: month(request), owner: { application, test } };
   };
 
+  const fileOfMovements = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { wanted, owner } = readMonthFile(request);
+    const range = { gateway: null, from: `${wanted}-01`, to: lastDayOf(wanted) };
+    const { lines } = await request.operations.accounts.exportMovements({ ...range, ...owner });
+    return { kind: 'file', name: fileName(`movements-${wanted}`, owner.test), lines };
+  };
+
+  const fileOfMonth = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { wanted, owner } = readMonthFile(request);
+    const { lines } = await request.operations.accounts.exportMonth(wanted, owner);
+    return { kind: 'file', name: fileName(`month-${wanted}`, owner.test), lines };
+  };
+
+  const files = { '/accounts/file': fileOfMovements, '/accounts/month/file': fileOfMonth };
   return [
     { method: 'GET', path: '/accounts', role: 'viewer', owner: 'list', handle: list },
-    { method: 'GET', path: '/accounts/file', role: 'operator', owner: 'list', handle: fileOfMonth },
+    ...Object.entries(files).map(([path, handle]): Route => ({
+      method: 'GET',
+      path,
+      role: 'operator',
+      owner: 'list',
+      handle,
+    })),
     ...accountDifferenceRoutes,
     ...accountDayRoutes(deps),
   ];

@@ -8,7 +8,7 @@ import { reservedText, tokenFacts, tokenWaits } from '../../operations/facts.ts'
 import type { TokenSummary } from '../../../postgres/admin/tokens.ts';
 import { type Action, secretPage } from '../actions.ts';
 import { select } from '../filters.ts';
-import type { Html, Row } from '../html.ts';
+import { action, type Html, type Row } from '../html.ts';
 import { modeName } from '../mode.ts';
 import { ofSlug } from '../owner.ts';
 import type { PersonRequest } from '../request.ts';
@@ -38,6 +38,8 @@ const newApplication: Action = {
             name="slug"
             maxlength="50"
             pattern="[a-z0-9]([a-z0-9\\-]*[a-z0-9])?"
+            placeholder="book-shop"
+            title="Lower-case letters, digits and hyphens, like book-shop. Payers see the display name."
             value="${text(request, 'slug')}"
             autocomplete="off"
             spellcheck="false"
@@ -53,7 +55,8 @@ const newApplication: Action = {
       reason,
     );
     const { slug } = application;
-    return secretPage(`The new application ${slug}`, 'Webhook secret', secret, pathOf(slug));
+    const next = action(`${pathOf(slug)}/tokens/issue`, 'Issue its first token');
+    return secretPage(`The new application ${slug}`, 'Webhook secret', secret, pathOf(slug), next);
   },
 };
 

@@ -118,7 +118,7 @@ const linesOf = (
       count: found.accountDifferences,
       what: 'differences from the books of gateways',
       one: 'difference from the book of a gateway',
-      href: '/accounts',
+      href: '/accounts#differences',
     },
     ...found.undelivered.map(({ state, application, errorClass, count, since }): Line => ({
       count,

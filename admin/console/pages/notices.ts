@@ -5,7 +5,7 @@ import type { Action } from '../actions.ts';
 import { select } from '../filters.ts';
 import { action, type Html } from '../html.ts';
 import type { PersonRequest } from '../request.ts';
-import { applicationAction, pathOf, text } from './application-action.ts';
+import { applicationAction, pathOf, text, typedOr } from './application-action.ts';
 
 const add = applicationAction({
   path: 'notices/add',
@@ -36,16 +36,18 @@ const add = applicationAction({
 const remove = applicationAction({
   path: 'notices/remove',
   role: 'admin',
-  describe: async (slug, request) => ({
-    title: `Remove an address for notices of ${slug}`,
-    consequence: 'It gets no further mail. If it is added again, somebody must agree again.',
-    button: 'Remove',
-    done: `${text(request, 'address')} gets no further notices.`,
-    fields: select('Address', 'address', {
-      choices: (await request.operations.notices.list(slug)).map(({ address }) => address),
-      chosen: text(request, 'address'),
-    }),
-  }),
+  describe: async (slug, request) => {
+    const choices = (await request.operations.notices.list(slug)).map(({ address }) => address);
+    // The row of the list. An address of a person stands in no address of a page.
+    const ofRow = choices[Number(request.query.get('row') ?? NaN)] ?? '';
+    return {
+      title: `Remove an address for notices of ${slug}`,
+      consequence: 'It gets no further mail. If it is added again, somebody must agree again.',
+      button: 'Remove',
+      done: `${text(request, 'address')} gets no further notices.`,
+      fields: select('Address', 'address', { choices, chosen: typedOr(request, 'address', ofRow) }),
+    };
+  },
   execute: async (slug, request, reason) => {
     await request.operations.notices.remove(slug, text(request, 'address'), reason);
   },
@@ -64,7 +66,10 @@ export const noticesPart = async (
   const isAdmin = session.role === 'admin';
   return html`${cells.table({
     caption: 'Addresses for notices',
-    rows: addresses.map((address) => byLabel(noticeFacts(address))),
+    rows: addresses.map((address, row) => ({
+      ...byLabel(noticeFacts(address)),
+      ...(isAdmin && { Action: action(`${pathOf(slug)}/notices/remove?row=${row}`, 'Remove') }),
+    })),
     ifEmpty: 'Nobody is told when the live receiver fails.',
   })}
     ${
@@ -77,10 +82,5 @@ export const noticesPart = async (
     }
     <div class="actions">
       ${isAdmin && sendsMail ? action(`${pathOf(slug)}/notices/add`, 'Add an address') : ''}
-      ${
-        isAdmin && addresses.length > 0
-          ? action(`${pathOf(slug)}/notices/remove`, 'Remove an address')
-          : ''
-      }
     </div>`;
 };

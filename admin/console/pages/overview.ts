@@ -166,7 +166,7 @@ const figuresPart = (figures: Figures, request: ConsoleRequest, test: boolean): 
       cells,
     )}
     <h2>Conversion by gateway</h2>
-    ${cells.table({
+    <div class="compact">${cells.table({
       caption: 'Conversion by gateway',
       rows: conversions(figures.gateways).map(({ gateway, all, ended, paid }) => ({
         Gateway: gateway,
@@ -176,9 +176,9 @@ const figuresPart = (figures: Figures, request: ConsoleRequest, test: boolean): 
         'Paid of ended': percent(paid, ended),
       })),
       ifEmpty: 'No payment was created in the last 24 hours.',
-    })}
+    })}</div>
     <h2>Failures by gateway and reason</h2>
-    ${cells.table({
+    <div class="compact">${cells.table({
       caption: 'Failures by gateway and reason',
       rows: figures.failures.map(({ gateway, failureCode, quarters }) => ({
         Gateway: gateway,
@@ -189,7 +189,7 @@ const figuresPart = (figures: Figures, request: ConsoleRequest, test: boolean): 
         ...Object.fromEntries(quarterNames.map((name, quarter) => [name, quarters[quarter]])),
       })),
       ifEmpty: 'No payment failed in the last 24 hours.',
-    })}
+    })}</div>
     <p class="soft">
       The last 24 hours. Large applications: their newest ${comparedMax.toLocaleString('en')} payments, and as many failures.
     </p>

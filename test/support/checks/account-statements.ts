@@ -75,6 +75,7 @@ export const accountStatements = (
       "list, of the bank's line": [{ ...everyPayout, gateway: 'sandbox', find: found }, page],
       'list, after one': [everyPayout, { after: { at: now, id: 'po_1' }, limit: 21 }],
       get: ['sandbox', 'po_1'],
+      listBooked: [{ ...days, test: false }],
       sum: ['sandbox', 'po_1'],
       lines: ['sandbox', 'po_1', { after: '', limit: 51 }],
     }),

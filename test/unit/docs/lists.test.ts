@@ -154,6 +154,7 @@ describe('docs/console.md', () => {
   /** Where the console does what a command does, unless an address has the words of the command. */
   const twins: Readonly<Record<string, string>> = {
     'accounts days': '/accounts',
+    'accounts month': '/accounts',
     'accounts payout': '/accounts/payouts/:gateway/:payout',
     'applications create': '/create-application',
     'applications update': '/applications/:slug/webhook-url',
@@ -163,6 +164,7 @@ describe('docs/console.md', () => {
     'console logout': '/people/:name/end',
     'console people': '/people',
     'console remove': '/people/:name/remove',
+    'export month': '/accounts/month/file',
     'export movements': '/accounts/file',
     'export payout': '/accounts/payouts/:gateway/:payout/file',
     'gateways update': '/gateways/:slug/credentials',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { addDays, addMonths, isDay, lastDayOf } from '../../../../admin/console/calendar.ts';
+import { accountDifferences } from '../../../../contract/account-difference.ts';
 import { holdLock } from '../../../support/data/hold-lock.ts';
 import { startFilledConsole } from '../../../support/service/filled-console.ts';
 
@@ -141,6 +142,7 @@ describe('the page of a day', () => {
     '/accounts/file?month=1405-08',
     '/accounts/file?month=',
     '/accounts/file?month=2026-11&application=nobody',
+    '/accounts/month/file?month=2026-13',
     '/accounts/differences/99999/explain',
     '/accounts/differences/none/explain',
   ])('%s is not there', async (path) => {
@@ -187,10 +189,35 @@ describe('the page of a day', () => {
 
   it('has a worker compare the day again, which leaves no record', async () => {
     const { status, headers } = await admin.post(`${pageOf(filled.youngDay)}/compare`);
-    expect([status, headers.location]).toEqual([303, pageOf(filled.youngDay)]);
+    const page = headers.location ?? '';
+    expect([status, page]).toEqual([303, expect.stringContaining(pageOf(filled.youngDay))]);
     expect(compared).toEqual([{ gateway: 'zarinpal', day: filled.youngDay }]);
     const records = await sql`select action from audit_log where actor = 'accountant'`;
     expect(records.map(({ action }) => String(action))).not.toContain('account_day.compare');
+  });
+
+  it('shows the result of a comparison by itself, and polls no longer', async () => {
+    const day = filled.youngDay;
+    const { headers } = await admin.post(`${pageOf(day)}/compare`);
+    const page = `${headers.location}&application=shop`;
+    const text = await read(page, admin);
+    const [, poll = ''] = /hx-get="([^"]+)"/.exec(text) ?? [];
+    expect(text).toContain('The comparison runs.');
+    const address = poll.replaceAll('&amp;', '&');
+    expect((await admin.get(address)).status).toBe(204);
+    await sql`
+      update account_days set compared_at = now() where gateway = 'zarinpal' and day = ${day}`;
+    const part = await read(address, admin);
+    expect(part).toContain('The day was compared.');
+    expect(part).not.toContain('hx-get');
+    // The application of the page stays chosen.
+    expect(part).toContain('Application: shop');
+  });
+
+  it('says that a comparison has no result for long', async () => {
+    const text = await read(`${pageOf('2020-02-29')}?begun=0.1000`);
+    expect(text).toContain('has no result yet');
+    expect(text).not.toContain('hx-get');
   });
 
   it('compares no day of the future', async () => {
@@ -259,6 +286,24 @@ describe('a difference', () => {
     expect(await stateOf(id)).toEqual({ state: 'open', reason: 'another receipt' });
   });
 
+  it('explains itself: both sides, what it means, and what to do', async () => {
+    const text = await read(`/accounts/differences/${filled.open}`, admin);
+    expect(text).toMatch(/Amount[^]*12\.00 EUR[^]*12\.50 EUR[^]*More there[^]*0\.50 EUR/);
+    expect(text).toContain('no payment becomes paid with another amount');
+    expect(text).toContain('href="/accounts/differences#amount_differs"');
+    expect(text).toContain(`/accounts/differences/${filled.open}/explain`);
+    expect(text).toContain(`href="${pageOf(filled.openDay)}"`);
+    expect(await read('/attention')).toContain('href="/accounts#differences"');
+    expect(await read(monthOf(filled.openDay))).toContain('id="differences"');
+  });
+
+  it('has its section of the documentation in the console, whatever its kind', async () => {
+    const text = await read('/accounts/differences');
+    for (const kind of Object.keys(accountDifferences)) expect(text).toContain(`id="${kind}"`);
+    expect(text).toContain('<code>docs/operating/restoring.md</code>');
+    expect(text).not.toMatch(/\*\*|\]\(|`/);
+  });
+
   it('says what would mend it, and one that no routine can mend is refused', async () => {
     const { text } = await admin.get(`/accounts/differences/${filled.mendable}/mend`);
     expect(text).toContain('ask the gateway about the payment');
@@ -268,6 +313,16 @@ describe('a difference', () => {
 });
 
 describe('the month', () => {
+  it('has the sums by kind, the payouts beside the bank’s lines, and what is open', async () => {
+    const text = await read(monthOf(filled.openDay));
+    expect(text).toContain('zarinpal, EUR');
+    expect(text).toContain('Left at the gateway');
+    expect(text).toContain('Payouts of the month');
+    expect(text).toMatch(/What is open in the month[^]*another amount at the gateway/);
+    const own = await read(`${monthOf(filled.openDay)}&application=shop`, shop);
+    expect(own).not.toContain('Payouts of the month');
+  });
+
   it('says to who may download its file which gateways have days that are not closed', async () => {
     const words = `zarinpal is closed up to ${addDays(filled.youngDay, -1)}`;
     expect(await read(monthOf(filled.youngDay), admin)).toContain(words);
@@ -309,6 +364,15 @@ describe('the movements as CSV', () => {
       select count(*)::int from movements where to_char(day, 'YYYY-MM') = ${month} and not test`;
     const file = await download(`/accounts/file?month=${month}`);
     expect([file.name, file.applications.length]).toEqual([`movements-${month}.csv`, row?.count]);
+  });
+
+  it('are sums by kind of a month', async () => {
+    const month = filled.greenDay.slice(0, 7);
+    const { name, heading, applications } = await download(`/accounts/month/file?month=${month}`);
+    expect([name, heading.split(',')[4]]).toEqual([`month-${month}.csv`, 'kind']);
+    expect(new Set(applications)).toEqual(new Set(['', 'shop', 'tickets']));
+    const own = await download(`/accounts/month/file?month=${month}&application=shop`, shop);
+    expect(new Set(own.applications.filter((each) => each !== ''))).toEqual(new Set(['shop']));
   });
 
   it('are those of the own application alone', async () => {

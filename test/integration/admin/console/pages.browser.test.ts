@@ -124,6 +124,7 @@ beforeAll(async () => {
     ...[`/disputes/${ids.disputes.urgent}`, `/disputes/${ids.disputes.lost}`],
     ...[`/accounts?month=${openDay.slice(0, 7)}`, '/accounts?month=2020-02&application=shop'],
     ...['/accounts/zarinpal/2020-02-29', `/accounts/differences/${mendable}/mend`],
+    ...['/accounts/differences', `/accounts/differences/${open}`],
     ...[`/accounts/differences/${open}/explain`, `/accounts/differences/${explained}/reopen`],
     `/accounts/payouts/${slug}/po_listed`,
     `/deliveries/replay?mode=live&scope=all&status=exhausted&to=${new Date().toISOString()}`,
