@@ -64,7 +64,7 @@ export interface MonthOfAccounts {
 }
 
 /** The days of a month, both included. */
-export interface Month {
+interface Month {
   from: string;
   to: string;
 }
@@ -136,7 +136,7 @@ export const createAccountMonths = ({ sql }: Pick<Deps, 'sql'>) => {
         return Promise.all([
           createMovements(tx).sum({ ...range, ...owner }),
           days.sumOpen(range, owner),
-          ofAll ? days.balances(range) : [],
+          ofAll ? days.balances(range, owner) : [],
           ofAll ? createAdminPayouts(tx).listBooked({ ...range, test: owner.test }) : [],
         ]);
       },
@@ -208,7 +208,11 @@ interface MonthLine {
   theirs?: Side;
   words?: string;
 }
-type Side = { amount: number | null; currency: string | null };
+
+interface Side {
+  amount: number | null;
+  currency: string | null;
+}
 
 const linesOf = ({ accounts, payouts, differences }: MonthOfAccounts): MonthLine[] => [
   ...accounts.flatMap((account) => linesOfAccount(account, payouts)),

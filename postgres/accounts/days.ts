@@ -159,13 +159,17 @@ export const createAccountDays = (sql: Queries) => ({
       order by f.kind, f.our_currency, f.their_currency`;
   },
 
-  /** By currency. A gateway that reports no balance has none. */
-  async balances({ gateway, from, to }: DaysOfGateway): Promise<ReportedBalance[]> {
+  /** By currency. A gateway that reports no balance has none, and so has one of the other mode. */
+  async balances(
+    { gateway, from, to }: DaysOfGateway,
+    { test }: Pick<DifferenceOwner, 'test'>,
+  ): Promise<ReportedBalance[]> {
     return sql<ReportedBalance[]>`
       select currency, (array_agg(opening order by day))[1] as opening, min(day)::text as "openingDay",
         (array_agg(coalesce(reported, opening + net) order by day desc))[1] as closing, max(day)::text as "closingDay"
-      from account_balances
-      where gateway = ${gateway} and day between ${from} and ${to} and opening is not null and net is not null
+      from account_balances b join gateways g on g.slug = b.gateway
+      where b.gateway = ${gateway} and day between ${from} and ${to} and opening is not null and net is not null
+        ${test === null ? sql`` : sql`and (g.kind = 'sandbox') = ${test}`}
       group by currency order by currency`;
   },
 
