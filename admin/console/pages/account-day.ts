@@ -5,12 +5,12 @@ import { minuteMs } from '../../../contract/time.ts';
 import { NotFound } from '../../operations/change.ts';
 import type { ComparedDay } from '../../../postgres/accounts/days.ts';
 import { isQueryCanceled } from '../../../postgres/driver/error-codes.ts';
-import type { MovementSum } from '../../../contract/movement.ts';
+import type { AccountDay, MovementSum } from '../../../contract/movement.ts';
 import { addDays, isDay, lastBegunDay, nameOfMonth } from '../calendar.ts';
 import { applicationChoice, choiceOf, filterBar } from '../filter-bar.ts';
 import { pageOf, pageSize, readFilter, refuseUnread } from '../filters.ts';
 import { coded, type Html, link, marked, notice } from '../html.ts';
-import { type Live, live, pollRoute } from '../live.ts';
+import { type Live, live } from '../live.ts';
 import { fileName } from '../mode.ts';
 import { visibleApplications } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
@@ -109,29 +109,34 @@ const readBegun = (query: URLSearchParams) => {
 };
 const timeOf = (compared: ComparedDay | undefined): number => compared?.comparedAt.getTime() ?? 0;
 
+const findCompared = async (
+  { operations }: PersonRequest,
+  { gateway, day }: AccountDay,
+): Promise<ComparedDay | undefined> => {
+  const range = { gateway, from: day, to: day };
+  const [compared] = await operations.accounts.listDays(range, { application: null, test: null });
+  return compared;
+};
+
+const comparisonNotice = (runs: boolean | 'for too long'): Html => {
+  if (runs === 'for too long')
+    return notice(
+      'bad',
+      'The comparison has no result yet: the gateway gives no answer, or no worker runs. The service goes on trying.',
+    );
+  return runs
+    ? notice('info', 'The comparison runs. Its result appears here by itself.')
+    : notice('good', 'The day was compared. This is the result.');
+};
+
 /** The pages of one day of a gateway's account. */
 export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
-  /** What has become of the comparison that the page waits for. */
-  const comparisonOf = (
-    { query }: PersonRequest,
-    compared: ComparedDay | undefined,
-  ): { runs: boolean; words: Html } => {
+  /** Whether the comparison that the page waits for still runs. Undefined: it waits for none. */
+  const isRunning = ({ query }: PersonRequest, compared: ComparedDay | undefined) => {
     const begun = readBegun(query);
-    if (!begun) return { runs: false, words: html`` };
-    if (timeOf(compared) !== begun.before)
-      return { runs: false, words: notice('good', 'The day was compared. This is the result.') };
-    return now().getTime() < begun.until
-      ? {
-          runs: true,
-          words: notice('info', 'The comparison runs. Its result appears here by itself.'),
-        }
-      : {
-          runs: false,
-          words: notice(
-            'bad',
-            'The comparison has no result yet: the gateway gives no answer, or no worker runs. The service goes on trying.',
-          ),
-        };
+    if (!begun) return undefined;
+    if (timeOf(compared) !== begun.before) return false;
+    return now().getTime() < begun.until ? true : 'for too long';
   };
 
   /** What a comparison changes on the page. */
@@ -159,10 +164,10 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
     ]);
     const { rows, last } = pageOf(found);
     const path = `/accounts/${gateway}/${day}`;
-    const { runs, words } = comparisonOf(request, compared);
+    const runs = isRunning(request, compared);
     const shown = { application, state, after: query.get('after'), begun: query.get('begun') };
     return live(
-      html`${words} ${dayFacts(compared, timeZone, request)}
+      html`${runs === undefined ? '' : comparisonNotice(runs)} ${dayFacts(compared, timeZone, request)}
         ${filterBar(request, {
           path,
           choices: [choice, applicationChoice(request, applications, application)],
@@ -190,8 +195,16 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
               </nav>`
             : ''
         }`,
-      { address: runs ? addressOf(`${path}/state`, shown) : null, seconds: 2 },
+      { address: runs === true ? addressOf(`${path}/state`, shown) : null, seconds: 2 },
     );
+  };
+
+  /** Until the comparison has ended, it reads no sums: the page has asked for them. */
+  const poll = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { gateway, day } = await findDay(request);
+    const compared = await findCompared(request, { gateway, day });
+    if (isRunning(request, compared) === true) return { kind: 'part', content: undefined };
+    return { kind: 'part', content: (await current(request)).content };
   };
 
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
@@ -219,10 +232,8 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
   /** It changes no movement and no difference that an admin has explained, so it asks nothing and leaves no record. */
   const compare = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { gateway, day } = await findDay(request);
-    const { accounts } = request.operations;
-    const range = { gateway, from: day, to: day };
-    const [compared] = await accounts.listDays(range, { application: null, test: null });
-    await accounts.compare({ gateway, day });
+    const compared = await findCompared(request, { gateway, day });
+    await request.operations.accounts.compare({ gateway, day });
     const begun = `${timeOf(compared)}.${now().getTime()}`;
     return redirect(addressOf(`/accounts/${gateway}/${day}`, { begun }));
   };
@@ -239,7 +250,14 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
   const path = '/accounts/:gateway/:day';
   return [
     { method: 'GET', path, role: 'viewer', owner: 'list', handle: show },
-    pollRoute(`${path}/state`, current, 'list'),
+    {
+      method: 'GET',
+      path: `${path}/state`,
+      role: 'viewer',
+      isPolled: true,
+      owner: 'list',
+      handle: poll,
+    },
     { method: 'GET', path: `${path}/file`, role: 'operator', owner: 'list', handle: fileOfDay },
     { method: 'POST', path: `${path}/compare`, role: 'operator', handle: compare },
   ];
