@@ -93,6 +93,17 @@ describe('the credentials of a gateway', () => {
   });
 });
 
+it('an address for notices is removed by its own row', async () => {
+  const person = await console.logIn('admin', 'removes');
+  const addresses = ['a@tickets.example', 'b@tickets.example'];
+  for (const address of addresses)
+    await person.act('/applications/tickets/notices/add', { address });
+  const text = await person.read('/applications/tickets');
+  const [, path = ''] = /b@tickets\.example[^]*?href="([^"]+\/remove\?row=\d)"/.exec(text) ?? [];
+  expect(path).not.toContain('@');
+  expect(await person.read(path)).toContain('value="b@tickets.example" selected');
+});
+
 it('a new application shows its webhook secret once, and appears in the list', async () => {
   const person = await console.logIn('admin', 'creates');
   const fields = {
