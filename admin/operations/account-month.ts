@@ -241,7 +241,11 @@ const linesOfAccount = (
     }),
     ...(balance
       ? [
-          ...ofBalance('not_booked', balance.notBooked, 'moved there, and not booked on these days'),
+          ...ofBalance(
+            'not_booked',
+            balance.notBooked,
+            'moved there, and not booked on these days',
+          ),
           ...ofBalance('closing', balance.closing, `after ${balance.closingDay}`),
         ]
       : []),

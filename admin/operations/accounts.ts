@@ -170,10 +170,7 @@ export const createAccountOperations = ({
     },
 
     /** The lines of a CSV file with the sums, the payouts and what is open of a month. @param month YYYY-MM */
-    async exportMonth(
-      month: string,
-      owner: DifferenceOwner,
-    ): Promise<FileOfDays> {
+    async exportMonth(month: string, owner: DifferenceOwner): Promise<FileOfDays> {
       const range = monthOf(month);
       const { gateways, open } = await prepareFile({ ...range, gateway: null, ...owner });
       return { open, lines: months.exportLines(gateways, range, owner) };

@@ -121,7 +121,9 @@ export const createAdminPayouts = (sql: Queries) => ({
     test,
     from,
     to,
-  }: Pick<PayoutFilter, 'test'> & Record<'gateway' | 'from' | 'to', string>): Promise<BookedPayout[]> {
+  }: Pick<PayoutFilter, 'test'> & Record<'gateway' | 'from' | 'to', string>): Promise<
+    BookedPayout[]
+  > {
     return sql<BookedPayout[]>`
       select m.kind, m.gateway, m.day::text, m.amount, m.currency, o.id, o.status, o.arrives_on::text as "arrivesOn",
         o.descriptor, o.bank_reference as "bankReference", o.lines,

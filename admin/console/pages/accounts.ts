@@ -117,18 +117,8 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
           ${
             session.role === 'viewer'
               ? ''
-              : link(
-                  addressOf('/accounts/month/file', { month: shown, application }),
-                  'The month as CSV',
-                )
-          }
-          ${
-            session.role === 'viewer'
-              ? ''
-              : link(
-                  addressOf('/accounts/file', { month: shown, application }),
-                  'Movements of the month as CSV',
-                )
+              : html`${link(at('/accounts/month/file', { month: shown }), 'The month as CSV')}
+                ${link(at('/accounts/file', { month: shown }), 'Movements of the month as CSV')}`
           }
           ${session.applications === null ? link('/accounts/payouts', 'Payouts and the bank’s lines') : ''}
         </p>

@@ -24,7 +24,13 @@ interface Moved {
 
 let moves = 0;
 const move = ({ kind, amount, reference = `R${(moves += 1)}`, ...own }: Moved) => {
-  const moved = { gateway: 'stripe', application: 'shop', day: '2026-10-10', currency: 'EUR', ...own };
+  const moved = {
+    gateway: 'stripe',
+    application: 'shop',
+    day: '2026-10-10',
+    currency: 'EUR',
+    ...own,
+  };
   const id = `${kind}:${moved.gateway}:${reference}`;
   return sql`insert into movements ${sql({
     ...{ ...moved, id, kind, amount, reference, test: false },
@@ -74,7 +80,14 @@ await payOut('po_2', 1_000, { amount: 999, fee: 0 });
 await move({ kind: 'payout_returned', amount: 1_000, application: null, reference: 'txn_back' });
 await sql`insert into account_balances ${sql([
   { gateway: 'stripe', day: '2026-10-01', currency: 'EUR', opening: 500, net: 0, reported: 500 },
-  { gateway: 'stripe', day: '2026-10-31', currency: 'EUR', opening: 500, net: 3_500, reported: 4_017 },
+  {
+    gateway: 'stripe',
+    day: '2026-10-31',
+    currency: 'EUR',
+    opening: 500,
+    net: 3_500,
+    reported: 4_017,
+  },
 ])}`;
 const difference = { gateway: 'stripe', day: '2026-10-12', kind: 'amount_differs' };
 const theirs = { their_amount: 1_250, their_currency: 'EUR' };
