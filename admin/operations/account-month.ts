@@ -12,7 +12,7 @@ import { type BookedPayout, createAdminPayouts } from '../../postgres/admin/payo
 import { csvOf, decimalOf } from './csv.ts';
 import type { Deps } from './deps.ts';
 
-/** What an accountant calls the movements of an account. */
+/** The movements of an account, as an accountant groups them. */
 export const monthParts = {
   captured: 'Captured',
   refunds: 'Refunds',
@@ -39,7 +39,7 @@ const partOf: Record<MovementKind, MonthPart> = {
 
 /** The balance that the gateway reports, beside what is booked. */
 interface MonthBalance extends ReportedBalance {
-  /** What its balance moved by and is not booked on these days. Null: it does not report the balance of all of them. */
+  /** The part of its change that is not booked on these days. Null: it does not report the balance of all of them. */
   notBooked: number | null;
 }
 
@@ -47,10 +47,10 @@ interface MonthBalance extends ReportedBalance {
 export interface AccountMonth extends Record<MonthPart, number> {
   gateway: string;
   currency: string;
-  /** What the account has more than before, without the refunds elsewhere: they moved no money of it. */
+  /** The growth of the account, without the refunds elsewhere: they moved no money of it. */
   left: number;
   openDifferences: number;
-  /** Of the movements, by application and kind. */
+  /** The movements by application and kind. */
   sums: MovementSum[];
   /** Null: the gateway reports none, or the movements are those of one application. */
   balance: MonthBalance | null;
@@ -58,7 +58,7 @@ export interface AccountMonth extends Record<MonthPart, number> {
 
 export interface MonthOfAccounts {
   accounts: AccountMonth[];
-  /** Those that were booked. Empty for an application: a payout is of the whole account. */
+  /** The booked ones. Empty for an application: a payout is of the whole account. */
   payouts: BookedPayout[];
   differences: OpenDifferences[];
 }
@@ -171,7 +171,7 @@ export const createAccountMonths = ({ sql }: Pick<Deps, 'sql'>) => {
       };
     },
 
-    /** The lines of a CSV file. Of each account and currency `opening`, `booked` and `not_booked` add up to `closing`. */
+    /** The lines of a CSV file. `opening`, `booked` and `not_booked` of an account and currency add up to `closing`. */
     async *exportLines(
       gateways: readonly string[],
       month: Month,
@@ -186,7 +186,7 @@ export const createAccountMonths = ({ sql }: Pick<Deps, 'sql'>) => {
   };
 };
 
-/** What no line of a payout explains, in minor units; null if its lines are not all here. */
+/** The part of a payout that no line explains, in minor units; null if its lines are not all here. */
 export const restOf = ({ amount, paidOut }: BookedPayout): number | null =>
   paidOut === null ? null : -amount - paidOut;
 

@@ -139,7 +139,7 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
     return now().getTime() < begun.until ? true : 'for too long';
   };
 
-  /** What a comparison changes on the page. */
+  /** The part of the page that a comparison changes. */
   const current = async (request: PersonRequest): Promise<Live> => {
     const { query, operations, session, csrf } = request;
     const { accounts } = operations;

@@ -173,7 +173,7 @@ const pathOfDay = (
 ): string =>
   `/accounts/${gateway}/${day}${applications === null ? '' : `?application=${application}`}`;
 
-/** What the two sides say, beside one another. */
+/** The two sides beside one another. */
 const sidesOf = (difference: AccountDifference, { cells }: PersonRequest): Html => {
   const { ours, theirs, ourTime, theirTime } = differenceFacts(difference);
   const { ourAmount, ourCurrency, theirAmount, theirCurrency } = difference;

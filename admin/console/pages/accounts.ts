@@ -153,7 +153,7 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
     );
   };
 
-  /** What a file of the month is of. @throws NotFound, Refusal */
+  /** Reads the month and the owner of a file. @throws NotFound, Refusal */
   const readMonthFile = (request: PersonRequest) => {
     const { application, test } = readFilter(request, now());
     const { query } = request;

@@ -30,7 +30,7 @@ const inline = (text: string): Html => {
   return html`${text.slice(0, found.index)}${shown}${inline(rest)}`;
 };
 
-/** What each kind means, and what to do about it: the sections of docs/operating/differences.md. */
+/** The sections of docs/operating/differences.md: the meaning of each kind, and what to do about it. */
 const guide = new Map(
   sections.map((section) => {
     const [heading = '', first = '', ...others] = section.trim().split('\n\n');

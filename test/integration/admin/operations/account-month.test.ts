@@ -71,7 +71,7 @@ await move({ kind: 'refund_elsewhere', amount: -50 });
 await move({ kind: 'fee', amount: -123, application: null });
 await move({ kind: 'chargeback', amount: -2_500 });
 await move({ kind: 'chargeback_returned', amount: 2_500 });
-// Of the months before and after, and of another account.
+// The months before and after, and another account, have more.
 await move({ kind: 'payment', amount: 1, day: '2026-09-30' });
 await move({ kind: 'payment', amount: 1, day: '2026-11-01' });
 await move({ kind: 'payment', amount: 77, gateway: 'zarinpal', currency: 'IRR' });
