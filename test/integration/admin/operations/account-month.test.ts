@@ -152,7 +152,8 @@ describe('the month of an account', () => {
 describe('the file of the month', () => {
   const read = async (owner = {}) => {
     const { lines } = await operations.accounts.exportMonth(month, { ...all, ...owner });
-    const text = (await Array.fromAsync(lines)).join('');
+    let text = '';
+    for await (const part of lines) text += part;
     const [heading = '', ...rows] = text.trimEnd().split('\r\n');
     const names = heading.split(',');
     return rows.map((row) =>
