@@ -212,6 +212,8 @@ describe('an action', () => {
       '/me/passkeys',
       '/me/passkeys/options',
       '/mode',
+      '/orders/:slug/checked',
+      '/orders/:slug/refund',
       '/payments/:id/refund',
       '/payments/filter',
       '/reconcile',
