@@ -6,6 +6,7 @@ export const allowedScans: Readonly<Record<string, string>> = {
   'admin/tokens.ts, listToConfirm: Seq Scan on tokens': fewTokens,
   'admin/attention.ts, get: Seq Scan on tokens': fewTokens,
   'admin/attention.ts, get, of live payments: Seq Scan on tokens': fewTokens,
+  'admin/tokens.ts, endIn: Seq Scan on tokens': fewTokens,
   'admin/tokens.ts, get: Seq Scan on tokens': fewTokens,
   'admin/tokens.ts, revoke: Seq Scan on tokens': fewTokens,
   'console/queries.ts, findToken: Seq Scan on tokens': fewTokens,
