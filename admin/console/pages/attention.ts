@@ -66,6 +66,7 @@ const paidTwiceLine = (
   isSlow: !test && live === 0,
   count,
   what: `orders are paid more than once${test || live === count ? '' : `, ${live === 0 ? 'none' : live.toLocaleString('en')} of them twice with real money`}`,
+  one: `order is paid more than once${test || live === count ? '' : ', but not twice with real money'}`,
   href: '/attention/paid-twice',
 });
 

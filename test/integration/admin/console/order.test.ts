@@ -70,13 +70,14 @@ describe('an order that is paid more than once', () => {
     await pay('fake twice', { gateway: 'sandbox' });
     await pay('fake twice');
     const line = async () =>
-      /<strong>(\d+)<\/strong> <span>(orders are paid[^<]*)/
+      /<strong>(\d+)<\/strong> <span>(orders? (?:are|is) paid[^<]*)/
         .exec(await viewer.read('/attention'))
         ?.slice(1);
     expect(await line()).toEqual([
       '2',
       'orders are paid more than once, 1 of them twice with real money',
     ]);
+    expect(await viewer.read('/attention')).toContain('href="/attention/paid-twice"');
     const list = await viewer.read('/attention/paid-twice');
     for (const words of [path.replaceAll('&', '&amp;'), '2 live', '1 live, 1 sandbox'])
       expect(list).toContain(words);
@@ -86,7 +87,7 @@ describe('an order that is paid more than once', () => {
     expect((await operator.act(pathOf(order, '/checked'), {})).answer.headers.location).toBe(path);
     expect(await line()).toEqual([
       '1',
-      'orders are paid more than once, none of them twice with real money',
+      'order is paid more than once, but not twice with real money',
     ]);
     await sql`update payments set amount_refunded = amount where order_id = 'fake twice' and gateway = 'bank'`;
     expect(await line()).toBeUndefined();
