@@ -114,17 +114,6 @@ const claimedFor = '1 day';
 /** An admin may do so after this, which is longer than any call to a gateway. */
 const callsTake = '2 minutes';
 
-/** A payment of an order, for admins. */
-export interface OrderPayment extends Pick<
-  Payment,
-  'id' | 'status' | 'gateway' | 'amount' | 'currency' | 'amountRefunded' | 'createdAt'
-> {
-  /** Since when it holds the order. */
-  orderClaimedAt: Date | null;
-}
-
-const mostListed = 20;
-
 /**
  * Takes the order from an open payment that has held it for too long, for an open one that wants it.
  * @returns whether somebody has lost it
@@ -155,16 +144,6 @@ export const createOrders = (sql: Queries) => {
      */
     async claim(id: string): Promise<boolean> {
       return (await claimOnce(id)) || ((await takeOver(sql, id)) && claimOnce(id));
-    },
-
-    /** The other payments of the order: who holds it first, then the newest. */
-    async listOthers({ id, application, test, orderId }: Payment): Promise<OrderPayment[]> {
-      return sql<OrderPayment[]>`
-        select ${selectPayment(sql, ['id', 'status', 'gateway', 'amount', 'currency', 'amountRefunded', 'createdAt'])},
-          p.order_claimed_at as "orderClaimedAt"
-        from payments p
-        where p.application = ${application} and p.test = ${test} and p.order_id = ${orderId} and p.id <> ${id}
-        order by p.order_claimed_at nulls last, p.created_at desc, p.id desc limit ${mostListed}`;
     },
 
     /**

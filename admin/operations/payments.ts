@@ -8,7 +8,8 @@ import { isTerminal, type Status, type VerificationResult } from '../../contract
 import type { AuditAction, AuditFacts } from '../../postgres/audit-log.ts';
 import type { TemporalAdmin } from '../../temporal/admin-client.ts';
 import { latePaymentWorkflowId } from '../../temporal/start-options.ts';
-import { createOrders, type OrderPayment } from '../../postgres/orders.ts';
+import { createAdminOrders, type OrderPaymentRow } from '../../postgres/admin/orders.ts';
+import { createOrders } from '../../postgres/orders.ts';
 import { checkLateMoney } from '../../postgres/payments/late-payments.ts';
 import type { VerifyStart } from '../../temporal/workflow-calls.ts';
 import { findApplication } from './applications.ts';
@@ -31,8 +32,8 @@ export interface PaymentTimeline {
   timeline: TimelineEntry[];
   /** The payment's own event and those of its refunds, in the order of recording. */
   events: EventSummary[];
-  /** The other payments of its order: who holds it first, then the newest. */
-  others: OrderPayment[];
+  /** The other payments of its order: who holds it first, then the paid ones, then the newest. */
+  others: OrderPaymentRow[];
   workflowUrl: string | null;
 }
 
@@ -45,6 +46,8 @@ interface Wish {
   /** @throws Refusal */
   check?: (payment: PaymentRecord) => void;
 }
+
+const othersMax = 20;
 
 export const createPaymentOperations = ({
   sql,
@@ -101,15 +104,15 @@ export const createPaymentOperations = ({
 
     async get(id: string): Promise<PaymentTimeline> {
       const payment = await find(id);
-      const [events, others] = await Promise.all([
+      const [events, ofOrder] = await Promise.all([
         createAdminEvents(sql).listOfPayment(id),
-        createOrders(sql).listOthers(payment),
+        createAdminOrders(sql).list(payment, othersMax + 1),
       ]);
       return {
         payment,
         timeline: createTimeline(payment),
         events,
-        others,
+        others: ofOrder.filter((other) => other.id !== id).slice(0, othersMax),
         workflowUrl: workflowUrl(id),
       };
     },

@@ -1,14 +1,15 @@
 import type { Payment } from '../../contract/payment.ts';
 import { statuses } from '../../contract/status.ts';
 import type { Queries } from '../driver/sql.ts';
-import { hasMoney } from '../orders.ts';
-import { joinOwnDelivery, type PaymentRow, rowColumns } from './payments.ts';
+import { hasMoney, isPaidTwice } from '../orders.ts';
+import { selectPayment } from '../payment-columns.ts';
+import { moneyColumns, type PaymentMoney } from './payments.ts';
 
 /** An order is one of an application and a mode. */
 export type OrderKey = Pick<Payment, 'application' | 'test' | 'orderId'>;
 
 /** A payment of an order. */
-export interface OrderPaymentRow extends PaymentRow {
+export interface OrderPaymentRow extends Payment, PaymentMoney {
   /** Since when it holds the order. */
   orderClaimedAt: Date | null;
   /** When it was found that another one is paid, too, which nobody has looked after. */
@@ -26,14 +27,17 @@ export interface OrderPaidTwice extends OrderKey {
 /** A page of an order has at most so many payments, and a list counts no more of them. */
 export const orderPaymentsMax = 100;
 
-/** Orders of which several payments have money, and which nobody has looked after: those that were found last. */
+/**
+ * Orders of which several payments have money, and which nobody has looked after: those that were found last. A mark stays
+ * where the money has gone back, so it counts only with money.
+ */
 export const paidTwice = (sql: Queries, test: boolean, limit: number) => sql`
   select o.application, o.test, o.order_id as "orderId", o.since, m.payments, m.live
   from (
     select p.application, p.test, p.order_id, max(p.paid_twice_at) as since
     from (
       select p.application, p.test, p.order_id, p.paid_twice_at from payments p
-      where p.paid_twice_at is not null and p.test = ${test}
+      where p.paid_twice_at is not null and p.test = ${test} and ${isPaidTwice(sql)}
       order by p.paid_twice_at desc limit ${limit}
     ) as p group by 1, 2, 3
   ) as o cross join lateral (
@@ -43,22 +47,21 @@ export const paidTwice = (sql: Queries, test: boolean, limit: number) => sql`
       where q.application = o.application and q.test = o.test and q.order_id = o.order_id and ${hasMoney(sql)}
       limit ${orderPaymentsMax}
     ) as q
-  ) as m
-  where m.payments > 1`;
+  ) as m`;
 
 export const createAdminOrders = (sql: Queries) => ({
   /** Its payments: who holds it first, then the paid ones, then the newest. */
   async list({ application, test, orderId }: OrderKey, limit: number): Promise<OrderPaymentRow[]> {
     const order = sql`order by p.order_claimed_at is null, p.status <> 'paid', p.created_at desc, p.id desc`;
     return sql<OrderPaymentRow[]>`
-      select ${rowColumns(sql)}, p.order_claimed_at as "orderClaimedAt", p.paid_twice_at as "paidTwiceAt"
+      select ${selectPayment(sql)}, ${moneyColumns(sql)}, p.order_claimed_at as "orderClaimedAt", p.paid_twice_at as "paidTwiceAt"
       from (
         select p.* from unnest(${[...statuses]}::text[]) as s (status) cross join lateral (
           select p.* from payments p
           where p.application = ${application} and p.test = ${test} and p.order_id = ${orderId} and p.status = s.status
           order by p.created_at desc, p.id desc limit ${limit}
         ) as p ${order} limit ${limit}
-      ) as p ${joinOwnDelivery(sql)} ${order}`;
+      ) as p ${order}`;
   },
 
   async listPaidTwice(test: boolean, limit: number): Promise<OrderPaidTwice[]> {

@@ -16,17 +16,21 @@ import { conditionsOf, rangeOf } from '../list.ts';
 import { isPaidTwice, paidOfSameOrder } from '../orders.ts';
 import { selectPayment } from '../payment-columns.ts';
 
+/** What the money of a payment is. */
+export interface PaymentMoney {
+  gatewayKind: GatewayKind;
+  /** It has money, and another payment of its order has some, too: real or fake. */
+  paidTwice: boolean;
+}
+
 /** A payment in a list for admins. */
-export interface PaymentRow extends Payment {
+export interface PaymentRow extends Payment, PaymentMoney {
   /** Null until the payment has ended. */
   delivery: DeliveryStatus | null;
   /** The class of the error of its last attempt. */
   deliveryError: string | null;
   /** An earlier payment that has paid the same order, if there is one. */
   duplicateOf: string | null;
-  gatewayKind: GatewayKind;
-  /** It has money, and another payment of its order has some, too: real or fake. */
-  paidTwice: boolean;
 }
 
 /** Selects payments for a list. Null: all of them. */
@@ -108,10 +112,13 @@ export const joinOwnDelivery = (sql: Queries) => sql`
   left join events e on e.payment_id = p.id and e.subject = p.id
   left join deliveries d on d.event_id = e.id`;
 
+/** The columns of {@link PaymentMoney}, of `p`. */
+export const moneyColumns = (sql: Queries) => sql`
+  ${isPaidTwice(sql)} as "paidTwice", (select h.kind from gateways h where h.slug = p.gateway) as "gatewayKind"`;
+
 /** The columns of a {@link PaymentRow}, of `p` and `d`. */
 export const rowColumns = (sql: Queries) => sql`
-  ${selectPayment(sql)}, d.status as delivery, d.error_class as "deliveryError", ${isPaidTwice(sql)} as "paidTwice",
-  (select h.kind from gateways h where h.slug = p.gateway) as "gatewayKind",
+  ${selectPayment(sql)}, d.status as delivery, d.error_class as "deliveryError", ${moneyColumns(sql)},
   (select q.id ${paidOfSameOrder(sql)}
       and (q.paid_at, q.id) < (coalesce(p.paid_at, p.created_at), p.id)
     order by q.paid_at limit 1) as "duplicateOf"`;

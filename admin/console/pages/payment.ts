@@ -73,10 +73,7 @@ const factsPart = (payment: PaymentRecord, { cells }: PersonRequest): Html => {
 
 /** Also on the page of one that is not paid: its payer asks for the order. */
 const isOfOrderPaidTwice = ({ payment, others }: PaymentTimeline): boolean =>
-  payment.paidTwice ||
-  others.filter(
-    ({ status, amount, amountRefunded }) => status === 'paid' && amountRefunded < amount,
-  ).length > 1;
+  [payment, ...others].some(({ paidTwice }) => paidTwice);
 
 /** The notices stand above everything else. */
 const noticesPart = (found: PaymentTimeline, { session }: PersonRequest): Html => {

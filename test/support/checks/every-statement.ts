@@ -164,7 +164,6 @@ export const everyStatement = (
     'orders.ts': statementsOf(createOrders(db), {
       claim: [idOf(count)],
       listOpen: [paymentWith(idOf(7))],
-      listOthers: [paymentWith(idOf(7))],
       release: [idOf(7)],
     }),
     'payments/outcomes.ts': statementsOf(createPaymentOutcomes(db), {

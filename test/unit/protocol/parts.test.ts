@@ -113,7 +113,6 @@ const unordered = new Set([
   'exists',
   'list',
   'listOpen',
-  'listOthers',
   'get',
 ]);
 

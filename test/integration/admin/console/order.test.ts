@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { newPaymentId } from '../../../../contract/ids.ts';
+import { createAdminOrders } from '../../../../postgres/admin/orders.ts';
 import { fieldOf } from '../../../support/service/console.ts';
 import { startFilledConsole } from '../../../support/service/filled-console.ts';
 
@@ -97,6 +98,16 @@ describe('an order that is paid more than once', () => {
     // One more is news.
     await pay(order);
     expect(await line()).toEqual(['1', 'orders are paid more than once']);
+  });
+
+  it('stays in a short list behind one whose money has gone back since, which nothing marks', async () => {
+    await pay('charged back');
+    const [lost] = [await pay('charged back'), await pay('charged back', { status: 'failed' })];
+    await sql`update payments set amount_disputed = amount, amount_lost = amount where id = ${lost}`;
+    const [first] = await createAdminOrders(sql).listPaidTwice(false, 1);
+    expect(first).toMatchObject({ orderId: order, payments: 3, live: 3 });
+    for (const { id } of await sql`select id from payments where order_id = 'charged back'`)
+      expect(await viewer.read(`/payments/${String(id)}`)).not.toContain('paid more than once');
   });
 });
 
