@@ -4,6 +4,7 @@ import {
   type AccountMonth,
   moneyOf,
   type MonthOfAccounts,
+  monthPartNames,
   monthParts,
   restOf,
 } from '../operations/account-month.ts';
@@ -13,14 +14,12 @@ import { type CommandSpec, findEmptyPeriod, Misuse, option, textOf } from './com
 import type { Io } from './io.ts';
 import { table } from './output.ts';
 
-const partNames = Object.keys(monthParts) as (keyof typeof monthParts)[]; // Object.keys widens to string.
-
 const sumRow = (account: AccountMonth) => {
   const money = (amount: number) => formatMoney({ amount, currency: account.currency });
   const { gateway, currency, left, openDifferences, balance } = account;
   return {
     account: `${gateway} ${currency}`,
-    ...Object.fromEntries(partNames.map((part) => [monthParts[part], money(account[part])])),
+    ...Object.fromEntries(monthPartNames.map((part) => [monthParts[part], money(account[part])])),
     'left there': money(left),
     'balance at the end': balance && money(balance.closing),
     'not booked': moneyOf(balance?.notBooked ?? null, currency),

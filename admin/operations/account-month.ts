@@ -9,8 +9,8 @@ import {
 } from '../../postgres/accounts/days.ts';
 import { createMovements } from '../../postgres/accounts/movements.ts';
 import { type BookedPayout, createAdminPayouts } from '../../postgres/admin/payouts.ts';
+import type { Sql } from '../../postgres/driver/sql.ts';
 import { csvOf, decimalOf } from './csv.ts';
-import type { Deps } from './deps.ts';
 
 /** The movements of an account, as an accountant groups them. */
 export const monthParts = {
@@ -22,6 +22,7 @@ export const monthParts = {
   elsewhere: 'Refunds elsewhere',
 } as const;
 type MonthPart = keyof typeof monthParts;
+export const monthPartNames = Object.keys(monthParts) as MonthPart[]; // Object.keys widens to string.
 
 const partOf: Record<MovementKind, MonthPart> = {
   payment: 'captured',
@@ -79,9 +80,6 @@ export const monthOf = (text: string): Month => {
 const totalOf = (sums: readonly Pick<MovementSum, 'amount'>[]): number =>
   sums.reduce((total, { amount }) => total + amount, 0);
 
-const currenciesOf = ({ ourCurrency, theirCurrency }: OpenDifferences) =>
-  new Set([ourCurrency, theirCurrency]);
-
 /** One currency of a gateway from all that was found about the gateway. */
 const accountOf = (
   gateway: string,
@@ -95,9 +93,10 @@ const accountOf = (
 ): AccountMonth => {
   const sums = found.sums.filter((sum) => sum.currency === currency);
   const sumOf = (part: MonthPart) => totalOf(sums.filter(({ kind }) => partOf[kind] === part));
-  const parts = Object.fromEntries(
-    Object.keys(monthParts).map((part) => [part, sumOf(part as MonthPart)]),
-  ) as Record<MonthPart, number>; // Object.keys and Object.fromEntries widen to string.
+  const parts = Object.fromEntries(monthPartNames.map((part) => [part, sumOf(part)])) as Record<
+    MonthPart,
+    number
+  >; // Object.fromEntries widens to string.
   const left = totalOf(sums) - parts.elsewhere;
   const balance = found.balances.find((each) => each.currency === currency);
   const isWhole = balance?.openingDay === from && balance.closingDay === to;
@@ -107,8 +106,8 @@ const accountOf = (
     ...parts,
     left,
     openDifferences: found.differences
-      .filter((each) => currenciesOf(each).has(currency))
-      .reduce((count, each) => count + each.count, 0),
+      .filter((each) => [each.ourCurrency, each.theirCurrency].includes(currency))
+      .reduce((total, { count }) => total + count, 0),
     sums,
     balance: balance
       ? {
@@ -119,71 +118,53 @@ const accountOf = (
   };
 };
 
-/** The month of accounts: sums by kind, payouts as the bank's lines name them, and what is open. */
-export const createAccountMonths = ({ sql }: Pick<Deps, 'sql'>) => {
-  /** All of it is of one moment, so that it adds up. */
-  const ofGateway = async (
-    gateway: string,
-    { from, to }: Month,
-    owner: DifferenceOwner,
-  ): Promise<MonthOfAccounts> => {
-    const range = { gateway, from, to };
-    const ofAll = owner.application === null;
-    const [sums, differences, balances, booked] = await sql.begin(
-      'isolation level repeatable read read only',
-      (tx) => {
-        const days = createAccountDays(tx);
-        return Promise.all([
-          createMovements(tx).sum({ ...range, ...owner }),
-          days.sumOpen(range, owner),
-          ofAll ? days.balances(range, owner) : [],
-          ofAll ? createAdminPayouts(tx).listBooked({ ...range, test: owner.test }) : [],
-        ]);
-      },
-    );
-    const currencies = new Set([
-      ...sums.map(({ currency }) => currency),
-      ...balances.map(({ currency }) => currency),
-    ]);
-    const found = { sums, balances, differences };
-    return {
-      accounts: [...currencies]
-        .sort()
-        .map((currency) => accountOf(gateway, currency, found, { from, to })),
-      payouts: booked,
-      differences,
-    };
-  };
-
-  return {
-    /** Gateway by gateway: each is some statements, of which one may be long. */
-    async get(
-      gateways: readonly string[],
-      month: Month,
-      owner: DifferenceOwner,
-    ): Promise<MonthOfAccounts> {
-      const all: MonthOfAccounts[] = [];
-      for (const gateway of gateways) all.push(await ofGateway(gateway, month, owner));
-      return {
-        accounts: all.flatMap(({ accounts }) => accounts),
-        payouts: all.flatMap((each) => each.payouts),
-        differences: all.flatMap(({ differences }) => differences),
-      };
+/** One gateway. All of it is of one moment, so that it adds up. */
+const addUpGateway = async (
+  sql: Sql,
+  gateway: string,
+  month: Month,
+  owner: DifferenceOwner,
+): Promise<MonthOfAccounts> => {
+  const range = { gateway, ...month };
+  const ofAll = owner.application === null;
+  const [sums, differences, balances, payouts] = await sql.begin(
+    'isolation level repeatable read read only',
+    (tx) => {
+      const days = createAccountDays(tx);
+      return Promise.all([
+        createMovements(tx).sum({ ...range, ...owner }),
+        days.sumOpen(range, owner),
+        ofAll ? days.balances(range, owner) : [],
+        ofAll ? createAdminPayouts(tx).listBooked({ ...range, test: owner.test }) : [],
+      ]);
     },
+  );
+  const currencies = new Set([...sums, ...balances].map(({ currency }) => currency));
+  const found = { sums, balances, differences };
+  const accounts = [...currencies]
+    .sort()
+    .map((currency) => accountOf(gateway, currency, found, month));
+  return { accounts, payouts, differences };
+};
 
-    /** The lines of a CSV file. `opening`, `booked` and `not_booked` of an account and currency add up to `closing`. */
-    async *exportLines(
-      gateways: readonly string[],
-      month: Month,
-      owner: DifferenceOwner,
-    ): AsyncGenerator<string> {
-      yield columns.heading;
-      for (const gateway of gateways) {
-        const lines = linesOf(await ofGateway(gateway, month, owner));
-        yield lines.map((line) => columns.line(line, month)).join('');
-      }
-    },
-  };
+/**
+ * The month of accounts: sums by kind, payouts as the bank's lines name them, and what is open. Each gateway is some
+ * statements, of which one may be long.
+ */
+export const addUpMonth = async (
+  sql: Sql,
+  gateways: readonly string[],
+  month: Month,
+  owner: DifferenceOwner,
+): Promise<MonthOfAccounts> => {
+  const all: MonthOfAccounts = { accounts: [], payouts: [], differences: [] };
+  for (const gateway of gateways) {
+    const one = await addUpGateway(sql, gateway, month, owner);
+    all.accounts.push(...one.accounts);
+    all.payouts.push(...one.payouts);
+    all.differences.push(...one.differences);
+  }
+  return all;
 };
 
 /** The part of a payout that no line explains, in minor units; null if its lines are not all here. */
@@ -202,17 +183,14 @@ interface MonthLine {
   kind: string;
   application?: string | null;
   count?: number;
-  amount?: number | null;
+  amount?: number;
   payout?: BookedPayout;
   ours?: Side;
   theirs?: Side;
   words?: string;
 }
 
-interface Side {
-  amount: number | null;
-  currency: string | null;
-}
+type Side = [amount: number | null, currency: string | null];
 
 const linesOf = ({ accounts, payouts, differences }: MonthOfAccounts): MonthLine[] => [
   ...accounts.flatMap((account) => linesOfAccount(account, payouts)),
@@ -224,56 +202,55 @@ const linesOfAccount = (
   { gateway, currency, sums, balance }: AccountMonth,
   payouts: readonly BookedPayout[],
 ): MonthLine[] => {
-  const ofBalance = (kind: string, amount: number | null, words: string): MonthLine[] =>
-    amount === null ? [] : [{ gateway, currency, part: 'balance', kind, amount, words }];
-  const own = payouts.filter((each) => each.gateway === gateway && each.currency === currency);
+  const own = { gateway, currency };
+  const ofBalance = (kind: string, amount: number | null | undefined, words: string) =>
+    typeof amount === 'number' ? [{ ...own, part: 'balance' as const, kind, amount, words }] : [];
   return [
-    ...(balance ? ofBalance('opening', balance.opening, `before ${balance.openingDay}`) : []),
+    ...ofBalance('opening', balance?.opening, `before ${balance?.openingDay}`),
     ...sums
       .filter(({ kind }) => partOf[kind] !== 'payouts')
-      .map(({ kind, application, count, amount }): MonthLine => {
-        const part = partOf[kind] === 'elsewhere' ? 'elsewhere' : 'booked';
-        return { gateway, currency, part, kind, application, count, amount };
+      .map(({ kind, application, count, amount }) => {
+        const part = partOf[kind] === 'elsewhere' ? ('elsewhere' as const) : ('booked' as const);
+        return { ...own, part, kind, application, count, amount };
       }),
-    ...own.map((payout): MonthLine => {
-      const { kind, amount } = payout;
-      return { gateway, currency, part: 'booked', kind, count: 1, amount, payout };
-    }),
-    ...(balance
-      ? [
-          ...ofBalance(
-            'not_booked',
-            balance.notBooked,
-            'moved there, and not booked on these days',
-          ),
-          ...ofBalance('closing', balance.closing, `after ${balance.closingDay}`),
-        ]
-      : []),
+    ...payouts
+      .filter((payout) => payout.gateway === gateway && payout.currency === currency)
+      .map((payout) => {
+        const { kind, amount } = payout;
+        return { ...own, part: 'booked' as const, kind, count: 1, amount, payout };
+      }),
+    ...ofBalance('not_booked', balance?.notBooked, 'moved there, and not booked on these days'),
+    ...ofBalance('closing', balance?.closing, `after ${balance?.closingDay}`),
   ];
 };
 
-const restLine = (payout: BookedPayout): MonthLine => ({
-  ...({ gateway: payout.gateway, currency: payout.currency, part: 'open' } as const),
-  ...{ kind: 'payout_rest', payout, words: 'its lines give another amount than the payout' },
-  ours: { amount: payout.paidOut, currency: payout.currency },
-  theirs: { amount: -payout.amount, currency: payout.currency },
-});
+const restLine = (payout: BookedPayout): MonthLine => {
+  const { gateway, currency, amount, paidOut } = payout;
+  return {
+    ...({ gateway, currency, part: 'open', kind: 'payout_rest', payout } as const),
+    words: 'its lines give another amount than the payout',
+    ours: [paidOut, currency],
+    theirs: [-amount, currency],
+  };
+};
 
-const differenceLine = (each: OpenDifferences): MonthLine => ({
-  ...({ gateway: each.gateway, currency: each.ourCurrency ?? each.theirCurrency } as const),
-  part: 'open',
-  ...{ kind: each.kind, count: each.count, words: accountDifferences[each.kind] },
-  ours: { amount: each.ours, currency: each.ourCurrency },
-  theirs: { amount: each.theirs, currency: each.theirCurrency },
-});
+const differenceLine = (each: OpenDifferences): MonthLine => {
+  const { gateway, kind, count, ourCurrency, theirCurrency } = each;
+  return {
+    ...({ gateway, currency: ourCurrency ?? theirCurrency, part: 'open', kind, count } as const),
+    words: accountDifferences[kind],
+    ours: [each.ours, ourCurrency],
+    theirs: [each.theirs, theirCurrency],
+  };
+};
 
-const decimal = ({ amount, currency }: Side) =>
+const decimal = ([amount, currency]: Side) =>
   amount === null || currency === null ? null : decimalOf({ amount, currency });
 
-const nothing: Side = { amount: null, currency: null };
+const nothing: Side = [null, null];
 
-const columns = csvOf<[MonthLine, Month]>({
-  month: (_, { from }) => from.slice(0, 7),
+const columns = csvOf<[MonthLine, string]>({
+  month: (_, month) => month,
   gateway: ({ gateway }) => gateway,
   currency: ({ currency }) => currency,
   part: ({ part }) => part,
@@ -281,7 +258,7 @@ const columns = csvOf<[MonthLine, Month]>({
   application: ({ application = null }) => application,
   count: ({ count = null }) => count,
   amount_minor: ({ amount = null }) => amount,
-  amount: ({ amount = null, currency }) => decimal({ amount, currency }),
+  amount: ({ amount = null, currency }) => decimal([amount, currency]),
   day: ({ payout }) => payout?.day ?? null,
   payout: ({ payout }) => payout?.id ?? null,
   bank_day: ({ payout }) => payout?.arrivesOn ?? null,
@@ -289,6 +266,15 @@ const columns = csvOf<[MonthLine, Month]>({
   bank_text: ({ payout }) => payout?.descriptor ?? null,
   ours: ({ ours = nothing }) => decimal(ours),
   theirs: ({ theirs = nothing }) => decimal(theirs),
-  theirs_currency: ({ theirs = nothing }) => theirs.currency,
+  theirs_currency: ({ theirs = nothing }) => theirs[1],
   words: ({ words = null }) => words,
 });
+
+/**
+ * The lines of a CSV file. `opening`, `booked` and `not_booked` of an account and currency add up to `closing`.
+ * @param month YYYY-MM
+ */
+export async function* fileOfMonth(found: MonthOfAccounts, month: string): AsyncGenerator<string> {
+  yield columns.heading;
+  for (const line of linesOf(found)) yield columns.line(line, month);
+}

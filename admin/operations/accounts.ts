@@ -17,7 +17,7 @@ import {
   type ExportedMovement,
   type ExportFilter,
 } from '../../postgres/accounts/movements.ts';
-import { createAccountMonths, type MonthOfAccounts, monthOf } from './account-month.ts';
+import { addUpMonth, fileOfMonth, type MonthOfAccounts, monthOf } from './account-month.ts';
 import { NotFound, Refusal } from './change.ts';
 import { csvOf, decimalOf } from './csv.ts';
 import type { Deps } from './deps.ts';
@@ -58,7 +58,6 @@ export const createAccountOperations = ({
 }: Pick<Deps, 'sql' | 'change' | 'temporal' | 'now'>) => {
   const days = createAccountDays(sql);
   const movements = createMovements(sql);
-  const months = createAccountMonths({ sql });
 
   const find = async (id: number): Promise<AccountDifference> => {
     const difference = await days.getDifference(id);
@@ -166,14 +165,15 @@ export const createAccountOperations = ({
       owner: DifferenceOwner,
     ): Promise<MonthOfAccounts> {
       await checkNames(owner);
-      return months.get(gateways, monthOf(month), owner);
+      return addUpMonth(sql, gateways, monthOf(month), owner);
     },
 
-    /** The lines of a CSV file with the sums, the payouts and what is open of a month. @param month YYYY-MM */
+    /** The lines of a CSV file with the sums, the payouts and what is open of a month, which was added up. @param month YYYY-MM */
     async exportMonth(month: string, owner: DifferenceOwner): Promise<FileOfDays> {
       const range = monthOf(month);
       const { gateways, open } = await prepareFile({ ...range, gateway: null, ...owner });
-      return { open, lines: months.exportLines(gateways, range, owner) };
+      const found = await addUpMonth(sql, gateways, range, owner);
+      return { open, lines: fileOfMonth(found, month) };
     },
 
     /** The lines of a CSV file with the movements of some days. */

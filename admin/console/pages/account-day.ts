@@ -37,7 +37,7 @@ export const applicationOf = (application: string | null): Html =>
 
 /** Instead of sums that take too long. */
 export const tooMany = html`<p class="empty">
-  There are too many movements to add them up here. The file has them all.
+  There are too many movements to add them up here. The file of the movements has them all.
 </p>`;
 
 const daySums = ({ cells }: PersonRequest, sums: readonly MovementSum[] | undefined): Html => {

@@ -3,6 +3,7 @@ import {
   type AccountMonth,
   moneyOf,
   type MonthOfAccounts,
+  monthPartNames,
   monthParts,
   restOf,
 } from '../../operations/account-month.ts';
@@ -16,16 +17,14 @@ import { payoutAddress } from './payouts.ts';
 
 const shownPayouts = 200;
 
-const partNames = Object.keys(monthParts) as (keyof typeof monthParts)[]; // Object.keys widens to string.
-
 const sumRows = (accounts: readonly AccountMonth[]): Row[] => {
-  const isUsed = (part: (typeof partNames)[number]) =>
+  const isUsed = (part: keyof typeof monthParts) =>
     part !== 'elsewhere' || accounts.some(({ elsewhere }) => elsewhere !== 0);
   return accounts.map((account) => ({
     Account: `${account.gateway}, ${account.currency}`,
     'Open differences': account.openDifferences.toLocaleString('en'),
     ...Object.fromEntries(
-      partNames
+      monthPartNames
         .filter(isUsed)
         .map((part) => [monthParts[part], amountOf(account[part], account.currency)]),
     ),

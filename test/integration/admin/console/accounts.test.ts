@@ -86,14 +86,18 @@ describe('the calendar', () => {
     expect(test).toContain('captured at the gateway, unknown here');
   });
 
-  it('says that there are too many movements when their sums take too long', async () => {
+  it.each([
+    ['/accounts', 200, 'There are too many movements'],
+    ['/accounts/month/file', 503, 'did not finish in time'],
+  ])('%s says so when the sums of the month take too long', async (path, status, words) => {
     const held = await holdLock(sql, (tx) => tx`lock table movements`);
-    const asked = read('/accounts');
+    const asked = admin.get(path);
     await held.blocked('the sum of a month', { by: 'tests-console' });
     await sql`
       select pg_cancel_backend(pid) from pg_stat_activity
       where datname = current_database() and application_name = 'tests-console' and wait_event_type = 'Lock'`;
-    expect(await asked).toContain('There are too many movements');
+    const answer = await asked;
+    expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(words)]);
     await held.release();
   });
 });
