@@ -68,7 +68,7 @@ export const createTokenOperations = ({
     async replace(
       { application, id, keepDays }: { application: string; id: string; keepDays: number },
       reason: string | null,
-    ): Promise<IssuedToken & { mode: TokenMode; oldEndsAt: Date }> {
+    ): Promise<IssuedToken & Pick<WantedToken, 'mode' | 'expiresAt'> & { oldEndsAt: Date }> {
       const subject = `application:${application}`;
       return change({ action: 'token.replace', subject, reason }, async (tx) => {
         await lockApplication(tx, application);
@@ -83,7 +83,7 @@ export const createTokenOperations = ({
         if (keepDays === 0) await tokens.revoke(application, id);
         const oldEndsAt = (keepDays > 0 && (await tokens.endIn(application, id, keepDays))) || now;
         return {
-          result: { ...issued, mode, oldEndsAt },
+          result: { ...issued, mode, expiresAt, oldEndsAt },
           before: { id, prefix, mode, name },
           after: { ...facts, old_ends: oldEndsAt.toISOString() },
         };

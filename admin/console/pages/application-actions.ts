@@ -210,6 +210,11 @@ const issueToken = applicationAction({
 const refundsGoOn = ({ scopes }: TokenSummary): string =>
   scopes.includes('refund') ? ' Refunds that it has asked for do not stop.' : '';
 
+const mayWait = ({ scopes }: TokenSummary): string =>
+  scopes.includes('refund')
+    ? ' The new one gives money back: where refunds of admins need a second admin, it works only once that one has confirmed it.'
+    : '';
+
 /** The token that is to end. */
 const tokenCells = (token: TokenSummary): Row => {
   const facts = pick(
@@ -240,7 +245,7 @@ const replaceToken = applicationAction({
     const { name } = token;
     return {
       title: `Replace the token “${name}” of ${slug}`,
-      consequence: `A new token with the same mode, scopes and name is shown once. The old one works until it ends; then whatever still uses it stops working.${refundsGoOn(token)}`,
+      consequence: `A new token with the same mode, scopes, name and lifetime is shown once. The old one works until it ends; then whatever still uses it stops working.${refundsGoOn(token)}${mayWait(token)}`,
       button: 'Replace',
       typedName: name,
       done: `The token “${name}” was replaced.`,
@@ -253,11 +258,12 @@ const replaceToken = applicationAction({
   },
   execute: async (slug, request, reason) => {
     const ends = chosenEnd(request);
-    const { token, mode, toConfirm } = await request.operations.tokens.replace(
+    const { token, mode, toConfirm, expiresAt } = await request.operations.tokens.replace(
       { application: slug, id: request.params.token, keepDays: oldEnds[ends] },
       reason,
     );
-    const title = `Token of ${slug} (${mode})${toConfirm ? waitsForConfirmation : ''}; the old one ends ${ends}`;
+    const life = expiresAt === null ? '' : `; it expires on ${request.formatTime(expiresAt)}`;
+    const title = `Token of ${slug} (${mode})${toConfirm ? waitsForConfirmation : ''}${life}; the old one ends ${ends}`;
     return secretPage('The new token', title, token, pathOf(slug));
   },
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { eventId } from '../../../../contract/ids.ts';
-import { createTokens } from '../../../../postgres/applications/tokens.ts';
+import { createTokens, tokenIdOf } from '../../../../postgres/applications/tokens.ts';
 import { startFilledConsole } from '../../../support/service/filled-console.ts';
 
 const { console, ids } = await startFilledConsole();
@@ -31,6 +31,20 @@ describe('the scopes of a new token', () => {
     const { status, text } = await send([]);
     expect([status, / checked/.test(text)]).toEqual([409, false]);
   });
+});
+
+it('a token that replaces another one says when it ends and who must confirm it', async () => {
+  const person = await console.logIn('admin', 'replaces');
+  const old = await createTokens(console.sql).issue({
+    ...({ application: 'tickets', mode: 'live', name: 'till', scopes: ['refund'] } as const),
+    expiresAt: new Date(Date.now() + 86_400_000),
+  });
+  const path = `/applications/tickets/tokens/${tokenIdOf(old)}/replace`;
+  await console.sql`insert into refund_approvals (currency, above) values ('EUR', 1)`;
+  const { question, answer } = await person.act(path, { confirm: 'till' });
+  await console.sql`delete from refund_approvals`;
+  expect(question.text).toContain('it works only once that one has confirmed it');
+  expect(answer.text).toMatch(/until another admin confirms it; it expires on \d{4}-/);
 });
 
 it('the forms of settings begin with what is set', async () => {
