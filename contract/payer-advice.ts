@@ -7,7 +7,10 @@ import { isTerminal } from './status.ts';
 type AdviceName = keyof typeof json | `failure_${FailureCode}` | `next_${NextStep}`;
 
 /** Every sentence of an advice. A sentence that lacks a language does not compile. */
-export const adviceTexts: Readonly<Record<AdviceName, Readonly<Record<Language, string>>>> = json;
+export const adviceTexts: Readonly<Record<AdviceName, Readonly<Record<Language, string>>>> = {
+  ...json,
+  failure_suspected_fraud: json.failure_card_declined, // Nothing tells a payer that fraud is suspected.
+};
 
 /** The longest time after which the money of a payment that is not paid is usually back. */
 export type ReturnTime = { minutes: number } | { days: number };
