@@ -20,8 +20,6 @@ export interface SearchMeaning {
   eventPrefix: string | null;
   /** The text has a whole card number, which no page and no address shows. */
   isCardNumber: boolean;
-  /** It names a payer, of whom the service keeps nothing. */
-  isEmail: boolean;
 }
 
 const around = /^[\s"'`“”„‟‘’«»‹›<>()[\]{}]+|[\s"'`“”‘’«»‹›<>()[\]{},;]+$/g;
@@ -102,13 +100,11 @@ export const readSearch = (typed: string): SearchMeaning => {
   const text = typed.trim().replaceAll(around, '');
   const isCardNumber = hasCardNumber(text);
   const card = readCard(asciiDigits(text));
-  const isEmail = /\S@\S+\.\S/.test(text);
   if (isCardNumber)
     return {
       text,
       card,
       isCardNumber,
-      isEmail,
       texts: [],
       money: null,
       moneyProblem: null,
@@ -117,5 +113,5 @@ export const readSearch = (typed: string): SearchMeaning => {
       eventPrefix: null,
     };
   const texts = readTexts(text);
-  return { text, texts, card, isCardNumber, isEmail, ...readMoney(text), ...readIds(text) };
+  return { text, texts, card, isCardNumber, ...readMoney(text), ...readIds(text) };
 };

@@ -104,11 +104,10 @@ const resultPage = (
       content: html`${notices}
         ${meaning.isCardNumber ? '' : html`<p>Nothing was found for “<bdi>${escapeControls(typed)}</bdi>”.</p>`}
         ${problemPart(meaning)}
-        ${meaning.isEmail ? html`<p>${unsearched}</p>` : ''}
+        <p>${unsearched}</p>
         <p>The search has tried:</p>
         <ul>${kinds.map((by) => html`<li>${by}</li>`)}</ul>
         <p>It has looked at ${modeName(request.test)} things alone, but for a whole id. The switch in the head chooses the other mode.</p>
-        ${meaning.isEmail ? '' : html`<p class="soft">${unsearched}</p>`}
         <p class="soft">The end of an id is looked for in the newest ${newestSearched.toLocaleString('en')} payments and refunds.
           ${link('/payments', 'The list of payments')} has filters by time, status and gateway.</p>`,
       status: 404,

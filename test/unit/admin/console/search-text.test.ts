@@ -58,14 +58,6 @@ it('an order is looked for in the cases that shops write', () => {
     expect(inOtherCases(['t-2026-aBC'])).toContain(order);
 });
 
-it.each([
-  ['somebody@shop.example', true],
-  ['@somebody', false],
-  ['T-2026', false],
-])('%s is an e-mail address: %s', (text, isEmail) => {
-  expect(readSearch(text).isEmail).toBe(isEmail);
-});
-
 it.each(['4242 4242 4242 4242', '4242424242424242', '۴۲۴۲ ۴۲۴۲ ۴۲۴۲ ۴۲۴۲'])(
   '%s is a whole card number, and means its end alone',
   (text) => {
