@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { monthOf } from '../operations/account-month.ts';
 import type { ComparedDay } from '../../postgres/accounts/days.ts';
 import type { Html } from './html.ts';
 import { hourMs } from '../../contract/time.ts';
@@ -33,11 +34,6 @@ export const addDays = (day: string, count: number): string => {
   const at = new Date(day);
   at.setUTCDate(at.getUTCDate() + count);
   return dateOf(at);
-};
-
-export const lastDayOf = (text: string): string => {
-  const [year, month] = numbersOf(text);
-  return dateOf(new Date(Date.UTC(year, month, 0)));
 };
 
 /** The widest offset from UTC. */
@@ -83,7 +79,7 @@ export const calendar = ({
 }): Html => {
   const compared = new Map(days.map((each) => [each.day, each]));
   const first = `${month}-01`;
-  const all = Array.from({ length: Number(lastDayOf(month).slice(8)) }, (_, n) =>
+  const all = Array.from({ length: Number(monthOf(month).to.slice(8)) }, (_, n) =>
     addDays(first, n),
   );
   const cell = (day: string): Html => {

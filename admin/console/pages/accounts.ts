@@ -1,16 +1,9 @@
 import { html } from 'hono/html';
-import type { MonthOfAccounts } from '../../operations/account-month.ts';
+import { type MonthOfAccounts, monthOf } from '../../operations/account-month.ts';
 import type { ComparedDay } from '../../../postgres/accounts/days.ts';
 import { isQueryCanceled } from '../../../postgres/driver/error-codes.ts';
 import type { ListedGateway } from '../../../postgres/gateways/gateways.ts';
-import {
-  addMonths,
-  calendar,
-  lastBegunDay,
-  lastDayOf,
-  nameOfMonth,
-  readMonth,
-} from '../calendar.ts';
+import { addMonths, calendar, lastBegunDay, nameOfMonth, readMonth } from '../calendar.ts';
 import { NotFound } from '../../operations/change.ts';
 import { applicationChoice, filterBar } from '../filter-bar.ts';
 import { pageOf, pageSize, readFilter, refuseUnread } from '../filters.ts';
@@ -38,7 +31,7 @@ const openDays = (
 ): Html => {
   const open = gateways.flatMap(({ slug }) => {
     const last = days.findLast(({ gateway, closedAt }) => gateway === slug && closedAt !== null);
-    return last?.day === lastDayOf(month) ? [] : [{ slug, last }];
+    return last?.day === monthOf(month).to ? [] : [{ slug, last }];
   });
   return open.length === 0
     ? html``
@@ -72,7 +65,7 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
     const owner = { application, test };
     const shown = month(request);
     const thisMonth = formatTime(now()).slice(0, 7);
-    const range = { from: `${shown}-01`, to: lastDayOf(shown), gateway: null };
+    const range = { ...monthOf(shown), gateway: null };
     const [all, applications, days] = await Promise.all([
       operations.gateways.list(),
       visibleApplications(request),
@@ -165,8 +158,8 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
 
   const fileOfMovements = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { wanted, owner } = readMonthFile(request);
-    const range = { gateway: null, from: `${wanted}-01`, to: lastDayOf(wanted) };
-    const { lines } = await request.operations.accounts.exportMovements({ ...range, ...owner });
+    const range = { gateway: null, ...monthOf(wanted), ...owner };
+    const { lines } = await request.operations.accounts.exportMovements(range);
     return { kind: 'file', name: fileName(`movements-${wanted}`, owner.test), lines };
   };
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { addDays, addMonths, isDay, lastDayOf } from '../../../../admin/console/calendar.ts';
+import { addDays, addMonths, isDay } from '../../../../admin/console/calendar.ts';
+import { monthOf as daysOf } from '../../../../admin/operations/account-month.ts';
 import { accountDifferences } from '../../../../contract/account-difference.ts';
 import { holdLock } from '../../../support/data/hold-lock.ts';
 import { startFilledConsole } from '../../../support/service/filled-console.ts';
@@ -119,7 +120,7 @@ it('months and days go on over the end of a year', () => {
     '2025-12',
     '2027-01-01',
   ]);
-  expect([lastDayOf('2024-02'), lastDayOf('2026-12')]).toEqual(['2024-02-29', '2026-12-31']);
+  expect([daysOf('2024-02').to, daysOf('2026-12').to]).toEqual(['2024-02-29', '2026-12-31']);
 });
 
 describe('the page of a day', () => {
