@@ -173,7 +173,8 @@ export const createPaymentOutcomes = (sql: Queries) => ({
 
   /**
    * Finds another paid payment of the order and one with the same tracking code, both through live accounts,
-   * and writes the first of each paid payment and of each code to the audit log. Admins see the order. This is a separate statement after `finalize`: inside it, two payments that end at the same moment would not see each other.
+   * and writes the first of each paid payment and of each code to the audit log. Admins see the order. This is a separate
+   * statement after `finalize`: inside it, two payments that end at the same moment would not see each other.
    * @returns with the open payments of the order, if at most one of them may be paid
    */
   async flagDuplicates(paid: Payment & Pick<PaymentWithAccount, 'isPaidOnce'>): Promise<Others> {

@@ -95,7 +95,7 @@ const differenceRow = ({ gateway, kind, count, ...sides }: OpenDifferences): Row
 
 /** The month of the accounts: what moved by kind, the payouts beside the bank's lines, and what is open. */
 export const monthPart = (
-  { cells, session }: PersonRequest,
+  { cells }: PersonRequest,
   found: MonthOfAccounts | undefined,
   { isOfApplication }: { isOfApplication: boolean },
 ): Html => {
@@ -126,7 +126,7 @@ export const monthPart = (
           </details>`
     }
     ${
-      isOfApplication || session.applications !== null
+      isOfApplication
         ? ''
         : html`<h2>Payouts of the month</h2>
             ${

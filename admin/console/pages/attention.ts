@@ -238,8 +238,8 @@ export const attentionRoutes = ({ attention, now }: Deps): Route[] => {
     const rows = await request.operations.orders.listPaidTwice(request.test, pageSize);
     return page(
       'Orders paid more than once',
-      html`<p>Several payments of these orders have money. On the page of an order, an admin gives some of it back, or somebody marks the
-        order as checked, because that is right.</p>
+      html`<p>Several payments of these orders have money. On the page of an order, an admin gives money back, or an operator marks the
+        order as checked where several payments are right.</p>
         ${paidTwiceTable(request, rows)} ${restPart(rows.length)}`,
     );
   };

@@ -132,7 +132,7 @@ export const giveBack: Action = {
       consequence: `${waits}${
         recorded
           ? `${sum} is recorded as given back outside of the gateway, which is not told.`
-          : `${sum} goes back to the payer. It cannot be called back once the gateway was told.`
+          : `${sum} goes back to the payer. It cannot be called off once the gateway was told.`
       }`,
       button: overRule ? `Ask for the refund of ${sum}` : button,
       facts: { 'To give back': sum, Left: formatMoney(leftOf(payment)), ...paymentCells(payment) },

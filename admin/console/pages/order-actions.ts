@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import { formatMoney } from '../../../contract/money.ts';
 import { isTerminal } from '../../../contract/status.ts';
 import { Refusal } from '../../operations/change.ts';
+import { countOf } from '../../operations/fact.ts';
 import { overRuleText } from '../../operations/facts.ts';
 import { markOfRefunds, type OrderRefund, sumsOf } from '../../operations/orders.ts';
 import type { Action } from '../actions.ts';
@@ -10,8 +11,6 @@ import { redirect } from '../request.ts';
 import { orderPath } from '../thing-page.ts';
 import { orderCells, orderIn, sumsText } from './order.ts';
 import { moneyTag } from './payment-facts.ts';
-
-const many = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
 
 const rowOf = ({ payment, amount, problem, overRule }: OrderRefund): Row => ({
   Payment: shortId(`/payments/${payment.id}`, payment.id),
@@ -43,11 +42,11 @@ const giveEverythingBack: Action = {
     return {
       title: 'Give everything back',
       consequence: [
-        `${sum} goes back to the payer, by ${many(possible.length, 'refund')}. None of them can be called back once its gateway was told.`,
+        `${sum} goes back to the payer, by ${countOf(possible.length, 'refund')}. None of them can be called off once its gateway was told.`,
         waiting > 0 && `Another admin must confirm ${waiting} of them first.`,
         planned.length > possible.length &&
           'The gateways cannot give back the rest: the table says why.',
-        open > 0 && `The order has ${many(open, 'open payment')}, which can still be paid.`,
+        open > 0 && `The order has ${countOf(open, 'open payment')}, which can still be paid.`,
       ]
         .filter(Boolean)
         .join(' '),
@@ -67,9 +66,9 @@ const giveEverythingBack: Action = {
     return redirect(
       orderPath(order),
       [
-        begun > 0 && `${many(begun, 'refund')} ${begun === 1 ? 'has' : 'have'} begun.`,
+        begun > 0 && `${countOf(begun, 'refund')} ${begun === 1 ? 'has' : 'have'} begun.`,
         toConfirm > 0 &&
-          `You have asked for ${many(toConfirm, 'refund')} that another admin confirms.`,
+          `You have asked for ${countOf(toConfirm, 'refund')} that another admin confirms.`,
       ]
         .filter(Boolean)
         .join(' '),

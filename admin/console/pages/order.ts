@@ -96,7 +96,7 @@ const holderOf = (
     return html`no payment: the application takes several paid payments for an order`;
   const paid = payments.filter((payment) => amountLeft(payment) > 0);
   if (paid.some(({ gatewayKind }) => test || gatewayKind === 'live'))
-    return html`no payment: the paid one has not claimed it, and no other one is paid beside it`;
+    return html`no payment: it was paid without a claim, and no other payment is taken`;
   return paid.length > 0
     ? html`no payment: those of a sandbox hold no order of a live token`
     : html`no payment: none is paid and has money left`;

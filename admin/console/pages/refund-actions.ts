@@ -81,7 +81,7 @@ export const refundActions: readonly Action[] = [
       return {
         title: 'Confirm the refund',
         consequence: goesBack
-          ? `${sum} goes back to the payer. It cannot be called back once the gateway was told.`
+          ? `${sum} goes back to the payer. It cannot be called off once the gateway was told.`
           : isDisputed(details)
             ? disputedEnd
             : `${sum} is recorded as given back outside of the gateway.`,
