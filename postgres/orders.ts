@@ -54,9 +54,13 @@ export const isPaidTwice = (sql: Queries): Fragment => sql`(
   p.status = 'paid' and ${isLeft(sql, sql`p.amount`, sql`p.amount_refunded`, sql`p.amount_lost`)}
     and ${hasMoneyOfAnother(sql)})`;
 
-/** Shows admins the order of a payment that is paid now, if another payment has paid it, too. */
+/**
+ * Shows admins the order of a payment that is paid now, or gets back what a chargeback has taken, if another payment has
+ * paid it, too. The sums of the payment are written later.
+ */
 export const markPaidTwice = (sql: Queries, id: string): Fragment => sql`
-  update payments p set paid_twice_at = now() where p.id = ${id} and ${isPaidTwice(sql)}`;
+  update payments p set paid_twice_at = now()
+  where p.id = ${id} and p.status = 'paid' and ${hasMoneyOfAnother(sql)}`;
 
 /** Needs `p`. */
 const isHeldByAnother = (sql: Queries): Fragment => sql`exists (

@@ -9,7 +9,7 @@ import { createAuditLog } from '../audit-log.ts';
 import { changesOne, first, type Queries, type Sql } from '../driver/sql.ts';
 import { eventInserts } from '../event-inserts.ts';
 import { exchangeInserts } from '../gateways/exchanges.ts';
-import { claimKept } from '../orders.ts';
+import { claimKept, hasMoneyOfAnother } from '../orders.ts';
 import { selectPayment } from '../payment-columns.ts';
 import type { ProviderMessage } from '../payments/outcomes.ts';
 import { selectRefund } from './refunds.ts';
@@ -114,8 +114,10 @@ const writeSums = (
   { amountRefunded, amountRefundPending }: PaymentRow,
 ) => tx`
   update payments p set amount_refunded = ${amountRefunded}, amount_refund_pending = ${amountRefundPending},
-    -- A refund that the bank sends back claims nothing.
-    order_claimed_at = ${claimKept(tx, { refunded: tx`${amountRefunded}::bigint` })}
+    -- A refund that the bank sends back claims nothing. Another payment may have paid the order since.
+    order_claimed_at = ${claimKept(tx, { refunded: tx`${amountRefunded}::bigint` })},
+    paid_twice_at = case when ${amountRefunded}::bigint < p.amount_refunded and ${hasMoneyOfAnother(tx)} then now()
+      else p.paid_twice_at end
   where id = ${paymentId}`;
 
 const writeEvent = async (tx: Queries, refund: Refund, event: Event): Promise<void> => {

@@ -4,6 +4,7 @@ import { newPaymentId } from '../../../contract/ids.ts';
 import type { Payment } from '../../../contract/payment.ts';
 import { dayMs } from '../../../contract/time.ts';
 import type { KnownDispute } from '../../../contract/dispute.ts';
+import { createAdminOrders } from '../../../postgres/admin/orders.ts';
 import { createAdminPayments } from '../../../postgres/admin/payments.ts';
 import { createApplications } from '../../../postgres/applications/applications.ts';
 import { createOrders } from '../../../postgres/orders.ts';
@@ -218,6 +219,9 @@ describe('a refund', () => {
     expect(await finalize(other, 'paid')).toBe('done');
     expect(await refund.comesBack()).toBe(true);
     expect([await holds(one), await holds(other)]).toEqual([false, true]);
+    expect(await createAdminOrders(sql).listPaidTwice(false, 1)).toMatchObject([
+      { orderId: one.orderId, payments: 2 },
+    ]);
     const third = await records.sent({ orderId: one.orderId });
     expect(await finalize(third, 'paid')).toBe('order_held');
   });

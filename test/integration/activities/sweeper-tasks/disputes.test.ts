@@ -70,6 +70,9 @@ it.each([
     told = { ...told, status: 'won' };
     for (let nth = 1; nth <= 2; nth += 1) await look();
     expect(log.alerts()).toEqual(alerts);
+    const marked = await sql`
+      select id from payments where order_id = ${anOrder.orderId} and paid_twice_at is not null`;
+    expect(marked).toHaveLength(alerts.length);
   },
 );
 
