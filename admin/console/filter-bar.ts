@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { hasSecret } from '../operations/change.ts';
 import { labelOf, type Vocabulary } from '../operations/labels.ts';
-import { addressWith, choose, select, unreadFields } from './filters.ts';
+import { addressWith, choose, type ReadFields, select, unreadFields } from './filters.ts';
 import { escapeControls, type Html, notice } from './html.ts';
 import {
   emptyRange,
@@ -65,6 +65,8 @@ export interface Bar {
   hasTimes?: boolean;
   /** Fields of the address that the form has no field for. */
   kept?: readonly string[];
+  /** What was read of such fields. The bar says which ones are wrong. */
+  read?: ReadFields;
   /** Links and forms that stand in the line, too. */
   others?: Html | undefined;
 }
@@ -176,14 +178,17 @@ const form = (request: PersonRequest, bar: Bar): Html => {
 };
 
 /** Says what of its address the list does not filter by. */
-const unreadNotice = (request: PersonRequest, { choices = [], hasTimes = true }: Bar): Html => {
+const unreadNotice = (
+  request: PersonRequest,
+  { choices = [], hasTimes = true, read }: Bar,
+): Html => {
   const { query } = request;
-  const read = choices.map(({ name, chosen }): [string, string | null] => [
-    name,
-    query.get(name) === chosen ? chosen : null,
+  const chosen = choices.map((choice): [string, string | null] => [
+    choice.name,
+    query.get(choice.name) === choice.chosen ? choice.chosen : null,
   ]);
   const times = hasTimes ? {} : Object.fromEntries(timeNames.map((name) => [name, '']));
-  const unread = unreadFields(request, { ...Object.fromEntries(read), ...times });
+  const unread = unreadFields(request, { ...Object.fromEntries(chosen), ...times, ...read });
   return unread.length === 0
     ? html``
     : notice(

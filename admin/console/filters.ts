@@ -46,7 +46,7 @@ export const readFilter = (
   };
 };
 
-type ReadFields = Readonly<Record<string, string | Date | null>>;
+export type ReadFields = Readonly<Record<string, string | Date | null>>;
 
 /**
  * The fields of an address whose values make no sense: a list ignores them.

@@ -7,7 +7,7 @@ import { addMonths, calendar, lastBegunDay, nameOfMonth, readMonth } from '../ca
 import { NotFound } from '../../operations/change.ts';
 import { applicationChoice, filterBar } from '../filter-bar.ts';
 import { pageOf, pageSize, readFilter, refuseUnread } from '../filters.ts';
-import { type Html, link, notice } from '../html.ts';
+import { cut, type Html, link, notice } from '../html.ts';
 import { fileName } from '../mode.ts';
 import { visibleApplications } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
@@ -95,6 +95,7 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
         choices: [applicationChoice(request, applications, application)],
         hasTimes: false,
         kept: ['month'],
+        read: { month: readMonth(request.query.get('month')) },
       })}
         <p class="links">
           ${link('#month', 'Sums and payouts')} ${link('#differences', 'Open differences')}
@@ -141,7 +142,8 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
         ${last ? html`<p>These are the oldest ${pageSize}.</p>` : ''}
         ${differenceTable(request, differences, {
           ifEmpty: 'No difference is open.',
-          dayOf: ({ gateway, day }) => html`${link(ofDay(gateway, day), day)}<br />${gateway}`,
+          dayOf: ({ gateway, day }) =>
+            html`<span class="nowrap">${link(ofDay(gateway, day), day)}</span><br />${cut(gateway)}`,
         })}`,
     );
   };

@@ -64,10 +64,12 @@ describe('the calendar', () => {
   });
 
   it.each(['2026-13', '1999-12', 'none', '', '2026-11-01'])(
-    'shows this month for the month "%s"',
+    'shows this month for the month "%s", and says so',
     async (month) => {
       const now = new Date().toISOString().slice(0, 7);
-      expect(await read(`/accounts?month=${month}`)).toContain(`datetime="${now}-01"`);
+      const text = await read(`/accounts?month=${month}`);
+      expect(text).toContain(`datetime="${now}-01"`);
+      expect(text.includes('does not filter by month')).toBe(month !== '');
     },
   );
 
