@@ -174,6 +174,12 @@ export const deliveryState = (...delivery: Parameters<typeof deliveryStateOf>): 
 export const cut = (text: string): Html =>
   html`<bdi class="cut" title="${escapeControls(text)}">${escapeControls(text)}</bdi>`;
 
+/** Short texts in a line each; null without any. */
+export const stacked = (...texts: readonly (string | null)[]): Html | null => {
+  const lines = texts.filter((text) => text !== null).map((text) => html`<div>${cut(text)}</div>`);
+  return lines.length === 0 ? null : html`${lines}`;
+};
+
 /** A button that copies a text, for browsers with scripts. */
 export const copyable = (text: string, label: string): Html =>
   html`<button type="button" class="copy" data-copy="${text}" aria-label="${label}" title="${label}"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M5.5 5.5h8v8h-8zM3 10.5H2.5v-8h8V3" /></svg></button>`;

@@ -186,7 +186,10 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
         ${
           rows.length === 0 && !compared
             ? notice('info', 'The day was not compared yet.')
-            : differenceTable(request, rows, { ifEmpty: 'There is no such difference.' })
+            : differenceTable(request, rows, {
+                ifEmpty:
+                  state === null ? 'The day has no difference.' : 'There is no such difference.',
+              })
         }
         ${
           last

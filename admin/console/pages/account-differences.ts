@@ -16,10 +16,10 @@ import {
   cut,
   escapeControls,
   type Html,
-  idLink,
   link,
   marked,
   type Row,
+  shortId,
   time,
 } from '../html.ts';
 import type {
@@ -55,9 +55,9 @@ const paymentOf = ({ paymentId, refundId, hasPayment, workflowRuns }: AccountDif
   const words = workflowRuns === null ? null : workflowRuns ? 'runs' : 'does not run';
   return html`${
     hasPayment
-      ? idLink(`/payments/${paymentId}`, paymentId)
+      ? shortId(`/payments/${paymentId}`, paymentId)
       : html`<span class="id nowrap">${paymentId}</span>`
-  }${refundId && html`<br />${idLink(`/refunds/${refundId}`, refundId)}`}${
+  }${refundId && html`<br />${shortId(`/refunds/${refundId}`, refundId)}`}${
     words && html`<br /><span class="soft">its workflow ${words}</span>`
   }`;
 };

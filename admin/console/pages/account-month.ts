@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { formatMoney } from '../../../contract/money.ts';
 import {
   type AccountMonth,
   moneyOf,
@@ -9,7 +10,16 @@ import {
 } from '../../operations/account-month.ts';
 import type { OpenDifferences } from '../../../postgres/accounts/days.ts';
 import type { BookedPayout } from '../../../postgres/admin/payouts.ts';
-import { coded, codedState, cut, type Html, marked, type Row, shortId } from '../html.ts';
+import {
+  coded,
+  codedState,
+  type Html,
+  marked,
+  nowrap,
+  type Row,
+  shortId,
+  stacked,
+} from '../html.ts';
 import type { PersonRequest } from '../request.ts';
 import { amountOf, applicationOf, tooMany } from './account-day.ts';
 import { guideLink } from './difference-guide.ts';
@@ -41,7 +51,7 @@ const balanceRows = (accounts: readonly AccountMonth[]): Row[] =>
             Account: `${gateway}, ${currency}`,
             Days: `${balance.openingDay} – ${balance.closingDay}`,
             'At the beginning': amountOf(balance.opening, currency),
-            'Left of the month': amountOf(left, currency),
+            'Left at the gateway': amountOf(left, currency),
             'Not booked': balance.notBooked === null ? null : amountOf(balance.notBooked, currency),
             'At the end': amountOf(balance.closing, currency),
           },
@@ -64,9 +74,9 @@ const applicationRows = (accounts: readonly AccountMonth[]): Row[] =>
 const restPart = (payout: BookedPayout): Html => {
   const rest = restOf(payout);
   if (payout.kind === 'payout_returned') return marked('off', 'came back');
-  if (rest === 0) return marked('good', 'give it');
+  if (rest === 0) return marked('good', 'lines add up');
   if (rest !== null)
-    return html`${marked('bad', 'another sum')}: ${amountOf(rest, payout.currency)} in no line`;
+    return html`${marked('bad', formatMoney({ amount: rest, currency: payout.currency }))} in no line`;
   return payout.lines === null ? html`` : coded('payoutLines', payout.lines);
 };
 
@@ -75,12 +85,11 @@ const payoutRow = (payout: BookedPayout): Row => {
   return {
     Payout: id === null ? null : shortId(payoutAddress({ gateway, id }), id),
     Account: gateway,
-    Booked: payout.day,
+    Booked: nowrap(payout.day),
     Amount: amountOf(-payout.amount, payout.currency),
     Status: status && codedState('payoutStatus', status),
-    'At the bank on': payout.arrivesOn,
-    'Bank’s text': payout.descriptor && cut(payout.descriptor),
-    'Bank’s reference': payout.bankReference && cut(payout.bankReference),
+    'At the bank on': payout.arrivesOn && nowrap(payout.arrivesOn),
+    'Bank’s line': stacked(payout.descriptor, payout.bankReference),
     'Its lines': restPart(payout),
   };
 };
@@ -113,7 +122,8 @@ export const monthPart = (
     ${
       balances.length === 0
         ? ''
-        : html`<div class="sums">
+        : html`<h2>Balances that gateways report</h2>
+          <div class="sums">
             ${cells.table({ caption: 'Balances that gateways report', rows: balances, ifEmpty: '' })}
           </div>`
     }

@@ -7,7 +7,7 @@ import type { OpensNothing } from '../../../postgres/admin/attention.ts';
 import { sandboxAccount, type ListedGateway } from '../../../postgres/gateways/gateways.ts';
 import type { Action } from '../actions.ts';
 import { select } from '../filters.ts';
-import { action, coded, type Html, link, marked, type Row, state } from '../html.ts';
+import { action, coded, type Html, link, marked, nowrap, type Row, state } from '../html.ts';
 import type { ConsoleOperations, ConsoleResponse, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { unopenedPath } from './attention.ts';
@@ -23,7 +23,7 @@ export const gatewayActionsOf = ({ slug, driver, enabled, hasCredentials }: List
 /** @param nothing it opens no payment */
 export const gatewayCells = (gateway: ListedGateway, nothing: Html | '' = ''): Row => ({
   Gateway: link(`/gateways/${gateway.slug}`, gateway.slug),
-  Driver: gateway.driver,
+  Driver: nowrap(gateway.driver),
   Environment: coded('gateway', gateway.kind),
   Status: html`${state(gateway.enabled ? 'enabled' : 'disabled')} ${nothing}`,
   Credentials:

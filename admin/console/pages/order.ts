@@ -22,6 +22,7 @@ import {
   notice,
   type Row,
   shortId,
+  stacked,
   time,
 } from '../html.ts';
 import { live, pollRoute, type Live } from '../live.ts';
@@ -118,8 +119,7 @@ const rowOf = (payment: OrderPaymentRow, canRefund: boolean): Row => ({
   'Refund pending': part(payment, payment.amountRefundPending),
   'Held by chargebacks': part(payment, payment.amountDisputed),
   Gateway: html`${payment.gateway} ${moneyTag(payment)}`,
-  Card: payment.cardPanMasked,
-  'Tracking code': payment.trackingCode,
+  'Card, tracking code': stacked(payment.cardPanMasked, payment.trackingCode),
   Created: payment.createdAt,
   Action:
     canRefund && amountLeft(payment) > 0
