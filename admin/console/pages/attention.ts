@@ -80,7 +80,8 @@ const linesOf = (
   const lines: Line[] = [
     {
       count: found.moneyToCheck,
-      what: 'the gateway may hold money of a payment that is not paid',
+      what: 'payments are not paid, and their gateways may hold money of them',
+      one: 'payment is not paid, and its gateway may hold money of it',
       href: '/attention/money',
     },
     {

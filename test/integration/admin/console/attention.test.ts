@@ -51,7 +51,7 @@ const rowsOf = async (path: string, mode: Mode = 'live'): Promise<number> => {
 it('counts what waits for a person, and every count leads to a list of as many', async () => {
   const lines = await linesOf();
   expect(lines.map(({ what }) => what.replaceAll(/ \d{4}-.*/g, ''))).toEqual([
-    'the gateway may hold money of a payment that is not paid',
+    'payment is not paid, and its gateway may hold money of it',
     'disputes to answer, the first one until',
     'refunds wait for a decision',
     'refund waits for a second admin',

@@ -92,7 +92,7 @@ describe('an order that is paid more than once', () => {
     expect(await console.auditOf('oskar')).toMatchObject([{ action: 'payment.order_checked' }]);
     // One more is news.
     await pay(order);
-    expect(await line()).toEqual(['1', 'orders are paid more than once']);
+    expect(await line()).toEqual(['1', 'order is paid more than once']);
   });
 
   it('stays in a short list behind one whose money has gone back since, which nothing marks', async () => {
