@@ -26,7 +26,7 @@ export interface PayoutSums {
 
 const linesAtOnce = 1_000;
 const wordsMax = 50;
-const descriptorWordsMax = 4;
+const descriptorWordsMax = 6;
 const numbersMax = 5;
 
 /** Payouts of gateways, from the bank's line to the payment. */

@@ -28,7 +28,7 @@ await createPayouts(sql).recordListed({ gateway: 'zarinpal', day: '2026-11-20' }
     ...({
       createdAt: new Date(),
       arrivesOn: null,
-      descriptor: 'Book Shop',
+      descriptor: 'Books of the Old Town',
       lines: 'never',
     } as const),
     ...{ bankReference: '1402,06,21N1000000000000337759', paidOut: [] },
@@ -84,7 +84,7 @@ describe('the search', () => {
     ],
     ['28,000,001 IRR', '/accounts/payouts/zarinpal/8039236'],
     ['Paya 1402,06,21N1000000000000337759', '/accounts/payouts/zarinpal/8039236'],
-    ['SEPA BOOK SHOP 20.11.', '/accounts/payouts/zarinpal/8039236'],
+    ['SEPA BOOKS OF THE OLD TOWN 20.11.', '/accounts/payouts/zarinpal/8039236'],
     ['READ', '/audit?actor=reader'],
     ['tick', '/applications/tickets'],
     ['zarin', '/gateways/zarinpal'],
