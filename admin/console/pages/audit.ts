@@ -23,8 +23,8 @@ const plain = (text: string): string =>
   /^[a-z]+(?:_[a-z]+)+$/.test(text) ? text.replaceAll('_', ' ') : text;
 
 const show = (value: AuditFacts[string] | undefined): string => {
-  if (value === null || value === undefined) return 'none';
-  return Array.isArray(value) ? value.join(', ') : plain(String(value));
+  const text = Array.isArray(value) ? value.join(', ') : plain(String(value ?? ''));
+  return text === '' ? 'none' : text;
 };
 
 /** The differences that a change made: `requests per minute: 120 → 1000`. */

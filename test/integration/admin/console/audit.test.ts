@@ -46,7 +46,7 @@ it.each([
   const page = found.headers.location ? await read(found.headers.location) : found.text;
   const name = subject.split(':')[1] ?? '';
   expect(href).not.toContain('/audit');
-  expect(page).toContain(subject.startsWith('account') ? 'Differences' : name);
+  expect(page).toContain(subject.startsWith('account') ? `Difference ${name}` : name);
   expect(page).not.toContain('Not found');
 });
 
@@ -150,4 +150,9 @@ it('a fact of before that the change does not speak of has no arrow', async () =
   const text = await read('/audit?actor=refuser');
   expect(text.match(/asked by: ada/g)?.length).toBeGreaterThan(1);
   expect(text).not.toMatch(/ada →/);
+});
+
+it('a list without entries is none', async () => {
+  await record({ actor: 'emptier', before: { ids: [] }, after: { ids: ['3', '4'] } });
+  expect(await read('/audit?actor=emptier')).toContain('ids: none → 3, 4');
 });

@@ -7,7 +7,7 @@ const { console } = await startFilledConsole();
 
 /** A form leads there. */
 const withoutLink = ['/deliveries/replay', '/search'];
-/** While such payments wait: attention.test.ts and order.test.ts read these links. */
+/** While such payments or orders wait: attention.test.ts and order.test.ts follow these links. */
 const ofAttention = [...attentionKinds, 'paid-twice'].map((kind) => `/attention/${kind}`);
 
 it('links lead from the overview to every page that has one address, and it is there', async () => {
