@@ -154,7 +154,7 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
     const { query } = request;
     if (query.has('month') && readMonth(query.get('month')) === null)
       throw new NotFound('There is no such month.');
-    refuseUnread(request, { application });
+    refuseUnread(request, { application, month: readMonth(query.get('month')) });
     return { wanted: month(request), owner: { application, test } };
   };
 

@@ -392,6 +392,11 @@ describe('the movements as CSV', () => {
     expect((await shop.get(others)).status).toBe(404);
   });
 
+  it('are not made of an address with two months', async () => {
+    for (const path of ['/accounts/file', '/accounts/month/file'])
+      expect((await download(`${path}?month=2026-10&month=2026-11`)).status).toBe(409);
+  });
+
   it('are for operators', async () => {
     expect((await viewer.get(`${pageOf(filled.greenDay)}/file`)).status).toBe(403);
     expect(await read(pageOf(filled.greenDay))).not.toContain('/file');
