@@ -32,6 +32,7 @@ const signs = new Map([
   ['£', 'GBP'],
   ['¥', 'JPY'],
   ['￥', 'JPY'],
+  ['円', 'JPY'],
   ['﷼', 'IRR'],
 ]);
 const sign = `([${[...signs.keys()].join('')}])`;

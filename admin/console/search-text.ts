@@ -24,14 +24,25 @@ export interface SearchMeaning {
 
 const around = /^[\s"'`“”„‟‘’«»‹›<>()[\]{}]+|[\s"'`“”‘’«»‹›<>()[\]{},;]+$/g;
 const idPartMin = 6;
-/** `Order #77`, `order no. 77`, `#77`, `سفارش ۷۷`. */
+/** `Order #77`, `order no. 77`, `#77`, `Bestellnummer 77`, `شماره سفارش: ۷۷`. In the languages of payers' pages. */
 const wordBefore =
-  /^(?:(?:order|invoice|reference|ref|tracking code|سفارش)(?:\s+(?:id|no|nr|number|شماره))?(?:\s*[:#.]\s*|\s+)#?|#)\s*/iu;
+  /^(?:(?:your|ihre|(?:شماره|رقم)(?=\s)|)\s*(?:order|invoice|reference|ref|tracking code|bestellung|bestell-?(?:nummer|nr)|sipariş|سفارش|(?:ال)?طلب)(?:\s+(?:id|no|nr|number|numarası|شماره|رقم))?(?:\s*[:#.]\s*|\s+)#?|#)\s*/iu;
+
+/** The units of payers' pages, where a toman is ten rials. */
+const unitWord = /\s*(?:rials?|ریال|ريال(?: إيراني)?|[iİ]ran riyali|(?<toman>tomans?|تومان))$/iu;
+const rialsOfToman = 10;
+
+/** Marks that turn the direction of what is copied from a page. */
+const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 const readMoney = (text: string): Pick<SearchMeaning, 'money' | 'moneyProblem'> => {
   const none = { money: null, moneyProblem: null };
+  const spelled = spellMoney(text);
+  const unit = unitWord.exec(spelled);
   const [, before, number = '', after] =
-    /^([A-Z]{3})?\s*(\d[\d.,' ]*?)\s*([A-Z]{3})?$/i.exec(spellMoney(text)) ?? [];
+    /^([A-Z]{3})?\s*(\d[\d.,' ]*?)\s*([A-Z]{3})?$/i.exec(
+      unit ? `${spelled.slice(0, unit.index)} IRR` : spelled,
+    ) ?? [];
   if (number === '' || (before !== undefined && after !== undefined)) return none;
   const currency = (before ?? after)?.toUpperCase();
   if (currency === undefined)
@@ -54,7 +65,10 @@ const readMoney = (text: string): Pick<SearchMeaning, 'money' | 'moneyProblem'> 
   const money = parseMoneyOf(currency, plain);
   return 'problem' in money
     ? { ...none, moneyProblem: money.problem }
-    : { money: { amount: money.amount, currency }, moneyProblem: null };
+    : {
+        money: { amount: money.amount * (unit?.groups?.['toman'] ? rialsOfToman : 1), currency },
+        moneyProblem: null,
+      };
 };
 
 /** `4242`, `•••• 4242`, `603799******4242`. */
@@ -97,7 +111,7 @@ export const inOtherCases = (texts: readonly string[]): string[] => {
 };
 
 export const readSearch = (typed: string): SearchMeaning => {
-  const text = typed.trim().replaceAll(around, '');
+  const text = typed.replaceAll(directions, '').replaceAll(around, '');
   const isCardNumber = hasCardNumber(text);
   const card = readCard(asciiDigits(text));
   if (isCardNumber)

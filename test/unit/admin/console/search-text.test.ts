@@ -17,6 +17,11 @@ it.each([
   ['۴۰ EUR', 4000, 'EUR'],
   ['۷۹٬۰۰۰ IRR', 79000, 'IRR'],
   ['€ ۴۰٫۵۰', 4050, 'EUR'],
+  ['79,000円', 79000, 'JPY'],
+  ['۹۸٬۰۰۰٬۰۰۰ ریال', 98000000, 'IRR'],
+  ['\u2067۹٬۸۰۰٬۰۰۰ تومان\u2069', 98000000, 'IRR'],
+  ['98.000.000 İran riyali', 98000000, 'IRR'],
+  ['98,000,000 rials', 98000000, 'IRR'],
 ])('%s is an amount', (text, amount, currency) => {
   expect(readSearch(text).money).toEqual({ amount, currency });
 });
@@ -45,6 +50,12 @@ it.each([
   ['ORDER NUMBER: 77', '77'],
   ['Tracking code ۷۷', '77'],
   ['سفارش ۷۷', '77'],
+  ['شماره سفارش: ۷۷', '77'],
+  ['رقم الطلب ٧٧', '77'],
+  ['Ihre Bestellung 77', '77'],
+  ['Bestell-Nr. 77', '77'],
+  ['Sipariş numarası 77', '77'],
+  ['orderly 77', 'orderly 77'],
   ['order-77', 'order-77'],
   ['orders', 'orders'],
   ['#', '#'],
