@@ -107,6 +107,8 @@ const replaceCommand: CommandSpec = {
     keepOldDays === undefined
       ? `The token ${id} of ${application} is revoked at once: the API rejects the next request with it.`
       : null,
+  findConsequences: ({ args: [application = '', id = ''], operations }) =>
+    operations.consequences.ofReplacing(application, id),
   run: async ({ args: [application = '', id = ''], options, reason, operations, io }) => {
     const { keepOldDays } = options;
     const keepDays = typeof keepOldDays === 'number' ? keepOldDays : 0;

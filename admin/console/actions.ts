@@ -85,7 +85,7 @@ const form = (
           typedName === undefined
             ? ''
             : html`<label>
-                This cannot be taken back. Type “<bdi>${escapeControls(typedName)}</bdi>” to confirm it
+                <span>This cannot be taken back. Type “<bdi>${escapeControls(typedName)}</bdi>” to confirm it</span>
                 <input name="confirm" autocomplete="off" spellcheck="false" required />
               </label>`
         }

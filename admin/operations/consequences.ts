@@ -14,7 +14,7 @@ import {
   createRecentPayments,
   type RecentPayments,
 } from '../../postgres/admin/recent-payments.ts';
-import type { RefundRule } from '../../postgres/refunds/rules.ts';
+import { createRefundRuleQueries, type RefundRule } from '../../postgres/refunds/rules.ts';
 import { problemOfSettings } from './application-settings.ts';
 import { newPlaces, problemWithGateways, slugsOf } from './application-gateways.ts';
 import { findApplication } from './applications.ts';
@@ -175,6 +175,12 @@ const lossesOf = async (
 };
 type OthersOf = (application: Application) => string[];
 
+const findToken = async (sql: Sql, application: string, id: string): Promise<TokenSummary> => {
+  const token = await createAdminTokens(sql).get(application, id);
+  if (!token) throw new NotFound(`The application "${application}" has no token "${id}".`);
+  return token;
+};
+
 /**
  * Each says in sentences what a change does to the payments to come, for the question before it; null: nothing. The
  * change itself refuses what is wrong.
@@ -230,8 +236,7 @@ export const createConsequences = ({ sql }: Pick<Deps, 'sql'>) => ({
   /** @throws NotFound */
   async ofRevoking(application: string, id: string): Promise<string | null> {
     const tokens = createAdminTokens(sql);
-    const token = await tokens.get(application, id);
-    if (!token) throw new NotFound(`The application "${application}" has no token "${id}".`);
+    const token = await findToken(sql, application, id);
     if (!isUsableToken(token)) return null;
     const { mode, scopes } = token;
     const others = (await tokens.list(application, tokensMax, { mode })).filter(
@@ -248,6 +253,17 @@ export const createConsequences = ({ sql }: Pick<Deps, 'sql'>) => ({
       reserved.length > 0 &&
         `Refunds that ${application} has asked for and that no gateway was told of go on: ${reservedText(reserved)}. Disable the application first to have them wait.`,
     ]);
+  },
+
+  /** @throws NotFound */
+  async ofReplacing(application: string, id: string): Promise<string | null> {
+    const { scopes } = await findToken(sql, application, id);
+    const rules = scopes.includes('refund')
+      ? await createRefundRuleQueries(sql).listApprovals()
+      : [];
+    return rules.length === 0
+      ? null
+      : 'Nobody can use the new token until another admin confirms it: until then only the old one works, and neither of them if that ends at once.';
   },
 
   /** The limit is that of a day. @throws NotFound */

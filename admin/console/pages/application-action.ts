@@ -9,7 +9,7 @@ type Description = Omit<Question, 'back' | 'facts'> & Partial<Pick<Question, 'fa
 interface ApplicationAction extends Pick<Action, 'role' | 'isSensitive' | 'owner'> {
   /** The path below that of the application. */
   path: string;
-  /** Its facts are those beside the application's. */
+  /** Its facts are those of a thing of the application, instead of the application's own. */
   describe: (slug: string, request: PersonRequest) => Description | Promise<Description>;
   execute: (
     slug: string,
@@ -31,14 +31,14 @@ export const applicationAction = ({
     const { slug } = request.params;
     const application = await request.operations.applications.get(slug);
     const { facts, ...question } = await describe(slug, request);
+    const status = codedState('application', application.status);
     return {
       ...question,
       facts: {
         Application: link(pathOf(slug), slug),
-        ...byLabel(applicationFacts(application), {
-          status: codedState('application', application.status),
-        }),
-        ...facts,
+        ...(facts
+          ? { 'Status of the application': status, ...facts }
+          : byLabel(applicationFacts(application), { status })),
       },
       back: pathOf(slug),
     };

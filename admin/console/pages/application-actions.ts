@@ -210,11 +210,6 @@ const issueToken = applicationAction({
 const refundsGoOn = ({ scopes }: TokenSummary): string =>
   scopes.includes('refund') ? ' Refunds that it has asked for do not stop.' : '';
 
-const mayWait = ({ scopes }: TokenSummary): string =>
-  scopes.includes('refund')
-    ? ' The new one gives money back: where refunds of admins need a second admin, it works only once that one has confirmed it.'
-    : '';
-
 /** The token that is to end. */
 const tokenCells = (token: TokenSummary): Row => {
   const facts = pick(
@@ -243,9 +238,10 @@ const replaceToken = applicationAction({
   describe: async (slug, request) => {
     const token = await request.operations.tokens.get(slug, request.params.token);
     const { name } = token;
+    const waits = await request.operations.consequences.ofReplacing(slug, token.id);
     return {
       title: `Replace the token “${name}” of ${slug}`,
-      consequence: `A new token with the same mode, scopes, name and lifetime is shown once. The old one works until it ends; then whatever still uses it stops working.${refundsGoOn(token)}${mayWait(token)}`,
+      consequence: `A new token with the same mode, scopes, name and lifetime is shown once. The old one works until it ends; then whatever still uses it stops working.${waits === null ? '' : ` ${waits}`}${refundsGoOn(token)}`,
       button: 'Replace',
       typedName: name,
       done: `The token “${name}” was replaced.`,

@@ -43,7 +43,7 @@ it('a token that replaces another one says when it ends and who must confirm it'
   await console.sql`insert into refund_approvals (currency, above) values ('EUR', 1)`;
   const { question, answer } = await person.act(path, { confirm: 'till' });
   await console.sql`delete from refund_approvals`;
-  expect(question.text).toContain('it works only once that one has confirmed it');
+  expect(question.text).toContain('Nobody can use the new token until another admin confirms it');
   expect(answer.text).toMatch(/until another admin confirms it; it expires on \d{4}-/);
 });
 

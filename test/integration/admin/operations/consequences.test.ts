@@ -190,6 +190,21 @@ it('the last usable token of a mode that creates payments is named as such befor
   );
 });
 
+it('a new token that nobody can use yet is named as such before it replaces another one', async () => {
+  const application = await anApplicationOn(records.sql);
+  const issue = async (scopes: ('read' | 'refund')[]) => {
+    const token = { application, mode: 'live', name: 'a', scopes, expiresAt: null } as const;
+    return (await operations.tokens.issue(token, null)).id;
+  };
+  const [refunds, reads] = [await issue(['refund']), await issue(['read'])];
+  expect(await consequences.ofReplacing(application, refunds)).toBeNull();
+  await records.sql`insert into refund_approvals (currency, above) values ('EUR', 1)`;
+  const waits = 'Nobody can use the new token until another admin confirms it';
+  expect(await ask(`tokens replace ${application} ${refunds}`)).toContain(waits);
+  expect(await ask(`tokens replace ${application} ${reads}`)).not.toContain(waits);
+  await records.sql`delete from refund_approvals`;
+});
+
 describe('a limit', () => {
   it('of calls a minute is compared with the minutes of 30 days', async () => {
     const own = await anApplicationOn(records.sql);
