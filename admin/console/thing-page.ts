@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { formatMoney } from '../../contract/money.ts';
-import { copyable, escapeControls, type Html, link, modeTag } from './html.ts';
+import { copyable, cut, escapeControls, type Html, link, modeTag } from './html.ts';
 import { modeName } from './mode.ts';
 import { type ConsoleResponse, page, type PersonRequest } from './request.ts';
 
@@ -19,6 +19,10 @@ export const orderPath = (
   below = '',
 ): string =>
   `/orders/${application}${below}?${String(new URLSearchParams({ mode: modeName(test), order: orderId }))}`;
+
+/** An order in a list. */
+export const orderLink = (thing: Pick<Thing, 'application' | 'test' | 'orderId'>): Html =>
+  html`<a href="${orderPath(thing)}">${cut(thing.orderId)}</a>`;
 
 /** The page of a payment or of what belongs to one. @param tab begins the title of the tab */
 export const thingPage = (

@@ -7,9 +7,10 @@ import type { DeliveryFilter } from '../../../postgres/webhooks/delivery-filter.
 import { type Replay, replayable } from '../../../postgres/webhooks/replays.ts';
 import { deliveryChoices, readDeliveryFilter, writeDeliveryFilter } from '../delivery-filter.ts';
 import { readPosition } from '../filters.ts';
-import { coded, cut, deliveryState, type Html, idLink, link, notice, type Row } from '../html.ts';
+import { coded, deliveryState, type Html, idLink, link, notice, type Row } from '../html.ts';
 import { findPage, type Listed, listPage } from '../list-page.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import { orderLink } from '../thing-page.ts';
 import { answerOf } from './timeline.ts';
 import { replayButton } from './event-actions.ts';
 
@@ -44,7 +45,7 @@ export const eventsOfPayment = (events: readonly EventSummary[], request: Person
 
 /** One delivery in one line, as all lists of them show it. */
 export const deliveryRow = (row: DeliveryRow, request: PersonRequest): Row => ({
-  Order: html`<a href="/payments/${row.paymentId}" title="${row.paymentId}">${cut(row.orderId)}</a>`,
+  Order: orderLink(row),
   Event: html`<a href="/events/${row.eventId}">${eventName(row.kind)}</a>`,
   Application: link(`/applications/${row.application}`, row.application),
   Webhook: stateOf(row),

@@ -8,9 +8,10 @@ import {
 } from '../../../postgres/admin/disputes.ts';
 import { choiceOf, type Choices, chosenOf } from '../filter-bar.ts';
 import { readFilter } from '../filters.ts';
-import { coded, codedState, cut, type Html, link, type Row, shortId } from '../html.ts';
+import { coded, codedState, type Html, link, type Row, shortId } from '../html.ts';
 import { findPage, firstPage, listPage, partOf } from '../list-page.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import { orderLink } from '../thing-page.ts';
 import { answerTime } from './dispute.ts';
 
 /** Cells that tell disputes of one payment apart. The page of each has the rest. */
@@ -27,7 +28,7 @@ const otherCells = (dispute: DisputeRecord, now: Date): Row => ({
 
 const rowOf = (dispute: DisputeRecord, now: Date): Row => ({
   ...ownCells(dispute),
-  Order: html`<a href="/payments/${dispute.paymentId}" title="${dispute.paymentId}">${cut(dispute.orderId)}</a>`,
+  Order: orderLink(dispute),
   Application: link(`/applications/${dispute.application}`, dispute.application),
   Gateway: dispute.gateway,
   ...otherCells(dispute, now),

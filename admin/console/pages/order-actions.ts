@@ -6,10 +6,10 @@ import { countOf } from '../../operations/fact.ts';
 import { overRuleText } from '../../operations/facts.ts';
 import { markOfRefunds, type OrderRefund, sumsOf } from '../../operations/orders.ts';
 import type { Action } from '../actions.ts';
-import { codedState, type Row, shortId } from '../html.ts';
+import { codedState, nowrap, type Row, shortId } from '../html.ts';
 import { redirect } from '../request.ts';
 import { orderPath } from '../thing-page.ts';
-import { orderCells, orderIn, sumsText } from './order.ts';
+import { orderCells, orderIn, sumsText, withoutEmpty } from './order.ts';
 import { moneyTag } from './payment-facts.ts';
 
 const rowOf = ({ payment, amount, problem, overRule }: OrderRefund): Row => ({
@@ -17,7 +17,7 @@ const rowOf = ({ payment, amount, problem, overRule }: OrderRefund): Row => ({
   'To give back': problem === null ? formatMoney({ ...payment, amount }) : 'nothing',
   Status: codedState('status', payment.status),
   Gateway: html`${payment.gateway} ${moneyTag(payment)}`,
-  Card: payment.cardPanMasked,
+  Card: payment.cardPanMasked && nowrap(payment.cardPanMasked),
   Why:
     problem ??
     (overRule ? overRuleText(overRule, { currency: payment.currency, asker: null }) : null),
@@ -42,8 +42,13 @@ const giveEverythingBack: Action = {
     return {
       title: 'Give everything back',
       consequence: [
-        `${sum} goes back to the payer, by ${countOf(possible.length, 'refund')}. None of them can be called off once its gateway was told.`,
-        waiting > 0 && `Another admin must confirm ${waiting} of them first.`,
+        waiting === possible.length
+          ? `Another admin must confirm ${countOf(waiting, 'refund')}. Then ${sum} goes back to the payer.`
+          : `${sum} goes back to the payer, by ${countOf(possible.length, 'refund')}.`,
+        waiting > 0 &&
+          waiting < possible.length &&
+          `Another admin must confirm ${waiting} of them first.`,
+        'No refund can be called back once its gateway was told.',
         planned.length > possible.length &&
           'The gateways cannot give back the rest: the table says why.',
         open > 0 && `The order has ${countOf(open, 'open payment')}, which can still be paid.`,
@@ -52,7 +57,7 @@ const giveEverythingBack: Action = {
         .join(' '),
       button: waiting === possible.length ? `Ask for the refund of ${sum}` : `Give ${sum} back`,
       facts: { 'To give back': sum, ...orderCells(details) },
-      fields: html`${cells.table({ caption: 'Refunds', rows: planned.map(rowOf), ifEmpty: '' })}
+      fields: html`${cells.table({ caption: 'Refunds', rows: withoutEmpty(planned.map(rowOf)), ifEmpty: '' })}
         <input type="hidden" name="seen" value="${markOfRefunds(planned)}" />`,
       done: '',
       back: orderPath(details),

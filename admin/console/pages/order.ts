@@ -14,7 +14,6 @@ import {
   coded,
   codedState,
   copyable,
-  cut,
   escapeControls,
   type Html,
   idLink,
@@ -30,7 +29,7 @@ import { modeIn } from '../mode.ts';
 import { ofSlug } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
-import { applicationOf, orderPath } from '../thing-page.ts';
+import { applicationOf, orderLink, orderPath } from '../thing-page.ts';
 import { disputeTable } from './disputes.ts';
 import { moneyTag } from './payment-facts.ts';
 import { refundsOfOrder } from './refunds.ts';
@@ -55,10 +54,12 @@ export const sumsText = (
     })
     .join(' and ') || null;
 
-/** Those with money. Real or fake, an order needs one of them. */
+const paidTime = ({ paidAt }: OrderPaymentRow): number => paidAt?.getTime() ?? 0;
+
+/** Those with money, in the order of paying. Real or fake, an order needs one of them. */
 const withMoney = ({ payments }: OrderDetails): OrderPaymentRow[] => {
   const found = payments.filter(({ paidTwice }) => paidTwice);
-  return found.length > 1 ? found : [];
+  return found.length > 1 ? found.toSorted((one, other) => paidTime(one) - paidTime(other)) : [];
 };
 
 /** The notice names so many. The table has all of them. */
@@ -72,12 +73,15 @@ const paidTwicePart = (details: OrderDetails, { formatTime }: PersonRequest): Ht
   return notice(
     'bad',
     html`This order is paid ${paid.length} times${words}:
-      ${paid
-        .slice(0, namedMax)
-        .map(
-          (payment, index) =>
-            html`${index > 0 ? ', ' : ''}${formatMoney(payment)} ${moneyTag(payment)} ${payment.paidAt && time(payment.paidAt, formatTime)} by ${idLink(`/payments/${payment.id}`, payment.id)}`,
-        )}${paid.length > namedMax ? ` and ${paid.length - namedMax} more` : ''}.`,
+      <ul>
+        ${paid
+          .slice(0, namedMax)
+          .map(
+            (payment) =>
+              html`<li>${formatMoney(payment)} ${moneyTag(payment)} ${payment.paidAt && time(payment.paidAt, formatTime)} by ${idLink(`/payments/${payment.id}`, payment.id)}</li>`,
+          )}
+        ${paid.length > namedMax ? html`<li>and ${paid.length - namedMax} more</li>` : ''}
+      </ul>`,
   );
 };
 
@@ -128,7 +132,7 @@ const rowOf = (payment: OrderPaymentRow, canRefund: boolean): Row => ({
 });
 
 /** Columns in which something stands. */
-const withoutEmpty = (rows: readonly Row[]): Row[] =>
+export const withoutEmpty = (rows: readonly Row[]): Row[] =>
   rows.map((row) =>
     Object.fromEntries(
       Object.entries(row).filter(([name]) => rows.some((each) => each[name] !== null)),
@@ -195,7 +199,7 @@ export const paidTwiceTable = (
     caption: 'Orders paid more than once',
     isList: true,
     rows: orders.map(({ payments, live: real, since, ...order }) => ({
-      Order: html`<a href="${orderPath(order)}">${cut(order.orderId)}</a>`,
+      Order: orderLink(order),
       Application: link(`/applications/${order.application}`, order.application),
       Payments: order.test
         ? `${payments} test`

@@ -8,12 +8,12 @@ import { csvOf } from '../../operations/csv.ts';
 import { deliveryStateOf } from '../../operations/labels.ts';
 import { pageOf, pageSize, positionOf, readPosition, refuseUnread } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
-import { coded, codedState, cut, deliveryState, link, marked, shortId } from '../html.ts';
+import { coded, codedState, deliveryState, link, marked, shortId } from '../html.ts';
 import { paymentChoices, readPaymentFilter, textChips, textFilters } from '../payment-filter.ts';
 import { amountNotice, readAmounts } from '../money.ts';
 import { listPage, listRoutes } from '../list-page.ts';
 import { fileName } from '../mode.ts';
-import { orderPath } from '../thing-page.ts';
+import { orderLink, orderPath } from '../thing-page.ts';
 import { moneyTag } from './payment-facts.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 
@@ -28,8 +28,8 @@ const rowOf = (payment: PaymentRow): Row => ({
     payment.failureCode === null
       ? ''
       : html` <span class="soft">${coded('failure', payment.failureCode)}</span>`
-  }${payment.paidTwice ? html` <a href="${orderPath(payment)}">${marked('bad', 'order paid twice')}</a> ${moneyTag(payment)}` : ''}`,
-  Order: html`<a href="${orderPath(payment)}">${cut(payment.orderId)}</a>`,
+  }${payment.paidTwice ? html` <a href="${orderPath(payment)}">${marked('bad', 'order paid more than once')}</a> ${moneyTag(payment)}` : ''}`,
+  Order: orderLink(payment),
   Application: link(`/applications/${payment.application}`, payment.application),
   Gateway: payment.gateway,
   Webhook:

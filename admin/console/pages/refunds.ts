@@ -7,9 +7,10 @@ import type { RefundRecord } from '../../../postgres/admin/refunds.ts';
 import { everyRefund, type RefundFilter } from '../../../postgres/refunds/filter.ts';
 import { choiceOf, type Choices, chosenOf } from '../filter-bar.ts';
 import { readFilter } from '../filters.ts';
-import { cut, type Html, link, notice, type Row, shortId } from '../html.ts';
+import { type Html, link, notice, type Row, shortId } from '../html.ts';
 import { findPage, firstPage, listPage, partOf } from '../list-page.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import { orderLink } from '../thing-page.ts';
 import { askerOf, refundButtons, refundState } from './refund.ts';
 
 const stages = [...refundStages, secondAdmin] as const;
@@ -81,7 +82,7 @@ export const refundRoutes = (deps: Deps): Route[] => {
       listed,
       rowOf: (refund) => ({
         ...ownCells(refund),
-        Order: html`<a href="/payments/${refund.paymentId}" title="${refund.paymentId}">${cut(refund.orderId)}</a>`,
+        Order: orderLink(refund),
         Application: link(`/applications/${refund.application}`, refund.application),
         ...otherCells(refund, request),
       }),

@@ -9,12 +9,13 @@ import {
 } from '../../../contract/ids.ts';
 import { formatMoney } from '../../../contract/money.ts';
 import { newestSearched, type FoundRefund } from '../../../postgres/console/search.ts';
-import { codedState, cut, escapeControls, link, notice, shortId, type Html } from '../html.ts';
+import { codedState, escapeControls, link, notice, shortId, type Html } from '../html.ts';
 import { isVisible } from '../owner.ts';
 import { modeName } from '../mode.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
 import { readSearch, type SearchMeaning } from '../search-text.ts';
+import { orderLink } from '../thing-page.ts';
 import { paymentTable } from './payments.ts';
 import { type Found, foundMax, gather, hrefsOf, pagesOf } from './search-lookups.ts';
 
@@ -56,7 +57,7 @@ const refundTable = ({ cells }: PersonRequest, refunds: readonly FoundRefund[]):
       Refund: shortId(`/refunds/${refund.id}`, refund.id),
       Amount: html`<span class="amount">${formatMoney(refund)}</span>`,
       Status: codedState('refundStatus', refund.status),
-      Order: html`<a href="/payments/${refund.paymentId}">${cut(refund.orderId)}</a>`,
+      Order: orderLink(refund),
       Application: link(`/applications/${refund.application}`, refund.application),
       Created: refund.createdAt,
     })),

@@ -38,7 +38,7 @@ describe('an order that is paid more than once', () => {
     expect(await viewer.search(order)).toBe(path);
     const text = await viewer.read(path);
     expect(text).toMatch(
-      /<\/h1> *<div[^>]*> *<div class="notice bad"[^>]*>This order is paid 2 times: 20/,
+      /<\/h1> *<div[^>]*> *<div class="notice bad"[^>]*>This order is paid 2 times: <ul> <li>20/,
     );
     for (const id of [one, two]) expect(text).toContain(`T-${id}`);
     for (const fact of [
@@ -126,6 +126,11 @@ describe('everything of an order', () => {
       'because with it you have asked for 40.00 EUR within 24 hours, and the rule is 30.00 EUR',
     ])
       expect(text).toContain(words);
+    await sql`update refund_approvals set above = 1000`;
+    expect((await ask('all')).text).toContain(
+      'Another admin must confirm 2 refunds. Then 40.00 EUR of a sandbox goes back to the payer.',
+    );
+    await sql`update refund_approvals set above = 3000`;
     const { answer } = await alma.act(pathOf('all', '/refund'), { seen });
     await sql`delete from refund_approvals`;
     expect(answer.headers.location).toBe(pathOf('all'));
@@ -159,6 +164,15 @@ describe('everything of an order', () => {
     expect(await operator.read(pathOf('changes'))).not.toContain('Give everything back');
   });
 });
+
+it.each(['/payments', '/refunds', '/disputes', '/deliveries'])(
+  'the orders of %s lead to their pages',
+  async (list) => {
+    const text = await viewer.read(list);
+    expect(text).toMatch(/<a href="\/orders\/\w+\?[^"]*"> *<bdi class="cut"/);
+    expect(text).not.toMatch(/<a href="\/payments\/[^>]*> *<bdi class="cut"/);
+  },
+);
 
 it('an order of another application, of the other mode or of nobody is not there', async () => {
   const bound = await console.logIn('viewer', 'bound', ['tickets']);
