@@ -28,7 +28,7 @@ export const escapeControls = (text: string): string =>
       : `‹U+${(control.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}›`;
   });
 
-const externalText = (text: string): Html => html`<bdi>${escapeControls(text)}</bdi>`;
+export const externalText = (text: string): Html => html`<bdi>${escapeControls(text)}</bdi>`;
 
 export type Cell = Html | string | number | Date | null | undefined;
 

@@ -6,21 +6,20 @@ import { countOf } from '../../operations/fact.ts';
 import { overRuleText } from '../../operations/facts.ts';
 import { markOfRefunds, type OrderRefund, sumsOf } from '../../operations/orders.ts';
 import type { Action } from '../actions.ts';
-import { codedState, nowrap, type Row, shortId } from '../html.ts';
+import { nowrap, type Row, shortId } from '../html.ts';
 import { redirect } from '../request.ts';
 import { orderPath } from '../thing-page.ts';
-import { orderCells, orderIn, sumsText, withoutEmpty } from './order.ts';
+import { orderCells, orderIn, sumsText } from './order.ts';
 import { moneyTag } from './payment-facts.ts';
 
 const rowOf = ({ payment, amount, problem, overRule }: OrderRefund): Row => ({
   Payment: shortId(`/payments/${payment.id}`, payment.id),
-  'To give back': problem === null ? formatMoney({ ...payment, amount }) : 'nothing',
-  Status: codedState('status', payment.status),
-  Gateway: html`${payment.gateway} ${moneyTag(payment)}`,
-  Card: payment.cardPanMasked && nowrap(payment.cardPanMasked),
-  Why:
-    problem ??
-    (overRule ? overRuleText(overRule, { currency: payment.currency, asker: null }) : null),
+  'To give back': html`<div>${problem === null ? formatMoney({ ...payment, amount }) : 'nothing'}</div>
+    <div class="soft">
+      ${problem ?? (overRule && overRuleText(overRule, { currency: payment.currency, asker: null }))}
+    </div>`,
+  'Gateway, card': html`${payment.gateway} ${moneyTag(payment)}
+    <div>${payment.cardPanMasked && nowrap(payment.cardPanMasked)}</div>`,
 });
 
 /** Several refunds, each as if the admin had asked for it on the page of its payment. */
@@ -57,7 +56,7 @@ const giveEverythingBack: Action = {
         .join(' '),
       button: waiting === possible.length ? `Ask for the refund of ${sum}` : `Give ${sum} back`,
       facts: { 'To give back': sum, ...orderCells(details) },
-      fields: html`${cells.table({ caption: 'Refunds', rows: withoutEmpty(planned.map(rowOf)), ifEmpty: '' })}
+      fields: html`${cells.table({ caption: 'Refunds', rows: planned.map(rowOf), ifEmpty: '' })}
         <input type="hidden" name="seen" value="${markOfRefunds(planned)}" />`,
       done: '',
       back: orderPath(details),

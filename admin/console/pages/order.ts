@@ -15,13 +15,13 @@ import {
   codedState,
   copyable,
   escapeControls,
+  externalText,
   type Html,
   idLink,
   link,
   notice,
   type Row,
   shortId,
-  stacked,
   time,
 } from '../html.ts';
 import { live, pollRoute, type Live } from '../live.ts';
@@ -107,9 +107,23 @@ const holderOf = (
     : html`no payment: none is paid and has money left`;
 };
 
-/** A part of the amount; null: nothing. */
-const part = (payment: OrderPaymentRow, amount: number): string | null =>
-  amount > 0 ? formatMoney({ ...payment, amount }) : null;
+/** What went back of it, or is held; null: nothing. */
+const moneyBack = (payment: OrderPaymentRow): Html | null => {
+  const parts = [
+    [payment.amountRefunded, 'refunded'] as const,
+    [payment.amountRefundPending, 'refund pending'] as const,
+    [payment.amountDisputed, 'held by chargebacks'] as const,
+  ].filter(([amount]) => amount > 0);
+  return parts.length === 0
+    ? null
+    : html`${parts.map(([amount, what]) => html`<div>${formatMoney({ ...payment, amount })} <span class="soft">${what}</span></div>`)}`;
+};
+
+/** What the payer sees at his bank. */
+const traces = ({ cardPanMasked, trackingCode }: OrderPaymentRow): Html | null =>
+  cardPanMasked === null && trackingCode === null
+    ? null
+    : html`${cardPanMasked && html`<div class="nowrap">${cardPanMasked}</div>`}${trackingCode && html`<div>${externalText(trackingCode)}</div>`}`;
 
 const statusOf = ({ status, failureCode }: OrderPaymentRow): Html =>
   html`${codedState('status', status)}${failureCode === null ? '' : html` <span class="soft">${coded('failure', failureCode)}</span>`}`;
@@ -118,21 +132,18 @@ const rowOf = (payment: OrderPaymentRow, canRefund: boolean): Row => ({
   Payment: shortId(`/payments/${payment.id}`, payment.id),
   Amount: html`<span class="amount">${formatMoney(payment)}</span>`,
   Status: statusOf(payment),
-  Paid: payment.paidAt,
-  Refunded: part(payment, payment.amountRefunded),
-  'Refund pending': part(payment, payment.amountRefundPending),
-  'Held by chargebacks': part(payment, payment.amountDisputed),
+  'Paid or created': payment.paidAt ?? payment.createdAt,
+  'Money back': moneyBack(payment),
   Gateway: html`${payment.gateway} ${moneyTag(payment)}`,
-  'Card, tracking code': stacked(payment.cardPanMasked, payment.trackingCode),
-  Created: payment.createdAt,
+  'Card and code': traces(payment),
   Action:
     canRefund && amountLeft(payment) > 0
-      ? action(`/payments/${payment.id}/refund`, 'Give money back')
+      ? action(`/payments/${payment.id}/refund`, 'Give back')
       : null,
 });
 
 /** Columns in which something stands. */
-export const withoutEmpty = (rows: readonly Row[]): Row[] =>
+const withoutEmpty = (rows: readonly Row[]): Row[] =>
   rows.map((row) =>
     Object.fromEntries(
       Object.entries(row).filter(([name]) => rows.some((each) => each[name] !== null)),
@@ -184,8 +195,8 @@ const orderPart = async (
   return html`${paidTwicePart(details, request)} ${actionsPart(details, request)}
     ${request.cells.facts({ ...orderCells(details), Order: null, 'Held by': holderOf(details, request) })}
     <h2>Payments</h2>
+    ${isCut ? html`<p>The order has more than ${orderPaymentsMax} payments. The sums and the table have the paid ones first and then the newest. ${link(`/payments?${String(new URLSearchParams({ application: details.application, order: details.orderId }))}`, 'All of them')}</p>` : ''}
     ${request.cells.table({ caption: 'Payments of the order', rows: withoutEmpty(rows), ifEmpty: '' })}
-    ${isCut ? html`<p class="soft">The order has more payments. These are the paid ones first and then the newest, ${orderPaymentsMax} at most, and the sums are of these.</p>` : ''}
     ${refunds ? html`<h2>Refunds</h2>${refunds}` : ''}
     ${disputes.length > 0 ? html`<h2>Disputes</h2>${disputeTable(request, disputes, { now, ifEmpty: '' })}` : ''}`;
 };
