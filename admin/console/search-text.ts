@@ -22,7 +22,7 @@ export interface SearchMeaning {
   isCardNumber: boolean;
 }
 
-const around = /^[\s"'`“”„‟‘’«»‹›<>()[\]{}]+|[\s"'`“”‘’«»‹›<>()[\]{},;]+$/g;
+const around = /^[\s"'`“”„‟‘’«»‹›<>()[\]{}]+|[\s"'`“”‘’«»‹›<>()[\]{},;]+$|(?<!\.)[.!?]$/g;
 const idPartMin = 6;
 /** `Order #77`, `order no. 77`, `#77`, `Bestellnummer 77`, `شماره سفارش: ۷۷`. In the languages of payers' pages. */
 const wordBefore =

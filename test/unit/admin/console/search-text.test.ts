@@ -64,6 +64,10 @@ it.each([
   expect(readSearch(text).texts[0]).toBe(text);
 });
 
+it.each(['T-2026-1.', 'T-2026-1?', '“T-2026-1”,'])('%s ends with the sentence', (text) => {
+  expect(readSearch(text).text).toBe('T-2026-1');
+});
+
 it('an order is looked for in the cases that shops write', () => {
   for (const order of ['T-2026-ABC', 't-2026-abc', 'T-2026-abc'])
     expect(inOtherCases(['t-2026-aBC'])).toContain(order);
