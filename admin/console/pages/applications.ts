@@ -10,7 +10,7 @@ import type { TokenSummary } from '../../../postgres/admin/tokens.ts';
 import type { Application } from '../../../postgres/applications/applications.ts';
 import type { WebhookSecret } from '../../../postgres/secrets/webhook-secrets.ts';
 import { pageLinks } from '../filters.ts';
-import { action, changeable, codedState, type Html, link, type Row } from '../html.ts';
+import { action, changeable, codedState, cut, type Html, link, type Row } from '../html.ts';
 import { ofSlug } from '../owner.ts';
 import { modeName } from '../mode.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
@@ -99,6 +99,7 @@ export const applicationRoutes = (deps: Deps): Route[] => {
       return {
         Id: html`<code class="id">${token.id}</code>`,
         ...byLabel(pick(facts, 'prefix', 'name', 'mode', 'scopes')),
+        Name: cut(token.name),
         Status: codedState('token', status),
         ...byLabel(pick(facts, 'issued', 'lastUsed', 'expires')),
         Action: mayRevoke

@@ -254,7 +254,7 @@ export const replayActions: readonly Action[] = [
       if (replay.status !== 'running') throw new Refusal('It has ended already.');
       return {
         title: 'Stop the replay',
-        consequence: `It stops before its next delivery. ${count(replay.begun)} of ${count(replay.matched)} rounds have begun and go on; the other deliveries stay as they are.`,
+        consequence: `It stops before its next delivery. Rounds that have begun go on, so far ${count(replay.begun)} of ${count(replay.matched)}; the other deliveries stay as they are.`,
         facts: {
           ...rowOf(replay),
           Which: replay.eventIds ? 'the selected' : `ended ${describeTimes(replay, formatTime)}`,
