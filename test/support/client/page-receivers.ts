@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { afterAll } from 'vitest';
 import { freePort } from '../../../stack/ports.ts';
 import { findGo } from '../../../stack/programs/go.ts';
@@ -10,9 +9,7 @@ import { thisMachine } from '../../../stack/programs/machine.ts';
 import { readProjectFile } from '../checks/project-files.ts';
 import { orderTransitions, type Transition } from './order-transitions.ts';
 import { runReceiver, type StartedReceiver } from './receivers.ts';
-import { findPhp, phpServer, useShops } from './shops.ts';
-
-const root = join(import.meta.dirname, '../../..');
+import { useShops } from './shops.ts';
 
 /** A receiver of docs/first-payment.md, and of its shops. */
 export interface PageReceiver {
@@ -71,32 +68,10 @@ export const usePageReceivers = (application: string): PageReceiver[] => {
         return withArguments(program);
       },
     },
-    {
-      receiver: 'webhook-receiver-laravel.php of docs/first-payment/php.md',
-      readsItself: false,
-      async find() {
-        const packages = laravel.map((part) => `php-illuminate-${part.toLowerCase()}`).join(' ');
-        const php = await findPhp(
-          `php-cli php-sqlite3 ${packages}`,
-          laravel
-            .map((part) => `stream_resolve_include_path('Illuminate/${part}/autoload.php')`)
-            .join(' && '),
-        );
-        return async (secret) => {
-          const port = await freePort();
-          const file = secretFileOf(secret);
-          const database = `${file}.sqlite`;
-          aShop(database);
-          const env = { ...inherited, WEBHOOK_SECRET_FILE: file, DATABASE_FILE: database };
-          const serve = phpServer(join(root, 'test/fakes/client/laravel.php'));
-          return runReceiver(php, serve(port), { port, env });
-        };
-      },
-    },
     ...useShops(application).map(({ file, language, find }) => ({
       receiver: `${file} of docs/first-payment/${language}.md`,
       // In front of PHP a web server reads the whole body, and limits it.
-      readsItself: language !== 'php',
+      readsItself: !file.endsWith('.php'),
       async find() {
         const make = await find();
         return async (secret: string | undefined) => {
@@ -111,8 +86,6 @@ export const usePageReceivers = (application: string): PageReceiver[] => {
     })),
   ];
 };
-
-const laravel = ['Config', 'Database', 'Events', 'Http', 'Routing'];
 
 /** Repeats the line of the page's order for each order of the table. */
 const addOrders = (program: string): string => {
@@ -134,12 +107,3 @@ const insertOrders = (): string =>
          values ('${id}', '${status}', 1250, 'EUR', false, '${payment}');`,
     )
     .join('\n');
-
-/** A database with the tables of shop.php. */
-const aShop = (file: string): void => {
-  const tables = /TABLES = "([^"]*)"/.exec(readProjectFile('docs/first-payment/shop.php'))?.[1];
-  if (!tables) throw new Error('shop.php has no tables');
-  const database = new DatabaseSync(file);
-  database.exec(tables + insertOrders());
-  database.close();
-};

@@ -56,14 +56,14 @@ interface Files {
 }
 
 export interface ShopOfLanguage {
-  language: 'typescript' | 'python' | 'php';
+  language: 'typescript' | 'python' | 'php' | 'laravel';
   file: string;
   /** @throws MissingProgram where its language is not there */
   find: () => Promise<(files: Files) => Promise<Shop>>;
 }
 
 /** @throws MissingProgram without PHP 8, or without a part of it. @param isThere in PHP */
-export const findPhp = async (packages: string, isThere = 'true'): Promise<string> => {
+const findPhp = async (packages: string, isThere = 'true'): Promise<string> => {
   const machine = thisMachine();
   const [php] = findOnPath('php', machine);
   const check = `echo version_compare(PHP_VERSION, '8.0') >= 0 && extension_loaded('pdo_sqlite') && ${isThere} ? 'yes' : 'no';`;
@@ -73,7 +73,7 @@ export const findPhp = async (packages: string, isThere = 'true'): Promise<strin
 };
 
 /** As where there is no php.ini: what PHP prints begins the answer. */
-export const phpServer = (script: string) => (port: number) => [
+const phpServer = (script: string) => (port: number) => [
   ...['-d', 'display_errors=1', '-d', 'output_buffering=0'],
   ...['-S', `127.0.0.1:${port}`, script],
 ];
@@ -148,6 +148,20 @@ export const useShops = (application: string): ShopOfLanguage[] => {
         const php = await findPhp('php-cli php-sqlite3');
         const program = { env: {}, serve: phpServer('shop.php'), command: ['shop.php'] };
         return shopIn('shop.php', php, program);
+      },
+    },
+    {
+      language: 'laravel',
+      file: 'shop-laravel.php',
+      async find() {
+        const php = await findPhp(
+          'php-cli php-sqlite3 php-laravel-framework php-guzzlehttp-guzzle',
+          ['Illuminate/Foundation/Application.php', 'GuzzleHttp/autoload.php']
+            .map((part) => `stream_resolve_include_path('${part}')`)
+            .join(' && '),
+        );
+        const [file, env] = ['shop-laravel.php', {}];
+        return shopIn(file, php, { env, serve: phpServer(file), command: [file] });
       },
     },
   ];
