@@ -181,7 +181,8 @@ class Payments
             // the same again.
             $isTriedAgain = $status < 300 || in_array($status, [429, 500, 502, 503, 504], true);
             if (!$isTriedAgain || $try === 2 || $wait > 7) {
-                throw new PaymentsError($status, $error['code'] ?? '', $error['message'] ?? 'No answer of the payment service.');
+                $message = $error['message'] ?? 'No answer of the payment service.';
+                throw new PaymentsError($status, $error['code'] ?? '', $message);
             }
             usleep((int) ($wait * 1_000_000));
         }
