@@ -76,7 +76,7 @@ const paymentSchemas = {
   paid_at: time('When the gateway confirmed the payment to the service.').nullable(),
   failure_code: FailureCode.nullable().meta({ description: 'Null unless failed.' }),
   failure_reason: nullableText(
-    'One fixed English sentence for each failure code, which a payer may read: that of `suspected_fraud` is that of `card_declined`.',
+    'One fixed English sentence for each failure code, which a payer may read.',
   ),
   next_step: NextStep.nullable().meta({
     description: 'What the payer can do now; null unless failed.',

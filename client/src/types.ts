@@ -551,7 +551,7 @@ export interface DisputeEvent {
   paid_at: string | null;
   /** Null unless failed. */
   failure_code: FailureCode | null;
-  /** One fixed English sentence for each failure code, which a payer may read: that of `suspected_fraud` is that of `card_declined`. */
+  /** One fixed English sentence for each failure code, which a payer may read. */
   failure_reason: string | null;
   /** True if a test token created the payment. Events of both modes come to the same webhook URL with the same signature: compare it with your order before you act. */
   test: boolean;
@@ -605,7 +605,7 @@ export interface Event {
   paid_at: string | null;
   /** Null unless failed. */
   failure_code: FailureCode | null;
-  /** One fixed English sentence for each failure code, which a payer may read: that of `suspected_fraud` is that of `card_declined`. */
+  /** One fixed English sentence for each failure code, which a payer may read. */
   failure_reason: string | null;
   /** True if a test token created the payment. Events of both modes come to the same webhook URL with the same signature: compare it with your order before you act. */
   test: boolean;
@@ -816,7 +816,7 @@ export interface Payment {
   paid_at: string | null;
   /** Null unless failed. */
   failure_code: FailureCode | null;
-  /** One fixed English sentence for each failure code, which a payer may read: that of `suspected_fraud` is that of `card_declined`. */
+  /** One fixed English sentence for each failure code, which a payer may read. */
   failure_reason: string | null;
   /** What the payer can do now; null unless failed. */
   next_step: NextStep | null;
