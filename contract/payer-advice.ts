@@ -1,5 +1,6 @@
 import { type FailureCode, type NextStep, nextStep } from './failure-codes.ts';
 import type { Language } from './languages.ts';
+import { amountText } from './payer-amount.ts';
 import json from './payer-advice.json' with { type: 'json' };
 import type { Payment } from './payment-fields.ts';
 import { isTerminal } from './status.ts';
@@ -18,7 +19,13 @@ export type ReturnTime = { minutes: number } | { days: number };
 /** The facts that an advice depends on. */
 export interface Advised extends Pick<
   Payment,
-  'status' | 'failureCode' | 'cancelledBy' | 'updatedAt'
+  | 'status'
+  | 'failureCode'
+  | 'cancelledBy'
+  | 'updatedAt'
+  | 'currency'
+  | 'amountRefunded'
+  | 'amountRefundPending'
 > {
   /** Only a payer who was sent to the gateway can have paid. */
   payerSent: boolean;
@@ -55,12 +62,24 @@ const moneyOf = (payment: Advised, now: Date): AdviceName | undefined => {
   return moneyFoundAt === null ? 'money_if_taken' : 'money_on_its_way';
 };
 
-/** The payer should know and do this now, in whole sentences. No amount, name or id is in them. */
+const refundsOf = (
+  { amountRefundPending, amountRefunded, currency }: Advised,
+  language: Language,
+): string[] =>
+  [['refund_in_process', amountRefundPending] as const, ['refund_done', amountRefunded] as const]
+    .filter(([, amount]) => amount > 0)
+    .map(([name, amount]) =>
+      adviceTexts[name][language].replace('{amount}', amountText(language, { amount, currency })),
+    );
+
+/** The payer should know and do this now, in whole sentences. No name or id is in them. */
 export const payerAdvice = (payment: Advised, language: Language, now: Date): string[] => {
   const money = moneyOf(payment, now);
   const { returnTime = { minutes: 0 } } = payment;
   const time = new Intl.DurationFormat(language, { style: 'long' }).format(returnTime);
-  return [...outcomeOf(payment), ...(money ? [money] : [])].map((name) =>
-    adviceTexts[name][language].replace('{time}', time),
-  );
+  const names = [...outcomeOf(payment), ...(money ? [money] : [])];
+  return [
+    ...names.map((name) => adviceTexts[name][language].replace('{time}', time)),
+    ...refundsOf(payment, language),
+  ];
 };

@@ -76,9 +76,9 @@ export const paymentFacts = (payment: PaymentRecord) => {
 export const isInDoubt = ({ latePaymentResult, latePaymentCheckedAt }: PaymentRecord): boolean =>
   latePaymentResult === 'by_hand' && latePaymentCheckedAt === null;
 
-/** The sentences that support can send to the payer, as the payer's own page has them; null: a paid payment needs none. */
+/** The sentences that support can send to the payer, as the payer's own page has them; null: a paid payment without refunds needs none. */
 export const adviceText = (payment: PaymentRecord, language: Language, now: Date): string | null =>
-  payment.status === 'paid'
+  payment.status === 'paid' && payment.amountRefunded + payment.amountRefundPending === 0
     ? null
     : payerAdvice(
         {

@@ -6,7 +6,6 @@ import type { PayerOutcome, Payments } from '../../postgres/payments/payments.ts
 import { pageHeaders } from '../http/response-headers.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';
-import { amountText } from './amount.ts';
 import { redirectToCallback } from './callback.ts';
 import { type Visit, visitOf } from './language.ts';
 import { page, paymentParts, unknownPaymentPage } from './pages.ts';
@@ -41,21 +40,10 @@ export const showOutcomeHandler =
       status: 200,
       title: 'outcome_title',
       content: html`${paymentParts(visit)}
-        ${sentences.map((sentence) => html`<p>${sentence}</p>`)} ${refundsPart(visit, payment)}
+        ${sentences.map((sentence) => html`<p>${sentence}</p>`)}
         ${wayOn(visit, payment, publicBaseUrl)}`,
     });
   };
-
-const refundsPart = ({ language }: Visit, payment: PayerOutcome): Html[] =>
-  [
-    ['refund_on_its_way', payment.amountRefundPending] as const,
-    ['refund_done', payment.amountRefunded] as const,
-  ]
-    .filter(([, amount]) => amount > 0)
-    .map(([name, amount]) => {
-      const words = amountText(language, { ...payment, amount });
-      return html`<p>${speak(language)(name, { amount: words })}</p>`;
-    });
 
 /** A payer who can still pay goes to the gateway, any other one back to the shop. */
 const wayOn = ({ language }: Visit, payment: PayerOutcome, publicBaseUrl: string): Html => {

@@ -79,8 +79,11 @@ const isDelivered = async (id: string) => {
 
 it('replays all that match, at their rate, to the end', async () => {
   const ids = await exhaust(3);
-  for (const id of ids)
-    expect((await get('/deliveries?error=http_status')).text).toContain(`/payments/${id}`);
+  const listed = (await get('/deliveries?error=http_status')).text;
+  const events = await service.sql`
+    select event_id as id from deliveries where payment_id = any(${ids})`;
+  expect(events).toHaveLength(3);
+  for (const { id } of events) expect(listed).toContain(`/events/${String(id)}`);
   expect((await get('/deliveries?error=tls')).text).toContain('No delivery matches');
   const path = await beginReplay('scope=all&status=exhausted&error=http_status', '2');
   const text = await until('it has ended', async () => {

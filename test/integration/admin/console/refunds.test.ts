@@ -33,7 +33,13 @@ it('a refund has a page with what one signs for, found by the search and from it
     for (const fact of [payment?.order ?? '', `/payments/${ids.paid}`])
       expect(text, path).toContain(fact);
   }
-  expect(await textOf(`/payments/${ids.paid}`, eve)).toContain(`/refunds/${own}`);
+  const ofPayment = await textOf(`/payments/${ids.paid}`, eve);
+  for (const words of [
+    `/refunds/${own}`,
+    'A refund of 2.00 EUR is being processed.',
+    'Eine Erstattung von 2,00 EUR ist in Bearbeitung.',
+  ])
+    expect(ofPayment).toContain(words);
   expect(await eve.search(` see ${own.toLowerCase()} `)).toBe(`/refunds/${own}`);
 });
 

@@ -300,7 +300,7 @@ describe('the page of an outcome', () => {
     const refunds = { amountRefundPending: 1_000, amountRefunded: 50_000 };
     expect(await told({ status: 'paid', ...refunds })).toEqual([
       'The payment is paid.',
-      '1,000 rials is on its way back to you.',
+      'A refund of 1,000 rials is being processed.',
       '50,000 rials was sent back to you. Your bank may take some days to show it.',
     ]);
   });
