@@ -60,7 +60,7 @@ export const isPaidTwice = (sql: Queries): Fragment => sql`(
  */
 export const markPaidTwice = (sql: Queries, id: string): Fragment => sql`
   update payments p set paid_twice_at = now()
-  where p.id = ${id} and p.status = 'paid' and ${hasMoneyOfAnother(sql)}`;
+  where p.id = ${id} and p.status = 'paid' and p.paid_twice_at is null and ${hasMoneyOfAnother(sql)}`;
 
 /** Needs `p`. */
 const isHeldByAnother = (sql: Queries): Fragment => sql`exists (

@@ -185,7 +185,7 @@ describe('verifyPayment', () => {
   it.each(terminalStatuses)(
     'answers from the record without a call if the payment is %s, as expirePayment does',
     async (status) => {
-      const { id } = await records.ended(status);
+      const { id } = await records.ended(status, { orderId: `answers-${status}` });
       const before = await records.snapshot(id);
       const { verifyPayment, expirePayment, calls } = gatewayThatAnswers();
       const ended = { kind: 'ended', status };
