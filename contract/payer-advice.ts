@@ -33,6 +33,8 @@ export interface Advised extends Pick<
   moneyFoundAt: Date | null;
   /** A person has to find out where the money is. */
   isInDoubt: boolean;
+  /** By another payment, whose money has not gone back. */
+  isOrderPaid: boolean;
   /** The gateway has this one; undefined: this version does not know the gateway. */
   returnTime: ReturnTime | undefined;
 }
@@ -51,6 +53,16 @@ const outcomeOf = ({ status, failureCode, cancelledBy }: Advised): AdviceName[] 
   const reason = `failure_${code}` as const;
   // A newer version may have recorded a code that is unknown here.
   return [reason in adviceTexts ? reason : 'failure_unknown', `next_${nextStep(code)}`];
+};
+
+/** Nobody is asked to pay again for an order that is paid. */
+const nextOf = (payment: Advised): AdviceName[] => {
+  const names = outcomeOf(payment);
+  const isSaid = names.includes('failure_order_already_paid');
+  if (!payment.isOrderPaid || isSaid || !isTerminal(payment.status) || payment.status === 'paid')
+    return names;
+  const [outcome] = names;
+  return [...(outcome ? [outcome] : []), 'failure_order_already_paid', 'next_nothing'];
 };
 
 const moneyOf = (payment: Advised, now: Date): AdviceName | undefined => {
@@ -77,7 +89,7 @@ export const payerAdvice = (payment: Advised, language: Language, now: Date): st
   const money = moneyOf(payment, now);
   const { returnTime = { minutes: 0 } } = payment;
   const time = new Intl.DurationFormat(language, { style: 'long' }).format(returnTime);
-  const names = [...outcomeOf(payment), ...(money ? [money] : [])];
+  const names = [...nextOf(payment), ...(money ? [money] : [])];
   return [
     ...names.map((name) => adviceTexts[name][language].replace('{time}', time)),
     ...refundsOf(payment, language),

@@ -8,7 +8,7 @@ import { type PaidTo, selectPaidTo } from '../applications/applications.ts';
 import { first, type Queries } from '../driver/sql.ts';
 import { conditionsOf, limitTo, rangeOf } from '../list.ts';
 import { insertColumns, insertValues, selectPayment, selectTraceId } from '../payment-columns.ts';
-import { selectPaidOfOrder } from '../orders.ts';
+import { isPaidByAnother, selectPaidOfOrder } from '../orders.ts';
 import { insertPayer } from './payers.ts';
 import { insertPlanned } from '../sandbox/payments.ts';
 
@@ -75,6 +75,7 @@ export interface PayerPayment extends StoredPayment, PaidTo {
 export interface PayerOutcome extends PayerPayment {
   moneyFoundAt: Date | null;
   isInDoubt: boolean;
+  isOrderPaid: boolean;
 }
 
 /** The redirect is null if the payer must not go to the gateway now. */
@@ -203,7 +204,8 @@ export const createPayments = (sql: Queries) => ({
   getOutcomeForPayer: (id: string) =>
     first(sql<PayerOutcome[]>`
       select ${payerColumns(sql)}, l.found_at as "moneyFoundAt",
-        coalesce(l.result = 'by_hand' and l.checked_at is null, false) as "isInDoubt"
+        coalesce(l.result = 'by_hand' and l.checked_at is null, false) as "isInDoubt",
+        ${isPaidByAnother(sql)} as "isOrderPaid"
       ${fromPayers(sql)} left join late_payments l on l.payment_id = p.id
       where p.id = ${id}`),
 

@@ -33,6 +33,14 @@ it('tells a payer of suspected fraud of a declined card, and the application the
   expect(address).toContain(`payment_id=${id}&order_id=order-1&status=failed`);
 });
 
+it('asks nobody to pay again for an order that another payment has paid', async () => {
+  const id = await journey.finish('refuse', { failure_code: 'expired_card' });
+  await journey.finish('pay');
+  const { texts } = await outcomeOf(id);
+  expect(texts.join(' ')).toContain('The order was paid by another payment');
+  expect(texts.join(' ')).not.toContain('again');
+});
+
 it('leads a payer who can still pay to the gateway', async () => {
   const id = await journey.create();
   const { address } = await outcomeOf(id);

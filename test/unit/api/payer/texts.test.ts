@@ -113,7 +113,7 @@ const showOutcome = async (language: Language, changes: Partial<PayerOutcome>) =
     ...aPayment({ updatedAt: new Date(now.getTime() - 60_000) }),
     ...payment,
     ...{ opened: true, payerSent: true, verifyWindow: 0, driver: 'zarinpal', isUnstarted: false },
-    ...{ traceId: null, moneyFoundAt: null, isInDoubt: false },
+    ...{ traceId: null, moneyFoundAt: null, isInDoubt: false, isOrderPaid: false },
     ...changes,
   };
   const handler = showOutcomeHandler({
@@ -294,6 +294,19 @@ describe('the page of an outcome', () => {
     expect(await told({ status: 'expired', payerSent: false })).toHaveLength(2);
     expect(await told({ status: 'expired', isInDoubt: true })).toContain(texts.money_by_hand.en);
     expect(await told({ status: 'paid' })).toEqual(['The payment is paid.']);
+  });
+
+  it('asks nobody to pay again for an order that is paid', async () => {
+    const isOrderPaid = true;
+    const said = [texts.failure_order_already_paid.en, texts.next_nothing.en];
+    const failed = { status: 'failed', failureCode: 'expired_card', isOrderPaid } as const;
+    expect(await told(failed)).toEqual(['The card has expired.', ...said, expect.any(String)]);
+    const cancelled = { status: 'cancelled', cancelledBy: 'payer', payerSent: false } as const;
+    expect(await told({ ...cancelled, isOrderPaid })).toEqual([
+      'The payment was cancelled.',
+      ...said,
+    ]);
+    expect(await told({ status: 'paid', isOrderPaid })).toEqual(['The payment is paid.']);
   });
 
   it('says what of a paid payment goes back, and what has gone', async () => {
