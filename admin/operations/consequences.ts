@@ -18,10 +18,10 @@ import { createRefundRuleQueries, type RefundRule } from '../../postgres/refunds
 import { problemOfSettings } from './application-settings.ts';
 import { newPlaces, problemWithGateways, slugsOf } from './application-gateways.ts';
 import { findApplication } from './applications.ts';
-import { NotFound } from './change.ts';
 import type { Deps } from './deps.ts';
 import { countOf } from './fact.ts';
 import { reservedText } from './facts.ts';
+import { findToken, isUsableToken } from './tokens.ts';
 
 /** The longest list that a sentence names. */
 const namedMax = 20;
@@ -175,12 +175,6 @@ const lossesOf = async (
 };
 type OthersOf = (application: Application) => string[];
 
-const findToken = async (sql: Sql, application: string, id: string): Promise<TokenSummary> => {
-  const token = await createAdminTokens(sql).get(application, id);
-  if (!token) throw new NotFound(`The application "${application}" has no token "${id}".`);
-  return token;
-};
-
 /**
  * Each says in sentences what a change does to the payments to come, for the question before it; null: nothing. The
  * change itself refuses what is wrong.
@@ -302,6 +296,3 @@ export const createConsequences = ({ sql }: Pick<Deps, 'sql'>) => ({
     ]);
   },
 });
-
-const isUsableToken = ({ revokedAt, toConfirm, expiresAt }: TokenSummary): boolean =>
-  revokedAt === null && !toConfirm && (expiresAt === null || expiresAt > new Date());

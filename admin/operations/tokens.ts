@@ -16,6 +16,21 @@ export interface IssuedToken {
   toConfirm: boolean;
 }
 
+/** @throws NotFound */
+export const findToken = async (
+  sql: Queries,
+  application: string,
+  id: string,
+): Promise<TokenSummary> => {
+  const token = await createAdminTokens(sql).get(application, id);
+  if (!token) throw new NotFound(`The application "${application}" has no token "${id}".`);
+  return token;
+};
+
+/** The API takes it now. */
+export const isUsableToken = ({ revokedAt, toConfirm, expiresAt }: TokenSummary): boolean =>
+  revokedAt === null && !toConfirm && (expiresAt === null || expiresAt > new Date());
+
 type WantedToken = Required<Omit<NewToken, 'scopes' | 'issuedBy'>> & Pick<NewToken, 'scopes'>;
 
 export const createTokenOperations = ({
@@ -36,12 +51,6 @@ export const createTokenOperations = ({
       issued: { token: text, id, toConfirm },
       facts: { ...facts, ...(toConfirm && { to_confirm: true }) },
     };
-  };
-
-  const find = async (tx: Queries, application: string, id: string): Promise<TokenSummary> => {
-    const token = await createAdminTokens(tx).get(application, id);
-    if (!token) throw new NotFound(`The application "${application}" has no token "${id}".`);
-    return token;
   };
 
   return {
@@ -72,9 +81,10 @@ export const createTokenOperations = ({
       const subject = `application:${application}`;
       return change({ action: 'token.replace', subject, reason }, async (tx) => {
         await lockApplication(tx, application);
-        const { prefix, mode, scopes, name, createdAt, ...old } = await find(tx, application, id);
+        const old = await findToken(tx, application, id);
+        const { prefix, mode, scopes, name, createdAt } = old;
         const now = new Date();
-        if (old.revokedAt || old.toConfirm || (old.expiresAt && old.expiresAt <= now))
+        if (!isUsableToken(old))
           throw new Refusal(`The token "${id}" is not valid. Issue another one.`);
         const lifeMs = old.expiresAt && old.expiresAt.getTime() - createdAt.getTime();
         const expiresAt = lifeMs === null ? null : new Date(now.getTime() + lifeMs);
@@ -105,7 +115,7 @@ export const createTokenOperations = ({
     ): Promise<TokenSummary> {
       const subject = `application:${application}`;
       return change({ action: 'token.confirm', subject, reason }, async (tx) => {
-        const token = await find(tx, application, id);
+        const token = await findToken(tx, application, id);
         const { name, issuedBy, toConfirm } = token;
         if (!toConfirm || token.revokedAt)
           throw new Refusal(`The token "${id}" does not wait for a second admin.`);
@@ -127,7 +137,7 @@ export const createTokenOperations = ({
     },
 
     async get(application: string, id: string): Promise<TokenSummary> {
-      return find(sql, application, id);
+      return findToken(sql, application, id);
     },
 
     /** The API rejects the next request with it. */
@@ -137,7 +147,7 @@ export const createTokenOperations = ({
     ): Promise<TokenSummary> {
       const subject = `application:${application}`;
       return change({ action: 'token.revoke', subject, reason }, async (tx) => {
-        const token = await find(tx, application, id);
+        const token = await findToken(tx, application, id);
         if (!(await createAdminTokens(tx).revoke(application, id)))
           throw new Refusal(`The token "${id}" is already revoked.`);
         const { prefix, mode, name } = token;
