@@ -174,9 +174,9 @@ export const deliveryState = (...delivery: Parameters<typeof deliveryStateOf>): 
 export const cut = (text: string): Html =>
   html`<bdi class="cut" title="${escapeControls(text)}">${escapeControls(text)}</bdi>`;
 
-/** Short texts in a line each; null without any. */
-export const stacked = (...texts: readonly (string | null)[]): Html | null => {
-  const lines = texts.filter((text) => text !== null).map((text) => html`<div>${cut(text)}</div>`);
+/** Parts of a cell in a line each; null without any. */
+export const stacked = (...parts: readonly (Html | null)[]): Html | null => {
+  const lines = parts.filter((part) => part !== null).map((part) => html`<div>${part}</div>`);
   return lines.length === 0 ? null : html`${lines}`;
 };
 

@@ -13,6 +13,7 @@ import type { BookedPayout } from '../../../postgres/admin/payouts.ts';
 import {
   coded,
   codedState,
+  cut,
   type Html,
   marked,
   nowrap,
@@ -89,7 +90,10 @@ const payoutRow = (payout: BookedPayout): Row => {
     Amount: amountOf(-payout.amount, payout.currency),
     Status: status && codedState('payoutStatus', status),
     'At the bank on': payout.arrivesOn && nowrap(payout.arrivesOn),
-    'Bank’s line': stacked(payout.descriptor, payout.bankReference),
+    'Bank’s line': stacked(
+      payout.descriptor === null ? null : cut(payout.descriptor),
+      payout.bankReference === null ? null : cut(payout.bankReference),
+    ),
     'Its lines': restPart(payout),
   };
 };

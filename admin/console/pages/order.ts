@@ -20,8 +20,10 @@ import {
   idLink,
   link,
   notice,
+  nowrap,
   type Row,
   shortId,
+  stacked,
   time,
 } from '../html.ts';
 import { live, pollRoute, type Live } from '../live.ts';
@@ -56,7 +58,7 @@ export const sumsText = (
 
 const paidTime = ({ paidAt }: OrderPaymentRow): number => paidAt?.getTime() ?? 0;
 
-/** Those with money, in the order of paying. Real or fake, an order needs one of them. */
+/** The payments with money, in the order of paying. An order needs one of them, real or fake. */
 const withMoney = ({ payments }: OrderDetails): OrderPaymentRow[] => {
   const found = payments.filter(({ paidTwice }) => paidTwice);
   return found.length > 1 ? found.toSorted((one, other) => paidTime(one) - paidTime(other)) : [];
@@ -107,23 +109,27 @@ const holderOf = (
     : html`no payment: none is paid and has money left`;
 };
 
-/** What went back of it, or is held; null: nothing. */
-const moneyBack = (payment: OrderPaymentRow): Html | null => {
-  const parts = [
-    [payment.amountRefunded, 'refunded'] as const,
-    [payment.amountRefundPending, 'refund pending'] as const,
-    [payment.amountDisputed, 'held by chargebacks'] as const,
-  ].filter(([amount]) => amount > 0);
-  return parts.length === 0
-    ? null
-    : html`${parts.map(([amount, what]) => html`<div>${formatMoney({ ...payment, amount })} <span class="soft">${what}</span></div>`)}`;
-};
+/** The parts of its money that went back or are held; null: none. */
+const moneyBack = (payment: OrderPaymentRow): Html | null =>
+  stacked(
+    ...[
+      [payment.amountRefunded, 'refunded'] as const,
+      [payment.amountRefundPending, 'refund pending'] as const,
+      [payment.amountDisputed, 'held by chargebacks'] as const,
+    ]
+      .filter(([amount]) => amount > 0)
+      .map(
+        ([amount, what]) =>
+          html`${formatMoney({ ...payment, amount })} <span class="soft">${what}</span>`,
+      ),
+  );
 
-/** What the payer sees at his bank. */
+/** The card and the code that the payer sees at his bank. */
 const traces = ({ cardPanMasked, trackingCode }: OrderPaymentRow): Html | null =>
-  cardPanMasked === null && trackingCode === null
-    ? null
-    : html`${cardPanMasked && html`<div class="nowrap">${cardPanMasked}</div>`}${trackingCode && html`<div>${externalText(trackingCode)}</div>`}`;
+  stacked(
+    cardPanMasked === null ? null : nowrap(cardPanMasked),
+    trackingCode === null ? null : externalText(trackingCode),
+  );
 
 const statusOf = ({ status, failureCode }: OrderPaymentRow): Html =>
   html`${codedState('status', status)}${failureCode === null ? '' : html` <span class="soft">${coded('failure', failureCode)}</span>`}`;
