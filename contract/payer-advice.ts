@@ -55,7 +55,7 @@ const outcomeOf = ({ status, failureCode, cancelledBy }: Advised): AdviceName[] 
   return [reason in adviceTexts ? reason : 'failure_unknown', `next_${nextStep(code)}`];
 };
 
-/** Nobody is asked to pay again for an order that is paid. */
+/** The advice asks nobody to pay again for an order that is paid. */
 const nextOf = (payment: Advised): AdviceName[] => {
   const names = outcomeOf(payment);
   const isSaid = names.includes('failure_order_already_paid');

@@ -21,7 +21,7 @@ const codesOf = (step: (typeof nextSteps)[number]): string =>
 const NextStep = z.enum(nextSteps).meta({
   id: 'NextStep',
   description: [
-    'What the payer can do after a failure. A closed list:',
+    'The step that a payer can take after a failure. A closed list:',
     nextSteps.map((step) => `- \`${step}\`, after ${codesOf(step)}`).join('\n'),
   ].join('\n\n'),
 });
@@ -79,7 +79,7 @@ const paymentSchemas = {
     'One fixed English sentence for each failure code, which a payer may read.',
   ),
   next_step: NextStep.nullable().meta({
-    description: 'What the payer can do now; null unless failed.',
+    description: 'The step that the payer can take now; null unless failed.',
   }),
   cancelled_by: openEnum(cancelledBy)
     .nullable()

@@ -65,7 +65,7 @@ export interface Bar {
   hasTimes?: boolean;
   /** Fields of the address that the form has no field for. */
   kept?: readonly string[];
-  /** What was read of such fields. The bar says which ones are wrong. */
+  /** The values that were read of such fields. The bar says which ones are wrong. */
   read?: ReadFields;
   /** Links and forms that stand in the line, too. */
   others?: Html | undefined;

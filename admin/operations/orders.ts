@@ -26,7 +26,7 @@ export interface OrderSum {
 }
 
 export interface OrderDetails extends OrderKey {
-  /** Who holds it first, then the paid ones, then the newest. */
+  /** The holder comes first, then the paid ones, then the newest. */
   payments: OrderPaymentRow[];
   /** It has more payments than these. */
   isCut: boolean;
@@ -138,7 +138,7 @@ export const createOrderOperations = (
       ),
 
     /**
-     * Asks for all that is left of its payments, by a refund of each. One that another admin must confirm waits.
+     * Asks for all that is left of its payments, by a refund of each. Another admin confirms those above the rule first.
      * @param options.seen the {@link markOfRefunds} that the admin has signed for
      * @throws Refusal also if some were asked for, and says so
      */

@@ -211,7 +211,7 @@ export type FailureCode =
   | 'unknown'
   | (string & {});
 /**
- * What the payer can do after a failure. A closed list:
+ * The step that a payer can take after a failure. A closed list:
  *
  * - `retry`, after `invalid_card`, `authentication_failed`, `payment_not_completed`, `payment_reversed`, `unknown`
  * - `other_card`, after `insufficient_funds`, `expired_card`, `limit_exceeded`, `card_not_supported`
@@ -818,7 +818,7 @@ export interface Payment {
   failure_code: FailureCode | null;
   /** One fixed English sentence for each failure code, which a payer may read. */
   failure_reason: string | null;
-  /** What the payer can do now; null unless failed. */
+  /** The step that the payer can take now; null unless failed. */
   next_step: NextStep | null;
   /** The one who called the payment off; null unless cancelled. */
   cancelled_by: 'payer' | 'application' | 'admin' | (string & {}) | null;

@@ -7,7 +7,7 @@ import type { PaymentRecord, PaymentRow } from '../../../postgres/admin/payments
 import { codedState, type Html, idLink, type Row } from '../html.ts';
 import { applicationOf } from '../thing-page.ts';
 
-/** What its money is: that of a live token may be fake, too. */
+/** Tells real money from fake: that of a live token may be fake, too. */
 export const moneyTag = ({ test, gatewayKind }: Pick<PaymentRow, 'test' | 'gatewayKind'>): Html =>
   html`<span class="tag">${test ? labelOf('mode', 'test') : labelOf('gateway', gatewayKind)}</span>`;
 
