@@ -10,8 +10,9 @@ import type { SecretBox } from './registry.ts';
 import { findDriver, joinCredentials, openCredentials, splitCredentials } from './registry.ts';
 import type { SandboxTools } from './sandbox.ts';
 
-export interface Deps extends Omit<SandboxTools, 'callsTo'>, HttpOptions {
+export interface Deps extends Omit<SandboxTools, 'callsTo' | 'claimProof'>, HttpOptions {
   secretBox: SecretBox;
+  claimProof(gateway: string, paymentId: string, proof: string): Promise<boolean>;
 }
 
 /**
@@ -31,6 +32,7 @@ export const createAdapters = (deps: Deps): AdapterOf => {
         { slug, kind, credentials },
         {
           ...deps,
+          claimProof: (paymentId, proof) => deps.claimProof(slug, paymentId, proof),
           callsTo: beginTry(tryMs === undefined ? deps : { ...deps, tryMs }),
         },
       );
@@ -108,6 +110,8 @@ export const problemWithAccount = (
           expire: notCalled,
         },
         sandboxRefunds: { tell: notCalled, list: notCalled, listBook: notCalled },
+        orderNumber: notCalled,
+        claimProof: notCalled,
         publicBaseUrl: '',
         now: () => new Date(),
       },

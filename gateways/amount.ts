@@ -47,6 +47,16 @@ export const fromWire = ({ currencies }: Currencies, { amount, currency }: Money
   return shift < 0 ? amount / 10 ** -shift : amount * 10 ** shift;
 };
 
+/** {@link toWire} as decimal text, as `10.50`. */
+export const toDecimal = (currencies: Currencies, money: Money): string => {
+  const wireExponent = currencies.currencies.get(money.currency)?.wireExponent ?? 0;
+  // Checks that the wire has all of it.
+  if (wireExponent <= 0) return String(toWire(currencies, money));
+  const smallest = toWire(currencies, money);
+  const digits = String(smallest).padStart(wireExponent + 1, '0');
+  return `${digits.slice(0, -wireExponent)}.${digits.slice(-wireExponent)}`;
+};
+
 /** Why a gateway does not take an amount of a currency that it takes. */
 export const amountProblem = (
   { min, max, step }: Pick<CurrencyTerms, 'min' | 'max' | 'step'>,

@@ -4,7 +4,7 @@ import { GatewayUnavailable } from './errors.ts';
 export interface Call {
   /** Names the call in error messages, e.g. `verify`. */
   operation: string;
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Build it with {@link escapedPath}. */
   path: string;
   headers?: Record<string, string>;

@@ -26,6 +26,11 @@ export interface GatewayPayment {
   returnUrl: string;
   /** The payer as the application knows them, for an opening. */
   payer?: Payer | null;
+  /**
+   * For an opening at a driver with `takesReports`: the provider's servers may post there that this payment changed. Nobody
+   * else can guess it.
+   */
+  reportUrl?: string | undefined;
 }
 
 /** A payment that exists at the gateway. The reference comes from our record, never from a browser. */
@@ -33,6 +38,8 @@ export interface OpenedPayment extends GatewayPayment {
   reference: string;
   /** The provider's number of money that it has captured, also where the payment is not paid here. */
   trackingCode?: string | null;
+  /** What `readProof` took of the payer's last return: an argument of a call to the provider, and never a fact. */
+  returnProof?: string | null;
 }
 
 /** `code` and `message` are the provider's own, see redact.ts; null where it sends none. */
@@ -258,6 +265,13 @@ export interface Account<Credentials = unknown> {
 export interface Tools {
   /** Calls one provider. @throws AccountProblem for a base URL that is not allowed */
   callsTo(target: Target): CallGateway;
+  /** A number that no other opening has, for providers whose order ids are numbers: at most 16 digits. */
+  orderNumber(): Promise<number>;
+  /**
+   * Claims what a provider lets us use for one payment alone, before the call that takes the money.
+   * @returns false if another payment of the account has claimed it
+   */
+  claimProof(paymentId: string, proof: string): Promise<boolean>;
   now: () => Date;
 }
 
@@ -280,9 +294,19 @@ export interface Notifications {
 /** One payment provider: a file beside this one, and a line in the registry. */
 export interface Driver<Needs extends Tools = Tools> {
   capabilities: Capabilities;
-  /** For providers whose return has a query. The body of a posted form is not read. */
-  parseReturn?(query: URLSearchParams): ReturnHint;
+  /** For providers whose return has fields: a query, or a posted form. */
+  parseReturn?(fields: URLSearchParams): ReturnHint;
+  /**
+   * For providers whose next call needs what only the payer's browser brings. Undefined unless the fields name our
+   * payment and our reference. Anybody can send them.
+   */
+  readProof?(
+    fields: URLSearchParams,
+    payment: { id: string; reference: string },
+  ): string | undefined;
   notifications?: Notifications;
+  /** For providers that take an address for each payment, and post unsigned reports to it. */
+  takesReports?: boolean;
   /** The page of a dispute at the provider, where a person answers it. */
   disputeUrl?(dispute: { gatewayReference: string; gatewayKind: GatewayKind }): string;
   /** @throws AccountProblem for credentials that do not fit the driver or the account's kind */
@@ -292,7 +316,12 @@ export interface Driver<Needs extends Tools = Tools> {
 interface Definition<Schema extends z.ZodType, Secrets extends z.ZodObject, Needs extends Tools> {
   capabilities: Capabilities;
   credentials: Schema;
-  parseReturn?(query: URLSearchParams): ReturnHint;
+  parseReturn?(fields: URLSearchParams): ReturnHint;
+  readProof?(
+    fields: URLSearchParams,
+    payment: { id: string; reference: string },
+  ): string | undefined;
+  takesReports?: boolean;
   disputeUrl?(dispute: { gatewayReference: string; gatewayKind: GatewayKind }): string;
   notifications?: {
     secrets: Secrets;

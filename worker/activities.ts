@@ -20,6 +20,7 @@ import { createAccountStatement } from '../postgres/accounts/statement.ts';
 import { createDeliveries } from '../postgres/webhooks/deliveries.ts';
 import { createDisputes } from '../postgres/payments/disputes.ts';
 import { createGatewayEntries } from '../postgres/accounts/gateway-entries.ts';
+import { createProofs } from '../postgres/gateways/proofs.ts';
 import { createGatewayExchanges } from '../postgres/gateways/exchanges.ts';
 import { createNoticeQueue } from '../postgres/notices/queue.ts';
 import { createGateways } from '../postgres/gateways/gateways.ts';
@@ -89,7 +90,10 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
   const gatewayDispatcher = createGatewayDispatcher({ lookup });
   const publicBaseUrl = config.PUBLIC_BASE_URL;
   const now = () => new Date();
+  const proofs = createProofs(sql);
   const gatewayOf = createAdapters({
+    orderNumber: proofs.nextOrderNumber,
+    claimProof: proofs.claim,
     sandboxPayments: createSandboxPayments(sql),
     sandboxRefunds: createSandboxRefunds(sql),
     publicBaseUrl,

@@ -240,6 +240,17 @@ create trigger payments__gateway_stays before update of gateway on payments
   for each row when (new.gateway <> old.gateway and (old.gateway_reference is not null or old.status <> 'pending'))
   execute function refuse_moving();
 
+-- What gateways let us use for one payment alone, as the reference number of a payer's transfer. The rows stay when their
+-- payments are purged.
+create table gateway_proofs (
+  gateway text not null references gateways,
+  proof text not null constraint gateway_proofs__proof check (length(proof) between 1 and 200),
+  payment_id text not null,
+  claimed_at timestamptz not null default now(),
+  primary key (gateway, proof)
+);
+create sequence order_numbers;
+
 -- The transactional outbox: payments whose workflow has not been started yet. Rows live for moments.
 create table workflow_outbox (
   payment_id text primary key references payments,

@@ -130,6 +130,18 @@ export interface AdapterOptions {
   sendWith?: HttpOptions['dispatcher'];
 }
 
+let orderNumbers = 1_700_000_000_000_000;
+const nextOrderNumber = async () => ++orderNumbers;
+
+const claims = new Map<string, string>();
+/** As postgres/gateways/proofs.ts claims them. */
+const claimProof = async (gateway: string, paymentId: string, proof: string): Promise<boolean> => {
+  const key = `${gateway} ${proof}`;
+  const holder = claims.get(key) ?? paymentId;
+  claims.set(key, holder);
+  return holder === paymentId;
+};
+
 /** Makes an adapter as the worker does: from a recorded account with sealed credentials. */
 export const adapterOf = (
   driver: string,
@@ -144,6 +156,8 @@ export const adapterOf = (
   }: AdapterOptions = {},
 ): GatewayAdapter => {
   const gatewayOf = createAdapters({
+    orderNumber: nextOrderNumber,
+    claimProof,
     ...tools,
     ...limits,
     secretBox: openWith,
