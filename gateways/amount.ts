@@ -1,5 +1,6 @@
 import type { FieldError } from '../contract/errors.ts';
 import { currencyExponents } from '../contract/money.ts';
+import { GatewayUnavailable } from './errors.ts';
 
 /** The unit in which a gateway takes a currency, and how much of it. */
 export interface CurrencyTerms {
@@ -47,14 +48,30 @@ export const fromWire = ({ currencies }: Currencies, { amount, currency }: Money
   return shift < 0 ? amount / 10 ** -shift : amount * 10 ** shift;
 };
 
-/** {@link toWire} as decimal text, as `10.50`. */
-export const toDecimal = (currencies: Currencies, money: Money): string => {
-  const wireExponent = currencies.currencies.get(money.currency)?.wireExponent ?? 0;
-  // Checks that the wire has all of it.
-  if (wireExponent <= 0) return String(toWire(currencies, money));
-  const smallest = toWire(currencies, money);
-  const digits = String(smallest).padStart(wireExponent + 1, '0');
-  return `${digits.slice(0, -wireExponent)}.${digits.slice(-wireExponent)}`;
+/** {@link toWire} as decimal text, as `10.50`. @throws RangeError for an amount that a create rejects */
+export const toDecimal = ({ currencies }: Currencies, money: Money): string => {
+  const amount = toWire({ currencies }, money);
+  const places = Math.max(currencies.get(money.currency)?.wireExponent ?? 0, 0);
+  // Exact: a double has 15 digits, and the largest amount has 12 and two more on the wire.
+  return (amount / 10 ** places).toFixed(places);
+};
+
+/**
+ * {@link fromWire} of decimal text, as `10.50` or `-0.35`.
+ * @throws GatewayUnavailable for another text, and for more than 15 digits
+ */
+export const fromDecimal = (
+  { currencies }: Currencies,
+  { amount, currency }: { amount: string; currency: string },
+): number => {
+  const terms = currencies.get(currency);
+  const places = terms ? exponentOf(currency) - Math.min(terms.wireExponent, 0) : 0;
+  const digits = amount.replace(/[-.]/g, '').length;
+  // The text moves the point: a product of doubles would not be exact. With more digits, a fraction could become a whole number.
+  const minor = Number(`${amount}e${places}`);
+  if (!/^-?\d+(\.\d+)?$/.test(amount) || digits > 15 || !Number.isSafeInteger(Math.trunc(minor)))
+    throw new GatewayUnavailable('The amount is not a decimal number of at most 15 digits');
+  return minor;
 };
 
 /** Why a gateway does not take an amount of a currency that it takes. */

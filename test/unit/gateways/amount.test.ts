@@ -1,6 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findProblems, fromWire, toWire } from '../../../gateways/amount.ts';
+import { amountBounds, currencyExponents } from '../../../contract/money.ts';
+import {
+  findProblems,
+  fromDecimal,
+  fromWire,
+  toDecimal,
+  toWire,
+  type CurrencyTerms,
+} from '../../../gateways/amount.ts';
+import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import type { Capabilities } from '../../../gateways/gateway.ts';
 import { driverNames, findDriver, findPaymentProblems } from '../../../gateways/registry.ts';
 
@@ -40,6 +49,101 @@ describe('toWire and fromWire', () => {
     );
     expect(() => toWire(capabilitiesOf('zibal'), { amount: 15, currency: 'USD' })).toThrow(
       RangeError,
+    );
+  });
+});
+
+describe('toDecimal and fromDecimal', () => {
+  /** Every currency at a gateway whose wire has as many decimals, or more or fewer by `shift`. */
+  const capabilitiesWith = (shift: number) => ({
+    currencies: new Map<string, CurrencyTerms>(
+      [...currencyExponents].map(([currency, exponent]) => [
+        currency,
+        { ...amountBounds, wireExponent: exponent + shift, step: 10 ** Math.max(-shift, 0) },
+      ]),
+    ),
+  });
+  const aCurrency = fc.constantFrom(...currencyExponents.keys());
+  const aShift = fc.constantFrom(-1, 0, 1, 2);
+
+  it('convert every amount to text and back, with the decimals of the wire', () => {
+    const anAmount = fc.integer({ min: 1, max: Math.floor(amountBounds.max / 10) });
+    fc.assert(
+      fc.property(aCurrency, aShift, anAmount, (currency, shift, steps) => {
+        const capabilities = capabilitiesWith(shift);
+        const { step, wireExponent } = capabilities.currencies.get(currency)!;
+        const money = { amount: steps * step, currency };
+        const amount = toDecimal(capabilities, money);
+        expect(amount.split('.')[1]?.length ?? 0).toBe(Math.max(wireExponent, 0));
+        expect(BigInt(amount.replace('.', ''))).toBe(BigInt(toWire(capabilities, money)));
+        expect(fromDecimal(capabilities, { currency, amount })).toBe(money.amount);
+      }),
+    );
+  });
+
+  it('read a fraction of our minor unit as a fraction', () => {
+    const aFraction = fc.integer({ min: 1, max: 9 });
+    const anAmount = fc.integer({ min: 0, max: amountBounds.max });
+    fc.assert(
+      fc.property(aCurrency, anAmount, aFraction, (currency, whole, tenths) => {
+        const exponent = currencyExponents.get(currency)!;
+        const digits = `${whole}${tenths}`.padStart(exponent + 2, '0');
+        const amount = `${digits.slice(0, -exponent - 1)}.${digits.slice(-exponent - 1)}`;
+        const minor = fromDecimal(capabilitiesWith(0), { currency, amount });
+        expect(Number.isInteger(minor)).toBe(false);
+        expect(minor).toBe(Number(`${whole}.${tenths}`));
+      }),
+    );
+  });
+
+  it.each([
+    ['EUR', '10.50', 1_050],
+    ['EUR', '10.5', 1_050],
+    ['EUR', '10', 1_000],
+    ['EUR', '10.505', 1_050.5],
+    ['EUR', '-0.35', -35],
+    ['EUR', '1.10', 110],
+    ['EUR', '0.29', 29],
+    ['EUR', '0.00', 0],
+    ['JPY', '1050', 1_050],
+    ['JPY', '1050.00', 1_050],
+    ['KWD', '1.005', 1_005],
+    ['EUR', '9999999999.99', 999_999_999_999],
+    ['EUR', '1.0000000000001', 100.00000000001],
+  ])('read %s %s as %d', (currency, amount, expected) => {
+    expect(fromDecimal(capabilitiesWith(0), { currency, amount })).toBe(expected);
+  });
+
+  it('write and read tomans', () => {
+    const tomans = {
+      currencies: new Map([['IRR', { ...amountBounds, wireExponent: -1, step: 10 }]]),
+    };
+    expect(toDecimal(tomans, { amount: 15_000, currency: 'IRR' })).toBe('1500');
+    expect(fromDecimal(tomans, { amount: '1500', currency: 'IRR' })).toBe(15_000);
+  });
+
+  it('leave the amount of a currency that the gateway does not take', () => {
+    expect(fromDecimal(capabilitiesOf('zibal'), { amount: '10.50', currency: 'EUR' })).toBe(10.5);
+  });
+
+  it('throw for an amount that a create rejects', () => {
+    const { currencies } = capabilitiesWith(-1);
+    expect(() => toDecimal({ currencies }, { amount: 15, currency: 'EUR' })).toThrow(RangeError);
+    expect(() => toDecimal({ currencies }, { amount: 10.5, currency: 'EUR' })).toThrow(RangeError);
+    expect(() => toDecimal({ currencies }, { amount: 10, currency: 'XXX' })).toThrow(RangeError);
+  });
+
+  it.each([
+    ...['', '.', '-', '10.', '.50', '+1', '--1', '1-', '1.2.3', '1e3', '1E3', '0x10', '1_000'],
+    ...['10,50', '1,000.00', ' 10.50', '10.50 ', '10.50\n', '10 50', '10.50 EUR', '€10.50'],
+    ...['Infinity', '-Infinity', 'NaN', 'null', '۱۰٫۵۰', '١٠', '１０', '−1.00'],
+    // More digits than a double keeps, which could make a fraction an amount of ours.
+    ...['10.500000000000001', '1234567890123456', '999999999999999.9'],
+    // Exact as text, and not in minor units.
+    '999999999999999',
+  ])('do not read %j', (amount) => {
+    expect(() => fromDecimal(capabilitiesWith(0), { amount, currency: 'EUR' })).toThrow(
+      GatewayUnavailable,
     );
   });
 });
