@@ -2,7 +2,7 @@ import type { RecordedAccount } from '../contract/gateway-account.ts';
 import { AccountProblem, GatewayUnavailable } from './errors.ts';
 import type { Account, GatewayAdapter } from './gateway.ts';
 import type { HttpOptions } from './http.ts';
-import { beginTry, createGatewayDispatcher } from './http.ts';
+import { beginTry, createGatewayDispatchers } from './http.ts';
 import type { Listener } from './observe.ts';
 import { observed } from './observe.ts';
 import { withoutEcho } from './redact.ts';
@@ -101,7 +101,7 @@ export const problemWithAccount = (
     driver.connect(
       { ...account, credentials: joinCredentials(driverName, own, refunds) },
       {
-        callsTo: beginTry({ dispatcher: createGatewayDispatcher(), allowLoopback }),
+        callsTo: beginTry({ ...createGatewayDispatchers(), allowLoopback }),
         sandboxPayments: {
           open: notCalled,
           verify: notCalled,

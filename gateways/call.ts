@@ -16,18 +16,28 @@ export interface Call {
 
 export interface HttpResponse {
   status: number;
-  /** Undefined if the body is not JSON. */
+  /** Undefined if the body is not JSON, so also for an empty one: rely on status 204 alone for that. */
   body: unknown;
 }
 
 /** @throws GatewayUnavailable without a response, and for 3xx, 408, 429 and 5xx */
 export type CallGateway = (call: Call) => Promise<HttpResponse>;
 
+/**
+ * For a provider whose servers take no connection with Node's defaults. Certificates are verified with every setting.
+ */
+export interface TlsSettings {
+  /** As OpenSSL writes them, e.g. `DEFAULT@SECLEVEL=1`. */
+  ciphers?: string;
+  minVersion?: 'TLSv1.2' | 'TLSv1.3';
+}
+
 /** A provider's base URL, and the one that replaces it in tests and in the embedded stack. */
 export interface Target {
   provider: string;
   baseUrl: string;
   override: string | undefined;
+  tls?: TlsSettings;
 }
 
 /** Template tag for a path. Escapes every value: references come from the provider. */

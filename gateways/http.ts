@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { Agent, errors, request } from 'undici';
-import type { Call, CallGateway, Target } from './call.ts';
+import type { Call, CallGateway, Target, TlsSettings } from './call.ts';
 import { parseJson } from './call.ts';
 import { AccountProblem, GatewayUnavailable } from './errors.ts';
 
@@ -16,18 +16,36 @@ export const openingLimits = { tryMs: 3_000, lastTryMs: 10_000 } as const;
 const maxResponseBytes = 2 * 1024 ** 2;
 
 export interface HttpOptions {
-  dispatcher: Dispatcher;
+  dispatcherOf: (tls?: TlsSettings) => Dispatcher;
   allowLoopback: boolean;
   callMs?: number;
   tryMs?: number;
 }
 
 /**
- * Ignores proxies of the environment, follows no redirect and decompresses nothing. HTTP/2 is off: all
- * calls would share one connection, and all would hang when it is dead.
+ * One dispatcher for all gateways, and one for each other TLS setting: a weaker one is for its provider alone.
  * @param options.lookup resolves host names; the default is the system's, which has four threads
  */
-export const createGatewayDispatcher = (options: { lookup?: LookupFunction } = {}): Agent =>
+export const createGatewayDispatchers = (options: { lookup?: LookupFunction } = {}) => {
+  const agents = new Map<string, Agent>();
+  return {
+    dispatcherOf(tls: TlsSettings = {}): Dispatcher {
+      const key = JSON.stringify(tls);
+      const agent = agents.get(key) ?? createAgent({ ...options, ...tls });
+      agents.set(key, agent);
+      return agent;
+    },
+    async destroy() {
+      await Promise.all([...agents.values()].map((agent) => agent.destroy()));
+    },
+  };
+};
+
+/**
+ * Ignores proxies of the environment, follows no redirect and decompresses nothing. HTTP/2 is off: all
+ * calls would share one connection, and all would hang when it is dead.
+ */
+const createAgent = (options: TlsSettings & { lookup?: LookupFunction }): Agent =>
   new Agent({
     connect: {
       ...options,
@@ -44,7 +62,7 @@ export const createGatewayDispatcher = (options: { lookup?: LookupFunction } = {
 
 /** Starts the time of one try. @returns the function that makes its calls */
 export const beginTry = ({
-  dispatcher,
+  dispatcherOf,
   allowLoopback,
   callMs = gatewayLimits.callMs,
   tryMs = gatewayLimits.tryMs,
@@ -60,7 +78,7 @@ export const beginTry = ({
       try {
         const { statusCode: status, body } = await request(`${origin}${path}`, {
           method,
-          dispatcher,
+          dispatcher: dispatcherOf(target.tls),
           signal,
           ...encode(call),
         });

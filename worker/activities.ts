@@ -11,7 +11,7 @@ import { createWorkflowCalls } from '../temporal/workflow-calls.ts';
 import { createWebhookDispatcher } from '../webhooks/connector.ts';
 import { createLookup, createNameResolver, resolveHost } from '../webhooks/dns.ts';
 import { attemptDeadlineMs } from '../webhooks/request.ts';
-import { createGatewayDispatcher, gatewayLimits } from '../gateways/http.ts';
+import { createGatewayDispatchers, gatewayLimits } from '../gateways/http.ts';
 import { createAdapters } from '../gateways/adapters.ts';
 import type { WorkerMetrics } from '../telemetry/metrics.ts';
 import type { Sql } from '../postgres/driver/sql.ts';
@@ -87,7 +87,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
   const dispatcher = createWebhookDispatcher({ ...targetRule, timeoutMs: attemptDeadlineMs });
   const resolve = createNameResolver({ budgetMs: gatewayLimits.connectMs });
   const lookup = createLookup((host) => resolveHost(host, resolve));
-  const gatewayDispatcher = createGatewayDispatcher({ lookup });
+  const gatewayDispatchers = createGatewayDispatchers({ lookup });
   const publicBaseUrl = config.PUBLIC_BASE_URL;
   const now = () => new Date();
   const proofs = createProofs(sql);
@@ -98,7 +98,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     sandboxRefunds: createSandboxRefunds(sql),
     publicBaseUrl,
     secretBox: createSecretBox(config.SECRETS_KEY ?? noKeys),
-    dispatcher: gatewayDispatcher,
+    dispatcherOf: gatewayDispatchers.dispatcherOf,
     ...targetRule,
     now,
   });
@@ -157,7 +157,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
   return {
     activities,
     async close() {
-      await Promise.all([dispatcher.destroy(), gatewayDispatcher.destroy()]);
+      await Promise.all([dispatcher.destroy(), gatewayDispatchers.destroy()]);
     },
   };
 };

@@ -12,7 +12,7 @@ import type {
   ReturnHint,
 } from '../../../gateways/gateway.ts';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
-import { createGatewayDispatcher, type HttpOptions } from '../../../gateways/http.ts';
+import { createGatewayDispatchers, type HttpOptions } from '../../../gateways/http.ts';
 import { createAdapters } from '../../../gateways/adapters.ts';
 import { sealCredentials } from '../../../gateways/registry.ts';
 import type { SandboxTools } from '../../../gateways/sandbox.ts';
@@ -103,7 +103,7 @@ export const returnUrl = 'https://pay.example/api/v1/payments/PAY_1/return';
 
 const secretBox = createSecretBox({ currentId: 'k', keys: new Map([['k', randomBytes(32)]]) });
 // It has no end: files of tests share it.
-const dispatcher = createGatewayDispatcher();
+const { dispatcherOf } = createGatewayDispatchers();
 
 type SandboxDeps = Pick<SandboxTools, 'sandboxPayments' | 'sandboxRefunds' | 'publicBaseUrl'>;
 const notCalled = async (): Promise<never> => {
@@ -127,7 +127,7 @@ export interface AdapterOptions {
   now?: () => Date;
   openWith?: Pick<SecretBox, 'open'>;
   limits?: Pick<HttpOptions, 'callMs' | 'tryMs'>;
-  sendWith?: HttpOptions['dispatcher'];
+  sendWith?: HttpOptions['dispatcherOf'];
 }
 
 let orderNumbers = 1_700_000_000_000_000;
@@ -152,7 +152,7 @@ export const adapterOf = (
     now = () => new Date(),
     openWith = secretBox,
     limits = {},
-    sendWith = dispatcher,
+    sendWith = dispatcherOf,
   }: AdapterOptions = {},
 ): GatewayAdapter => {
   const gatewayOf = createAdapters({
@@ -161,7 +161,7 @@ export const adapterOf = (
     ...tools,
     ...limits,
     secretBox: openWith,
-    dispatcher: sendWith,
+    dispatcherOf: sendWith,
     allowLoopback,
     now,
   });

@@ -77,7 +77,7 @@ it.each<Case>([
         sent = JSON.stringify([headers, body]);
         return { statusCode: 200, data: response };
       });
-    const adapter = adapterOf(driver, { kind, credentials }, { sendWith: agent });
+    const adapter = adapterOf(driver, { kind, credentials }, { sendWith: () => agent });
     const currency = driver === 'stripe' ? 'EUR' : 'IRR';
     const opening = await adapter.open(aGatewayPayment({ amount: 150_000, currency }));
     if (opening.result !== 'opened') throw new Error(`${opening.message}`);
