@@ -245,7 +245,8 @@ create trigger payments__gateway_stays before update of gateway on payments
 create table gateway_proofs (
   gateway text not null references gateways,
   proof text not null constraint gateway_proofs__proof check (length(proof) between 1 and 200),
-  payment_id text not null,
+  -- It stands beside another text in every call.
+  payment_id text not null constraint gateway_proofs__payment_id check (payment_id like 'PAY\_%'),
   claimed_at timestamptz not null default now(),
   primary key (gateway, proof)
 );

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import { createAdminRefunds } from '../../../postgres/admin/refunds.ts';
 import { tokenIdOf } from '../../../postgres/applications/tokens.ts';
+import { createProofs } from '../../../postgres/gateways/proofs.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
 import { accountDayWorkflowId } from '../../../temporal/messages.ts';
 import { belongsTo } from '../../support/data/rows-of-payment.ts';
@@ -157,6 +158,13 @@ describe('each process under its own database role', () => {
     expect(log.filter(({ action }) => action === 'payment.duplicate')).toMatchObject([
       { subject: 'payment:PAY_2', after: facts, payments: 0 },
     ]);
+  });
+
+  it('the worker claims a proof for one payment, and takes numbers of orders', async () => {
+    const proofs = createProofs(as.worker);
+    expect(await proofs.claim('sandbox', 'PAY_1', 'RRN-1')).toBe(true);
+    expect(await proofs.claim('sandbox', 'PAY_2', 'RRN-1')).toBe(false);
+    expect(await proofs.nextOrderNumber()).toBeLessThan(await proofs.nextOrderNumber());
   });
 
   it('an admin replays an exhausted delivery', async () => {

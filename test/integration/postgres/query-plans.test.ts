@@ -64,7 +64,7 @@ const collectPlans = async (works: readonly (readonly [string, Work])[], by = sq
 
 /** Matches scans of whole tables that grow with payments and tokens. */
 const growingTableScan =
-  /Seq Scan on (?:payments|refunds|disputes|events|deliveries|attempts|workflow_outbox|idempotency_keys|payers|sandbox_payments|sandbox_refunds|gateway_exchanges|gateway_entries|late_payments|movements|audit_log|tokens)\b/g;
+  /Seq Scan on (?:payments|refunds|disputes|events|deliveries|attempts|workflow_outbox|idempotency_keys|payers|sandbox_payments|sandbox_refunds|gateway_exchanges|gateway_entries|gateway_proofs|late_payments|movements|audit_log|tokens)\b/g;
 
 /** Counts the blocks that a query has read, from cache or disk. */
 const countBlocks = (plan: string): number => {

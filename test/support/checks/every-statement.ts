@@ -6,6 +6,7 @@ import { createAttentionQueries } from '../../../postgres/admin/attention.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
 import { createDeliveries } from '../../../postgres/webhooks/deliveries.ts';
 import { createEvents } from '../../../postgres/webhooks/events.ts';
+import { createProofs } from '../../../postgres/gateways/proofs.ts';
 import { createGatewayFigures } from '../../../postgres/gateways/figures.ts';
 import { createGatewayExchanges } from '../../../postgres/gateways/exchanges.ts';
 import { createHealthQueries } from '../../../postgres/console/health.ts';
@@ -256,6 +257,11 @@ export const everyStatement = (
       calls: ['sandbox', new Date(now.getTime() - 1_000)],
       silentSince: ['sandbox'],
       lastError: ['sandbox'],
+    }),
+    'gateways/proofs.ts': statementsOf(createProofs(db), {
+      claim: ['sandbox', idOf(7), 'new'],
+      'claim, of another': ['sandbox', idOf(7), `PROOF_${idOf(8)}`],
+      nextOrderNumber: [],
     }),
     'payments/late-payments.ts': statementsOf(createLatePayments(db), {
       get: [idOf(count)],

@@ -28,7 +28,7 @@ export const createLogins = async (database: Awaited<ReturnType<typeof aDatabase
   return { urls, as };
 };
 
-/** The rights of a login on tables and columns, one line for those on the same columns of a table. */
+/** The rights of a login on sequences, tables and columns, one line for those on the same columns of a table. */
 export const listRights = async (sql: Sql): Promise<string[]> => {
   const rows = await sql<{ line: string }[]>`
     with each as (
@@ -43,6 +43,12 @@ export const listRights = async (sql: Sql): Promise<string[]> => {
       from each group by relname, kind having bool_or(has)
     )
     select format('%s %s: %s', relname, string_agg(kind, ' ' order by kind), columns) as line
-    from kinds group by relname, columns order by 1`;
+    from kinds group by relname, columns
+    union all
+    select format('%s %s', relname, string_agg(kind, ' ' order by kind))
+    from pg_class c, unnest(array['select', 'update', 'usage']) kind
+    where relnamespace = 'public'::regnamespace and relkind = 'S' and has_sequence_privilege(c.oid, kind)
+    group by relname
+    order by 1`;
   return rows.map(({ line }) => line);
 };

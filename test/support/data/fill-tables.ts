@@ -117,6 +117,7 @@ export const fillForAdmins = async (sql: Sql) => {
     'set session_replication_role = replica',
     `insert into gateway_exchanges (payment_id, gateway, at, operation, result, duration_ms)
     select id, gateway, created_at, 'open', 'opened', 5 from payments`,
+    `insert into gateway_proofs (gateway, proof, payment_id) select gateway, 'PROOF_' || id, id from payments`,
     `insert into late_payments (payment_id, found_at, result, resolved_at)
     select id, created_at, 'returns', created_at from payments
     where status in ('failed', 'cancelled', 'expired')`,

@@ -6,6 +6,7 @@ import { createConsoleLoginQueries } from '../../../../postgres/console/logins.t
 import { createDeliveries } from '../../../../postgres/webhooks/deliveries.ts';
 import { createGatewayEntries } from '../../../../postgres/accounts/gateway-entries.ts';
 import { createGatewayExchanges } from '../../../../postgres/gateways/exchanges.ts';
+import { createProofs } from '../../../../postgres/gateways/proofs.ts';
 import { createLatePayments } from '../../../../postgres/payments/late-payments.ts';
 import { everyDelivery } from '../../../../postgres/webhooks/delivery-filter.ts';
 import { createReplays } from '../../../../postgres/webhooks/replays.ts';
@@ -112,6 +113,9 @@ describe('the purge', () => {
     await latePayments.record(reversed, { result: 'reversed', facts: {}, now: new Date() });
     const deletable = [...done, exhausted, quiet, reversed];
     for (const id of deletable) await addGatewayRows(id);
+    const [paid = ''] = done;
+    const proofs = createProofs(records.sql);
+    await proofs.claim('sandbox', paid, 'used-once');
 
     await purgeAfter(5_000, null);
     expect(await exists(done[0] ?? '')).toBe(true);
@@ -130,8 +134,9 @@ describe('the purge', () => {
       expect([table, left.flat().length]).toEqual([table, 0]);
     }
     // An accountant's books outlive the payment.
-    const [paid = ''] = done;
     expect(await records.sql`select from movements where payment_id = ${paid}`).toHaveLength(1);
+    // Nor does a proof pay for another payment.
+    expect(await proofs.claim('sandbox', open.id, 'used-once')).toBe(false);
   });
 
   it('deletes old replays with their results, and keeps one that runs', async () => {
