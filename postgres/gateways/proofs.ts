@@ -26,4 +26,3 @@ export const createProofs = (sql: Queries) => ({
     return Number(row?.number);
   },
 });
-export type Proofs = ReturnType<typeof createProofs>;

@@ -45,7 +45,7 @@ export const listRights = async (sql: Sql): Promise<string[]> => {
     select format('%s %s: %s', relname, string_agg(kind, ' ' order by kind), columns) as line
     from kinds group by relname, columns
     union all
-    select format('%s %s', relname, string_agg(kind, ' ' order by kind))
+    select format('%s %s: all', relname, string_agg(kind, ' ' order by kind))
     from pg_class c, unnest(array['select', 'update', 'usage']) kind
     where relnamespace = 'public'::regnamespace and relkind = 'S' and has_sequence_privilege(c.oid, kind)
     group by relname
