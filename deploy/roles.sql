@@ -59,7 +59,8 @@ grant select on refund_limits to payments_api;
 grant select on receivers to payments_api;
 -- People agree to notices, or end them, with the links in their mails.
 grant select (hash, application, address) on notice_links to payments_api;
-grant select, update (confirmed_at, unsubscribed_at) on notice_addresses to payments_api;
+grant select on notice_addresses to payments_api;
+grant execute on function agree_to_notices(text), end_notices(text) to payments_api;
 grant insert, delete on workflow_outbox to payments_api;
 grant insert, update on idempotency_keys, request_counts to payments_api;
 grant select (id, application, test, at), insert (id, application, test, method, route, status, code, fields), delete
@@ -165,6 +166,7 @@ grant update (enabled, credentials, notification_secrets, refund_credentials, ti
   to payments_admin;
 grant select on movements, disputes, gateway_entries, statement_lines, payouts, payout_lines, account_days, account_balances, account_differences, receivers, notices, notice_addresses to payments_admin, payments_console;
 grant insert (application, address), delete on notice_addresses to payments_admin, payments_console;
+grant select on removed_notice_addresses to payments_admin, payments_console;
 grant insert (application, kind, state_since, address, created_at, next_try_at) on notices to payments_admin, payments_console;
 grant update (state, reason, changed_at) on account_differences to payments_admin, payments_console;
 -- A trigger lets a token end earlier alone.
@@ -279,6 +281,11 @@ begin
         where left(encode(t.hash, 'hex'), 16) = refunds.token and t.application = refunds.application
           and (t.mode = 'test') = refunds.test and 'refund' = any(t.scopes) and not t.to_confirm
           and coalesce(least(t.revoked_at, t.expires_at) > now() - interval '1 minute', true)));
+  end if;
+  -- It calls a refund off at once, and never puts one off.
+  if not exists (select from pg_policy where polname = 'refunds__api_calls_off') then
+    create policy refunds__api_calls_off on refunds as restrictive for update to payments_api
+      with check (cancel_requested and (status <> 'pending' or due_at <= now()));
   end if;
   if not exists (select from pg_policy where polname = 'refunds__admin') then
     create policy refunds__admin on refunds as restrictive for insert to payments_admin

@@ -27,11 +27,11 @@ const addCommand: CommandSpec = {
   examples: ['notices add shop ops@shop.example --reason "asked by its owner"'],
   options: [reasonOption()],
   run: async ({ args: [application = '', typed = ''], reason, operations }) => {
-    const address = await operations.notices.add(application, typed, reason);
+    const { address, asksAt } = await operations.notices.add(application, typed, reason);
     return {
-      text: facts({ added: address }),
-      note: 'A mail with a link is on its way. Notices begin when somebody has agreed there, within 7 days.',
-      json: { added: address },
+      text: facts({ added: address, asked_at: asksAt }),
+      note: 'It gets a mail with a link, one in 24 hours. Notices begin when somebody has agreed there, within 7 days.',
+      json: { added: address, asked_at: asksAt },
     };
   },
 };

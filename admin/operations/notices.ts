@@ -6,6 +6,13 @@ import type { Deps } from './deps.ts';
 
 const addressesMax = 5;
 
+const refusals = {
+  exists: (application: string) =>
+    `${application} has the address already. Remove it to begin again.`,
+  'has ended': (application: string) =>
+    `The address has ended the notices of ${application}, so the service never writes to it again.`,
+};
+
 /** @returns one spelling of it, so that nobody gets a mail twice @throws Refusal */
 const checkAddress = (typed: string): string => {
   const address = typed.trim().toLowerCase();
@@ -28,8 +35,16 @@ export const createNoticeOperations = ({
     return createNoticeAddresses(sql).list(application);
   },
 
-  /** It gets one mail with a link to confirm it, and no notice before that. @throws Refusal */
-  async add(application: string, typed: string, reason: string | null): Promise<string> {
+  /**
+   * It gets one mail with a link to confirm it, and no notice before that.
+   * @returns when the mail is due: an address gets one in a day
+   * @throws Refusal
+   */
+  async add(
+    application: string,
+    typed: string,
+    reason: string | null,
+  ): Promise<{ address: string; asksAt: Date }> {
     const address = checkAddress(typed);
     if (!sendsMail)
       throw new Refusal('The service has no mail server: set SMTP_HOST and SMTP_FROM first.');
@@ -42,9 +57,9 @@ export const createNoticeOperations = ({
         throw new Refusal(
           `An application has at most ${addressesMax} addresses. Remove one of ${application} first.`,
         );
-      if (!(await addresses.insert(application, address)))
-        throw new Refusal(`${application} has the address already. Remove it to begin again.`);
-      return { result: address, before: null, after: { address } };
+      const answer = await addresses.insert(application, address);
+      if (typeof answer === 'string') throw new Refusal(refusals[answer](application));
+      return { result: { address, ...answer }, before: null, after: { address } };
     });
   },
 

@@ -890,6 +890,57 @@ create table notice_links (
 );
 create index notice_links__address on notice_links (application, address);
 
+-- When a removed address was last asked, for a day, and whether it has ended notices. The address itself is forgotten.
+create table removed_notice_addresses (
+  hash bytea not null,
+  application text not null references applications,
+  asked_at timestamptz not null,
+  ended_at timestamptz,
+  primary key (hash, application)
+);
+create function hash_of_address(address text) returns bytea immutable
+return sha256(convert_to(address, 'UTF8'));
+create function remember_removed_address() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  delete from removed_notice_addresses where ended_at is null and asked_at < now() - interval '1 day';
+  insert into removed_notice_addresses (hash, application, asked_at, ended_at)
+  values (hash_of_address(old.address), old.application, coalesce((
+    select max(n.created_at) from notices n
+    where (n.application, n.address, n.kind) = (old.application, old.address, 'confirmation')), old.added_at), old.unsubscribed_at)
+  on conflict (hash, application) do update set asked_at = excluded.asked_at;
+  return old;
+end
+$$;
+revoke execute on function remember_removed_address() from public;
+create trigger notice_addresses__removed before delete on notice_addresses
+  for each row execute function remember_removed_address();
+
+-- Whoever has the link of a mail agrees or ends, and nobody else: no role writes these columns.
+create function confirmable_until(added_at timestamptz) returns timestamptz immutable
+return added_at + interval '7 days';
+create function agree_to_notices(token text) returns boolean language plpgsql volatile
+  security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  update notice_addresses a set confirmed_at = coalesce(a.confirmed_at, now())
+  from notice_links l
+  where l.hash = sha256(convert_to(token, 'UTF8')) and (l.application, l.address) = (a.application, a.address)
+    and a.unsubscribed_at is null and (a.confirmed_at is not null or now() <= confirmable_until(a.added_at));
+  return found;
+end
+$$;
+revoke execute on function agree_to_notices(text) from public;
+create function end_notices(token text) returns boolean language plpgsql volatile
+  security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  update notice_addresses a set unsubscribed_at = coalesce(a.unsubscribed_at, now())
+  from notice_links l
+  where l.hash = sha256(convert_to(token, 'UTF8')) and (l.application, l.address) = (a.application, a.address);
+  return found;
+end
+$$;
+revoke execute on function end_notices(text) from public;
+
 -- The notices to the people of an application about its live receiver: one mail to one address about one change, or about
 -- one day. The sweeper writes rows and deletes them after a week; an activity claims them and sends them.
 create table notices (

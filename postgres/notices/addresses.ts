@@ -25,12 +25,9 @@ export interface LinkedAddress {
 /** Only hashes of tokens are stored. */
 export const hashLink = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-/** The time in which a new address may be confirmed. */
-const confirmableDays = 7;
-
 /** Of addresses `a`. */
 const isTooLate = (sql: Queries) =>
-  sql`a.confirmed_at is null and a.added_at < now() - make_interval(days => ${confirmableDays})`;
+  sql`a.confirmed_at is null and now() > confirmable_until(a.added_at)`;
 
 /** The addresses of an application's people, whom the service tells about its receiver. */
 export const createNoticeAddresses = (sql: Queries) => ({
@@ -54,16 +51,39 @@ export const createNoticeAddresses = (sql: Queries) => ({
     }));
   },
 
-  /** Adds an address with the notice that asks it to confirm. @returns false if the application has it already */
-  async insert(application: string, address: string): Promise<boolean> {
-    const { count } = await sql`
-      with added as (
-        insert into notice_addresses (application, address) values (${application}, ${address})
-        on conflict do nothing returning application, address, added_at
+  /**
+   * Adds an address with the notice that asks it to confirm. An address is asked once a day, whichever applications add it: a
+   * further question waits. One that has ended the application's notices never gets another mail, also after it was removed.
+   */
+  async insert(
+    application: string,
+    address: string,
+  ): Promise<{ asksAt: Date } | 'exists' | 'has ended'> {
+    // Two applications that add it at once would both ask now.
+    await sql`select pg_advisory_xact_lock(hashtextextended(${address}, 0))`;
+    const [row] = await sql<{ hasEnded: boolean; asksAt: Date | null }[]>`
+      with known as (
+        select application, asked_at, ended_at from removed_notice_addresses where hash = hash_of_address(${address})
+        union all
+        select application, added_at, unsubscribed_at from notice_addresses where address = ${address}
+        union all
+        select application, created_at, null from notices where address = ${address} and kind = 'confirmation'
+      ), past as (
+        select coalesce(bool_or(application = ${application} and ended_at is not null), false) as has_ended,
+          greatest(now(), max(asked_at) + interval '1 day') as asks_at
+        from known
+      ), added as (
+        insert into notice_addresses (application, address)
+        select ${application}, ${address} from past where not has_ended
+        on conflict do nothing returning added_at
+      ), asked as (
+        insert into notices (application, kind, state_since, address, created_at, next_try_at)
+        select ${application}, 'confirmation', added_at, ${address}, asks_at, asks_at from added, past
+        returning created_at
       )
-      insert into notices (application, kind, state_since, address, created_at, next_try_at)
-      select application, 'confirmation', added_at, address, added_at, added_at from added`;
-    return count === 1;
+      select has_ended as "hasEnded", (select created_at from asked) as "asksAt" from past`;
+    if (row?.hasEnded) return 'has ended';
+    return row?.asksAt ? { asksAt: row.asksAt } : 'exists';
   },
 
   /** Deletes an address with its notices and links. @returns whether there was one */
@@ -83,22 +103,14 @@ export const createNoticeAddresses = (sql: Queries) => ({
 
   /** @returns whether the address is confirmed now */
   async confirm(token: string): Promise<boolean> {
-    const { count } = await sql`
-      update notice_addresses a set confirmed_at = coalesce(a.confirmed_at, now())
-      from notice_links l
-      where l.hash = ${hashLink(token)} and l.application = a.application and l.address = a.address
-        and a.unsubscribed_at is null
-        and (a.confirmed_at is not null or a.added_at >= now() - make_interval(days => ${confirmableDays}))`;
-    return count === 1;
+    const [row] = await sql<{ done: boolean }[]>`select agree_to_notices(${token}) as done`;
+    return row?.done ?? false;
   },
 
   /** @returns whether the link belongs to an address; it gets no further mail */
   async unsubscribe(token: string): Promise<boolean> {
-    const { count } = await sql`
-      update notice_addresses a set unsubscribed_at = coalesce(a.unsubscribed_at, now())
-      from notice_links l
-      where l.hash = ${hashLink(token)} and l.application = a.application and l.address = a.address`;
-    return count === 1;
+    const [row] = await sql<{ done: boolean }[]>`select end_notices(${token}) as done`;
+    return row?.done ?? false;
   },
 });
 export type NoticeAddresses = ReturnType<typeof createNoticeAddresses>;

@@ -15,7 +15,7 @@ const add = applicationAction({
     consequence:
       'It gets one mail with a link. Once somebody has agreed there, within 7 days, it is told when the live receiver of the application fails, and each day until it works again. Every mail has a link that ends them.',
     button: 'Add',
-    done: `A mail with a link is on its way to ${text(request, 'address')}.`,
+    done: `${text(request, 'address')} gets a mail with a link, one in 24 hours.`,
     fields: html`<label>
       E-mail address
       <input
@@ -42,7 +42,8 @@ const remove = applicationAction({
     const ofRow = choices[Number(request.query.get('row') ?? NaN)] ?? '';
     return {
       title: `Remove an address for notices of ${slug}`,
-      consequence: 'It gets no further mail. If it is added again, somebody must agree again.',
+      consequence:
+        'It gets no further mail. If it is added again, somebody must agree again. An address that has ended notices by a link cannot be added again.',
       button: 'Remove',
       done: `${text(request, 'address')} gets no further notices.`,
       fields: select('Address', 'address', { choices, chosen: typedOr(request, 'address', ofRow) }),

@@ -368,6 +368,24 @@ describe('a database role is refused', () => {
       expect(await sums(paid)).toBe(0);
     });
 
+    it('api: puts one off, and calls one off at once', async () => {
+      const paid = await aPaidOne();
+      await insertRefund(as.api, paid, byApplication(paid));
+      for (const change of [
+        `due_at = now() + interval '1 year'`,
+        'due_at = null',
+        `due_at = now() + interval '1 year', cancel_requested = true`,
+        'due_at = null, cancel_requested = true',
+        'due_at = now()',
+      ])
+        await expect(
+          as.api.unsafe(`update refunds set ${change} where payment_id = '${paid.id}'`),
+          change,
+        ).rejects.toMatchObject(denied);
+      await as.api`
+        update refunds set cancel_requested = true, due_at = now() where payment_id = ${paid.id}`;
+    });
+
     it('api: beyond the limit of the day, or beyond what is left', async () => {
       const [paid, second, third] = [await aPaidOne(), await aPaidOne(), await aPaidOne()];
       await insertRefund(as.api, paid, byApplication(paid));
@@ -454,6 +472,33 @@ describe('a database role is refused', () => {
       });
       await expect(closing).rejects.toMatchObject(denied);
     });
+  });
+
+  it('api: agrees to notices or ends them in the place of a person', async () => {
+    const { application } = await service.anApplication();
+    await admin.notices.add(application, 'person@shop.example', null);
+    const hash = '\\x0102';
+    for (const change of [
+      'confirmed_at = now()',
+      'unsubscribed_at = now()',
+      'unsubscribed_at = null',
+    ])
+      await expect(
+        as.api.unsafe(`update notice_addresses set ${change}`),
+        change,
+      ).rejects.toMatchObject({ code: '42501' });
+    for (const forged of [
+      `insert into notice_links (hash, application, address) values ('${hash}', '${application}', 'person@shop.example')`,
+      `update notice_links set hash = '${hash}'`,
+      'select agree_to_notices(encode(hash, $$hex$$)) from notice_links',
+    ]) {
+      const tried = as.api.unsafe(forged);
+      if (forged.startsWith('select')) await tried;
+      else await expect(tried, forged).rejects.toMatchObject({ code: '42501' });
+    }
+    expect(await admin.notices.list(application)).toMatchObject([
+      { confirmedAt: null, unsubscribedAt: null },
+    ]);
   });
 
   it('every table is granted to a role', async () => {

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { NotFound, Refusal } from '../../../../admin/operations/change.ts';
 import { noticeFacts } from '../../../../admin/operations/facts.ts';
+import { createNoticeAddresses } from '../../../../postgres/notices/addresses.ts';
+import { createNoticeQueue } from '../../../../postgres/notices/queue.ts';
 import { startRecords } from '../../../support/data/records.ts';
 import { forFile } from '../../../support/for-file.ts';
 import { anApplicationOn, operationsOn } from '../../../support/service/admin-operations.ts';
@@ -10,7 +12,9 @@ const { notices, auditLog } = operationsOn(records.sql);
 
 it('adds an address once, with its question and a record in the audit log, and removes all of it', async () => {
   const slug = await anApplicationOn(records.sql);
-  expect(await notices.add(slug, ' Ops@Shop.example ', 'asked for')).toBe('ops@shop.example');
+  expect(await notices.add(slug, ' Ops@Shop.example ', 'asked for')).toMatchObject({
+    address: 'ops@shop.example',
+  });
   await expect(notices.add(slug, 'ops@SHOP.example', null)).rejects.toThrow('already');
   expect(await notices.list(slug)).toMatchObject([
     {
@@ -76,6 +80,52 @@ it('adds nobody without a mail server, and removes still', async () => {
 it('knows no application that is not there', async () => {
   await expect(notices.add('nobody', 'ops@shop.example', null)).rejects.toThrow(NotFound);
   await expect(notices.list('nobody')).rejects.toThrow(NotFound);
+});
+
+it('asks an address once a day, however often and by whichever application it is added', async () => {
+  const [one, two] = [await anApplicationOn(records.sql), await anApplicationOn(records.sql)];
+  const address = 'often@shop.example';
+  const hoursUntil = ({ asksAt }: { asksAt: Date }) =>
+    Math.abs(Math.round((asksAt.getTime() - Date.now()) / 3_600_000));
+  const add = (slug: string) => notices.add(slug, address, null);
+  expect(hoursUntil(await add(one))).toBe(0);
+  await notices.remove(one, address, null);
+  expect(hoursUntil(await add(one))).toBe(24);
+  await notices.remove(one, address, null);
+  expect(hoursUntil(await add(one))).toBe(48);
+  expect(hoursUntil(await add(two))).toBe(72);
+  expect(await createNoticeQueue(records.sql).listDue(1_000)).not.toContainEqual(
+    expect.objectContaining({ address }),
+  );
+  // The address that was removed is forgotten.
+  const [kept] =
+    await records.sql`select * from removed_notice_addresses where application = ${one}`;
+  expect(JSON.stringify(kept)).not.toContain('often');
+  await records.sql`
+    update removed_notice_addresses set asked_at = now() - interval '25 hours' where application = ${one}`;
+  await notices.add(two, 'another@shop.example', null);
+  await notices.remove(two, 'another@shop.example', null);
+  expect(
+    await records.sql`select from removed_notice_addresses where application = ${one}`,
+  ).toHaveLength(0);
+});
+
+it('never writes again to an address that has ended notices', async () => {
+  const [slug, other] = [await anApplicationOn(records.sql), await anApplicationOn(records.sql)];
+  const address = 'ended@shop.example';
+  await notices.add(slug, address, null);
+  const [due] = (await createNoticeQueue(records.sql).listDue(1_000)).filter(
+    (notice) => notice.address === address,
+  );
+  await createNoticeQueue(records.sql).claim(due!, 'a-token');
+  const addresses = createNoticeAddresses(records.sql);
+  expect(await addresses.unsubscribe('another-token')).toBe(false);
+  expect(await addresses.unsubscribe('a-token')).toBe(true);
+  for (let times = 0; times < 2; times += 1) {
+    await expect(notices.add(slug, address, null)).rejects.toThrow('has ended');
+    if (times === 0) await notices.remove(slug, address, null);
+  }
+  await notices.add(other, address, null);
 });
 
 it('an address that nobody has confirmed in time waits no longer', async () => {
