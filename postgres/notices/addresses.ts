@@ -60,7 +60,7 @@ export const createNoticeAddresses = (sql: Queries) => ({
     address: string,
   ): Promise<{ asksAt: Date } | 'exists' | 'has ended'> {
     // Two applications that add it at once would both ask now.
-    await sql`select pg_advisory_xact_lock(hashtextextended(${address}, 0))`;
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`notices to ${address}`}, 0))`;
     const [row] = await sql<{ hasEnded: boolean; asksAt: Date | null }[]>`
       with known as (
         select application, asked_at, ended_at from removed_notice_addresses where hash = hash_of_address(${address})
