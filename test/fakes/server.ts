@@ -181,8 +181,8 @@ export interface Provider {
   move(reference: string, state: string): void;
   /** The payer's return in the current state. */
   back(reference: string): Back;
-  /** True: it refuses openings with data of a payer, and quotes them. */
-  dislikePayers(does: boolean): void;
+  /** True: it refuses openings with data of a payer, and quotes them. Only where the driver sends some. */
+  dislikePayers?(does: boolean): void;
 }
 
 export const entryIn = (book: ReadonlyMap<string, Entry>, reference: string): Entry => {

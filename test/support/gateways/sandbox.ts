@@ -27,7 +27,6 @@ const start = async () => {
     fail() {},
     failAll() {},
     move() {},
-    dislikePayers() {},
     back: () => ({ method: 'GET' as const, url: returnUrl }),
     stop: () => database.drop(),
     page,

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { startPayping } from '../../fakes/payping.ts';
+import type { Money } from '../../../gateways/amount.ts';
 import type { Entry, Provider } from '../../fakes/server.ts';
 import { startStripe } from '../../fakes/stripe.ts';
 import { startZarinpal } from '../../fakes/zarinpal.ts';
@@ -7,39 +8,57 @@ import { startZibal } from '../../fakes/zibal.ts';
 import type { Journey } from './journey.ts';
 import type { Service } from './service.ts';
 
+interface ProviderAccount {
+  start: () => Promise<Provider>;
+  credentials: object;
+  /** Of a payment. The default is that of `journey.create`. */
+  money?: Money;
+  /** False: it never reports the digits of a card. */
+  reportsCard?: false;
+}
+
+const rials: Money = { amount: 150_000, currency: 'IRR' };
+
 const accounts = {
   zarinpal: {
     start: startZarinpal,
     credentials: { merchantId: '0b8a7e1c-6c1d-4a53-9f5e-2f6a1c9d7e42' },
+    money: rials,
   },
-  zibal: { start: startZibal, credentials: { merchant: 'zibal' } },
-  payping: { start: startPayping, credentials: { testToken: 'test-token-0123456789' } },
+  zibal: { start: startZibal, credentials: { merchant: 'zibal' }, money: rials },
+  payping: {
+    start: startPayping,
+    credentials: { testToken: 'test-token-0123456789' },
+    money: rials,
+  },
   stripe: {
     start: startStripe,
     credentials: {
       secretKey: 'sk_test_0123456789abcdef',
       webhookSecrets: ['whsec_0123456789abcdef'],
     },
+    reportsCard: false,
   },
-} satisfies Record<string, { start: () => Promise<Provider>; credentials: object }>;
+} satisfies Record<string, ProviderAccount>;
 
 export type ProviderName = keyof typeof accounts;
 export const providerNames = Object.keys(accounts) as ProviderName[];
+const accountOf = (name: ProviderName): ProviderAccount => accounts[name];
+export const reportsCard = (name: ProviderName): boolean => accountOf(name).reportsCard ?? true;
 
-/** The secrets in the credentials. Zibal's sandbox merchant is not one. */
-export const providerSecrets = ['merchantId', 'testToken', 'secretKey', 'webhookSecrets'].flatMap(
-  (name) =>
-    Object.values(accounts).flatMap(({ credentials }) => {
-      const value: unknown = Reflect.get(credentials, name);
-      return value === undefined ? [] : [value].flat().map(String);
-    }),
-);
+const textsIn = (value: unknown): string[] =>
+  typeof value === 'string' ? [value] : Object.values(value ?? {}).flatMap(textsIn);
+
+/** The secrets in the credentials. What is as short as Zibal's sandbox merchant is not one. */
+export const providerSecrets = Object.values(accounts)
+  .flatMap(({ credentials }) => textsIn(credentials))
+  .filter((text) => text.length > 8);
 
 /** Starts the fake providers, each with a gateway of its name in the service. */
 export const startProviders = async (service: Pick<Service, 'addGateway'>) => {
   const providers = new Map<ProviderName, Provider>();
   for (const name of providerNames) {
-    const { start, credentials } = accounts[name];
+    const { start, credentials } = accountOf(name);
     const provider = await start();
     providers.set(name, provider);
     const whole = { ...credentials, baseUrl: provider.url };
@@ -53,7 +72,7 @@ export const startProviders = async (service: Pick<Service, 'addGateway'>) => {
 
     /** Creates a payment and sends the payer to the provider's page. */
     async sent(journey: Journey, name: ProviderName, fields: Record<string, unknown> = {}) {
-      const money = name === 'stripe' ? {} : { amount: 150_000, currency: 'IRR' };
+      const { money } = accountOf(name);
       const id = await journey.create({ gateway: name, ...money, ...fields });
       const response = await journey.checkout(id);
       expect(response.status, response.text).toBe(302);
