@@ -44,6 +44,7 @@ export const Session = z.object({
   payment_intent: Intent.nullish(),
 });
 export const Opened = z.object({ id: SessionId, livemode: z.boolean(), url: z.url() });
+export const Expired = z.object({ status: z.literal('expired') });
 export const Reversed = z.object({
   status: z.enum(refundStatuses),
   payment_intent: z.string().nullish(),

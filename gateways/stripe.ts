@@ -24,6 +24,7 @@ import { toFailureCode } from './stripe-failures.ts';
 import {
   Event,
   EventSession,
+  Expired,
   Opened,
   Refusal,
   Reversed,
@@ -148,7 +149,10 @@ export const stripe = defineDriver({
       async expire({ reference }) {
         const path = escapedPath`/v1/checkout/sessions/${reference}/expire`;
         const response = await send('expire', { method: 'POST', path, form: {} });
-        if (response.status === 200) return true;
+        if (response.status === 200) {
+          parseResponse(Expired, response, 'stripe, expire');
+          return true;
+        }
         parseResponse(Refusal, response, 'stripe, expire');
         if (response.status === 400) return false;
         throw unexpected('expire', response);

@@ -83,7 +83,9 @@ export const startFakeProvider = async (
       const isTyped = text === '' || isForm || headers['content-type'] === 'application/json';
       if (!isTyped) return void res.writeHead(415).end();
       const at = planned.findIndex(
-        (plan) => plan.path.test(path) && (plan.body?.test(text) ?? true),
+        (plan) =>
+          (plan.path.test(path) || plan.path.test(`${method} ${path}`)) &&
+          (plan.body?.test(text) ?? true),
       );
       const by = outage?.path.test(path) ? outage.by : undefined;
       const next = at < 0 ? undefined : planned.splice(at, 1)[0]?.fault;
@@ -110,7 +112,7 @@ export const startFakeProvider = async (
   return {
     url: `http://${host}:${port}`,
     calls,
-    /** The next call to this path, with this in its body, fails. */
+    /** The next call to this path, or method and path, with this in its body, fails. */
     fail(fault: Fault, path = /./, body?: RegExp) {
       planned.push({ fault, path, body });
     },

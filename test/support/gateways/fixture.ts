@@ -83,8 +83,13 @@ export interface ProviderFixture<P extends Provider> {
   hints?: Record<'paid' | 'unpaid', ReturnHint>;
   /** Credentials that do not fit the account's kind. */
   guards: [string, Account['kind'], object][];
-  /** The paths of the calls, for a provider with HTTP. */
-  paths?: { open: RegExp; inquire: RegExp; verify: RegExp };
+  /** For a driver with `readProof`: the field of a return that has the proof, and those that name the payment. */
+  proof?: { field: string; names: readonly string[] };
+  /**
+   * The paths of the calls, for a provider with HTTP, or method and path, as `/^DELETE /`. The defaults of the last two
+   * are the first call that the adapter makes then.
+   */
+  paths?: { open: RegExp; inquire: RegExp; verify: RegExp; expire?: RegExp; reverse?: RegExp };
   refunds?: RefundFixture<P>;
   /** The collaborators of the sandbox driver. */
   tools?: (provider: P) => SandboxDeps;

@@ -255,5 +255,5 @@ export const payping: ProviderFixture<Payping> = {
     ['a test token in a live account', 'live', { testToken: 'test-token-0123456789' }],
     ['a token without a kind', 'sandbox', { token: 'some-token-0123456789' }],
   ],
-  paths: { open: /pay$/, inquire: /report/, verify: /verify/ },
+  paths: { open: /pay$/, inquire: /report/, verify: /verify/, reverse: /reverse/ },
 };

@@ -1,12 +1,17 @@
 import { afterAll, beforeAll } from 'vitest';
 import type { GatewayAdapter, OpenedPayment } from '../../../gateways/gateway.ts';
+import { findDriver } from '../../../gateways/registry.ts';
 import {
   type AdapterOptions,
   adapterOf,
   aGatewayPayment,
   type ProviderFixture,
 } from './fixture.ts';
-import type { Call, Provider } from '../../fakes/server.ts';
+import type { Back, Call, Provider } from '../../fakes/server.ts';
+
+/** The fields of a payer's return, as the API passes them on. */
+export const fieldsOf = ({ url, fields }: Back): URLSearchParams =>
+  new URLSearchParams([...new URL(url).searchParams, ...Object.entries(fields ?? {})]);
 
 /** A fake provider for a test file, with an account at it. */
 export const aProvider = <P extends Provider>(
@@ -34,7 +39,18 @@ export const aProvider = <P extends Provider>(
     const payment = aGatewayPayment(amount);
     const opening = await adapter().open(payment);
     if (opening.result !== 'opened') throw new Error(`${opening.code}: ${opening.message}`);
-    return { ...payment, reference: opening.reference };
+    const { reference } = opening;
+    const readProof = findDriver(driver)?.readProof;
+    if (!readProof) return { ...payment, reference };
+    return {
+      ...payment,
+      reference,
+      /** As if the payer had just come back. */
+      get returnProof() {
+        const fields = fieldsOf(provider.back(reference));
+        return readProof(fields, { id: payment.id, reference }) ?? null;
+      },
+    };
   };
   return {
     provider: () => provider,

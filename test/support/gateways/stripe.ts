@@ -284,5 +284,10 @@ export const stripe: ProviderFixture<Stripe> = {
     ]),
     paths: { refund: /v1\/refunds$/, list: /v1\/refunds\?/ },
   },
-  paths: { open: /sessions$/, inquire: /sessions\/cs_/, verify: /sessions\/cs_/ },
+  paths: {
+    open: /sessions$/,
+    inquire: /sessions\/cs_/,
+    verify: /sessions\/cs_/,
+    reverse: /refunds$/,
+  },
 };
