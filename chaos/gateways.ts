@@ -6,7 +6,7 @@ import { entryIn } from '../test/fakes/server.ts';
 import { startStripe } from '../test/fakes/stripe.ts';
 import { startZarinpal } from '../test/fakes/zarinpal.ts';
 import { startZibal } from '../test/fakes/zibal.ts';
-import { webhookSecret } from '../test/support/service/stripe-account.ts';
+import { noticeOf, webhookSecret } from '../test/support/service/stripe-account.ts';
 import { type Link, startLink } from './link.ts';
 import type { Random } from './random.ts';
 
@@ -28,6 +28,8 @@ interface Traits {
   reportsCard: 'always' | 'verifying' | 'never';
   /** A payer who comes back undecided has used the cancel link. */
   backIsCancel: boolean;
+  /** The body and headers of the provider's notification about a payment, if it sends some. */
+  notice?: (reference: string) => { headers: Record<string, string>; body: string };
 }
 
 interface Account extends Traits {
@@ -38,6 +40,8 @@ interface Account extends Traits {
   start: () => Promise<Provider>;
   credentials: object;
   currency: string;
+  /** Refunds carry our id. At the others a refund whose answer is lost waits for a day, so a run has none. */
+  refunds?: true;
   /** The least amount and the step between amounts, in minor units. */
   amounts: { min: number; step: number };
   /** In the provider's own notation. A provider that never learns of a cancel leaves the payment open. */
@@ -100,6 +104,8 @@ const accounts: Record<string, Account> = {
       refused: 'complete unpaid requires_payment_method',
       cancelled: undefined,
     },
+    refunds: true,
+    notice: (reference) => noticeOf(reference),
     // Cancelled if the payer reaches us by the cancel link.
     cancelStatuses: ['cancelled', 'expired'],
     failureCodes: { refused: 'payment_not_completed' },
@@ -130,6 +136,9 @@ export interface Gateway extends Traits {
   driver: string;
   /** In the order of asking, behind this one. */
   fallbacks: readonly string[];
+  currency: string;
+  /** The state of a payment that nobody has paid, in the provider's own notation. */
+  openState: string;
   link: Link;
   provider: Provider;
   /** For the account's record. */
@@ -160,14 +169,15 @@ type RefundBook = ReturnType<typeof newRefundBook>;
 
 const startGateway = async (slug: string, account: Account): Promise<Gateway> => {
   const { start, credentials, currency, amounts, states, ...others } = account;
-  const { driver = slug, fallbacks = [], ...traits } = others;
+  const { driver = slug, fallbacks = [], refunds, ...traits } = others;
   const provider = await start();
   const link = await startLink(provider.url);
   const decisions = new Map<string, Decision>();
   const books: Provider & Partial<RefundBook> = provider;
   return {
     ...traits,
-    ...{ slug, driver, fallbacks },
+    ...{ slug, driver, fallbacks, currency },
+    openState: states.open,
     provider,
     link,
     credentials: { ...credentials, baseUrl: link.url },
@@ -187,8 +197,7 @@ const startGateway = async (slug: string, account: Account): Promise<Gateway> =>
       decisions.set(reference, decided);
       return decided;
     },
-    // The others have no keys: a refund whose answer is lost waits for a day.
-    refundAtDashboard: slug === 'stripe' ? books.refundAtDashboard : undefined,
+    refundAtDashboard: refunds && books.refundAtDashboard,
     refundsOf: (reference) => books.of?.(reference) ?? [],
     findDecision: (reference) => decisions.get(reference),
     entriesFor: (paymentId) =>

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { noticeOf } from '../test/support/service/stripe-account.ts';
 import type { Client } from './client.ts';
 import type { Random } from './random.ts';
 import type { CreatedPayment } from './scenarios.ts';
@@ -12,25 +11,25 @@ export interface Deps {
 
 const patienceMs = 60_000;
 
-/** Stripe's notifications about payments: now or later, often twice, or not at all. */
+/** The providers' notifications about payments: now or later, often twice, or not at all. */
 export const createNotifications = ({ client, apiUrl, random }: Deps) => {
   const sending: Promise<unknown>[] = [];
-  const sendOne = async (order: string, reference: string) => {
+  const sendOne = async ({ order, gateway }: CreatedPayment, reference: string) => {
     await sleep(random.between(0, 5_000));
     await client(
       {
         method: 'POST',
-        url: `${apiUrl}/api/v1/gateways/stripe/notifications`,
-        ...noticeOf(reference),
+        url: `${apiUrl}/api/v1/gateways/${gateway.slug}/notifications`,
+        ...gateway.notice?.(reference),
       },
       { name: 'notification', order, until: Date.now() + patienceMs, expects: [200] },
     );
   };
   return {
-    send({ gateway, order }: CreatedPayment, reference: string): void {
-      if (gateway.slug !== 'stripe') return;
+    send(payment: CreatedPayment, reference: string): void {
+      if (!payment.gateway.notice) return;
       const times = random.pick([0, 1, 1, 2]);
-      for (let time = 0; time < times; time += 1) sending.push(sendOne(order, reference));
+      for (let time = 0; time < times; time += 1) sending.push(sendOne(payment, reference));
     },
     waitForAll: () => Promise.all(sending),
   };

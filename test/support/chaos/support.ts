@@ -14,7 +14,7 @@ interface VisitOptions {
 export const aVisit = async ({ slug = 'zarinpal', behaviour = 'pay' }: VisitOptions = {}) => {
   const gateways = await startGateways();
   onTestFinished(async () => void (await Promise.all(gateways.map((each) => each.stop()))));
-  const gateway = gateways.find((each) => each.slug === slug)!; // One of the five.
+  const gateway = gateways.find((each) => each.slug === slug)!; // One of its accounts.
   const reference = 'reference';
   const payment: CreatedPayment = {
     id: 'PAY_1',
@@ -29,7 +29,7 @@ export const aVisit = async ({ slug = 'zarinpal', behaviour = 'pay' }: VisitOpti
     pages: new Set(),
     amount: 50_000,
     reference,
-    currency: slug === 'stripe' ? 'EUR' : 'IRR',
+    currency: gateway.currency,
     expiresInSeconds: 60,
     expiresAt: Date.now() + 60_000,
   };
@@ -39,17 +39,10 @@ export const aVisit = async ({ slug = 'zarinpal', behaviour = 'pay' }: VisitOpti
       currency: gateway.gatewayCurrency,
       paymentId: payment.id,
       returnUrl: '',
-      state: openStates[slug] ?? '',
+      state: gateway.openState,
     }),
     ...receipt,
   };
   gateway.provider.book.set(reference, entry);
   return { gateways, gateway, payment, reference, entry };
-};
-
-const openStates: Record<string, string> = {
-  zarinpal: 'IN_BANK',
-  zibal: '-1',
-  payping: '0',
-  stripe: 'open unpaid',
 };
