@@ -1,6 +1,6 @@
 /** One entry of a gateway's own book. */
 export interface BookEntry {
-  /** The gateway's own id of it. */
+  /** The gateway's own id of it, which never changes. */
   reference: string;
   /**
    * `payment_failed`: takes back a payment that may never have succeeded. `payout`: the balance goes to the owner's bank, and
@@ -28,11 +28,11 @@ export interface BookEntry {
   currency: string;
   /** The gateway kept this much of it, in the same currency; null where it does not say. */
   fee: number | null;
-  /** The gateway's ids of the payment, and ours where the gateway carries it. Any may be null. */
+  /** The gateway's ids of the payment, and ours where the gateway carries it. Any may be null. The first that is found counts. */
   payment: { reference: string | null; trackingCode: string | null; id: string | null };
   /** Our id of the refund, where the gateway carries it. */
   refundId: string | null;
-  /** The gateway's id of the refund, where it is not that of the entry. */
+  /** The gateway's id of the refund, as `refunds` returns it, where it is not that of the entry. */
   refundReference?: string | null;
 }
 

@@ -140,7 +140,10 @@ export interface KnownRefund {
 export type RefundAnswer =
   { result: 'accepted'; refund: KnownRefund } | (Refused & { failureCode: RefundFailureCode });
 
-/** A part of a gateway's book. `next` leads to the following part; null: this is the last one. */
+/**
+ * A part of a gateway's book. `lines` are those in the currency of the balance, also those that are no entry. `next`
+ * leads to the following part; null: this is the last one.
+ */
 export interface BookPage {
   entries: BookEntry[];
   lines: StatementLine[];
@@ -207,7 +210,7 @@ export interface GatewayAdapter {
   disputes?(payment: OpenedPayment): Promise<KnownDispute[]>;
   /** References of payments that are paid and not verified. `complete: false`: there may be more. */
   listUnverified?(): Promise<{ references: string[]; complete: boolean }>;
-  /** Lists the movements of the account's money from a time until before another, in pages. Without it each payment is asked about. */
+  /** Lists what moved the account's money at its own time from `from` until before `to`, in pages. Without it each payment is asked about. */
   book?(period: { from: Date; to: Date }, after: string | null): Promise<BookPage>;
   /** The account's balance now, all of its lines included. Only for a gateway whose book has the newest lines first. */
   balance?(): Promise<Balance[]>;
@@ -231,7 +234,7 @@ export interface Capabilities extends PaymentBounds {
   reportsFees: boolean;
   /** An inquiry shows that the money was returned. Otherwise a reversal without an answer is not repeated. */
   reportsReversals: boolean;
-  /** Within this time after the payment, a refund of the whole amount is tried as a reversal; null: never. */
+  /** Within this time, less five minutes, after the payment, a refund of the whole amount is tried as a reversal; null: never. */
   reversal: { windowMs: number } | null;
   /** Null for a gateway that has no refunds. */
   refund: RefundTerms | null;

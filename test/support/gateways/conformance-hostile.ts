@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Payer } from '../../../contract/payer.ts';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import type { GatewayAdapter, OpenedPayment } from '../../../gateways/gateway.ts';
 import { findDriver } from '../../../gateways/registry.ts';
-import { entryIn, faults, type Call, type Fault, type Provider } from '../../fakes/server.ts';
+import { entryIn, faults, type Call, type Provider } from '../../fakes/server.ts';
 import { adapterCalls } from './adapter-calls.ts';
 import { aGatewayPayment, answerOf, returnUrl, type ProviderFixture } from './fixture.ts';
 import { aProvider, fieldsOf } from './provider.ts';
@@ -12,8 +13,62 @@ import { aProvider, fieldsOf } from './provider.ts';
 export const describeHostile = <P extends Provider>(fixture: ProviderFixture<P>): void => {
   describeProofs(fixture);
   describeReports(fixture);
-  if (fixture.paths) describeOtherCalls(fixture);
+  if (!fixture.paths) return;
+  describePayers(fixture);
+  describeOtherCalls(fixture);
 };
+
+const payer: Payer = {
+  mobile: '+989121234567',
+  email: 'ada@shop.example',
+  name: 'Ada Lovelace',
+  locale: 'de-AT',
+};
+
+const describePayers = <P extends Provider>(fixture: ProviderFixture<P>): void => {
+  const { driver, money } = fixture;
+  const { adapter, callsOf, ...account } = aProvider(fixture);
+  let provider: P;
+  beforeAll(() => {
+    provider = account.provider();
+  });
+  const payment = aGatewayPayment(money);
+  const openingOf = (known?: Payer | null) =>
+    adapter().open({ ...payment, ...(known !== undefined && { payer: known }) });
+  /** The names of all fields of an opening. */
+  const fieldsOfOpening = async (known?: Payer | null) => {
+    const calls = await callsOf(() => openingOf(known));
+    return calls.flatMap(({ json, form }) => [...namesIn(json), ...form.keys()]);
+  };
+
+  describe(`${driver}: the data of a payer`, () => {
+    it('are in no field where there are none', async () => {
+      const before = await fieldsOfOpening();
+      expect([await fieldsOfOpening(null), await fieldsOfOpening({})]).toEqual([before, before]);
+    });
+
+    it('are sent only to a provider whose fake may dislike them', async () => {
+      const [without, whole] = [await fieldsOfOpening(), await fieldsOfOpening(payer)];
+      expect(whole.length > without.length).toBe(provider.dislikePayers !== undefined);
+    });
+
+    it('that it refuses are known as the reason, and leave no echo', async () => {
+      if (!provider.dislikePayers) return;
+      provider.dislikePayers(true);
+      const refused = await openingOf(payer);
+      const plain = await openingOf(null);
+      provider.dislikePayers(false);
+      expect(refused).toMatchObject({ result: 'refused', isAboutPayer: true });
+      expect(JSON.stringify(refused)).not.toMatch(/912|ada|lovelace/i);
+      expect(plain).toMatchObject({ result: 'opened' });
+    });
+  });
+};
+
+const namesIn = (value: unknown): string[] =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value).flatMap(([name, part]) => [name, ...namesIn(part)])
+    : [];
 
 const describeProofs = <P extends Provider>(fixture: ProviderFixture<P>): void => {
   const { driver, money, proof } = fixture;
@@ -140,6 +195,9 @@ const describeProofs = <P extends Provider>(fixture: ProviderFixture<P>): void =
   });
 };
 
+/** The time of a call is no matter of the driver's. */
+const wireFaults = faults.filter((fault) => fault !== 'slow');
+
 const reportKey = 'a-key-that-nobody-can-guess-0123456789';
 const reportUrl = `${returnUrl.replace(/return$/, 'reports')}/${reportKey}`;
 
@@ -186,7 +244,7 @@ const describeReports = <P extends Provider>(fixture: ProviderFixture<P>): void 
     });
 
     it('is in no error', async () => {
-      for (const fault of faults.filter((each) => each !== 'slow')) {
+      for (const fault of wireFaults) {
         provider.fail(fault);
         const error: unknown = await adapter()
           .open(aPayment())
@@ -198,8 +256,8 @@ const describeReports = <P extends Provider>(fixture: ProviderFixture<P>): void 
   });
 };
 
-/** The cases of the fixture, and the refunds, have these. */
-const elsewhere = new Set(['open', 'inquire', 'verify', 'refund', 'refunds']);
+/** The cases of the fixture and the refunds have these; `renew` reports a lost answer. */
+const elsewhere = new Set(['open', 'inquire', 'verify', 'refund', 'refunds', 'renew']);
 const others = Object.keys(adapterCalls).filter((name) => !elsewhere.has(name));
 
 const describeOtherCalls = <P extends Provider>(fixture: ProviderFixture<P>): void => {
@@ -233,18 +291,17 @@ const describeOtherCalls = <P extends Provider>(fixture: ProviderFixture<P>): vo
 
     it.each(others)('%s throws for every fault of the wire', async (name) => {
       if (!Object.hasOwn(adapter(), name)) return;
-      for (const fault of faults) {
+      for (const fault of wireFaults) {
         const payment = name === 'expire' ? await opened() : await paid();
         provider.fail(fault, paths?.[name as 'expire' | 'reverse']);
-        const limits = fault === ('slow' satisfies Fault) ? { callMs: 1_500 } : {};
-        const answer = calls[name]?.(adapter({ limits }), payment);
+        const answer = calls[name]?.(adapter(), payment);
         expect(await answerOf(answer as Promise<object>), fault).toBe('no_answer');
       }
     });
 
     it('closes a payment once, whatever became of the answer before', async () => {
       if (!adapter().expire) return;
-      for (const fault of faults.filter((each) => each !== 'slow')) {
+      for (const fault of wireFaults) {
         const payment = await opened();
         provider.fail(fault, paths?.expire);
         await answerOf(adapter().expire!(payment) as Promise<never>);

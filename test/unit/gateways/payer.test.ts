@@ -32,7 +32,6 @@ const providers = {
 };
 const fixtures = { zarinpal, zibal, payping, stripe };
 type Name = keyof typeof providers;
-const names = Object.keys(providers) as Name[];
 
 const openingOf = (name: Name, payer: Payer | null) => {
   const { adapter } = providers[name];
@@ -75,34 +74,6 @@ describe('an opening with the data of a payer', () => {
     const call = await sentBy('payping', { mobile: '09121234567' });
     expect(paypingFields(call)).toEqual(['09121234567', undefined]);
   });
-
-  it.each(names)('sends %s the same as before without a payer', async (name) => {
-    const payment = aGatewayPayment(fixtures[name].money);
-    const texts = async (payer?: Payer | null) => {
-      const { adapter, callsOf } = providers[name];
-      const [call] = await callsOf(() =>
-        adapter().open({ ...payment, ...(payer !== undefined && { payer }) }),
-      );
-      return call?.text;
-    };
-    const before = await texts();
-    expect(before).not.toMatch(/mobile|email|payer[NI]|locale/);
-    expect([await texts(null), await texts({})]).toEqual([before, before]);
-  });
-
-  it.each(names)(
-    'learns of %s that the payer is what it refuses, and keeps no echo',
-    async (name) => {
-      const provider = providers[name].provider();
-      provider.dislikePayers(true);
-      const refused = await openingOf(name, whole);
-      const plain = await openingOf(name, null);
-      provider.dislikePayers(false);
-      expect(refused).toMatchObject({ result: 'refused', isAboutPayer: true });
-      expect(JSON.stringify(refused)).not.toMatch(/912|ada|lovelace/i);
-      expect(plain).toMatchObject({ result: 'opened' });
-    },
-  );
 
   it('opens at Stripe with and without the payer in one minute, since the keys differ', async () => {
     const { adapter } = providers.stripe;
