@@ -105,14 +105,19 @@ const describeProofs = <P extends Provider>(fixture: ProviderFixture<P>): void =
 
     it.each(proof.names)('is none in a return whose %s is forged', async (name) => {
       const [one, other] = [await returned(), await returned()];
-      const foreign = other.fields.get(name) ?? '';
-      expect(foreign).not.toBe(one.fields.get(name));
-      for (const value of [undefined, '', foreign, `${one.fields.get(name)}0`, '__proto__']) {
+      const [own, foreign] = [one.fields.get(name), other.fields.get(name)];
+      expect(foreign).not.toBe(own);
+      for (const value of [foreign!, '', `${own}0`, '__proto__']) {
         const forged = new URLSearchParams(one.fields);
-        if (value === undefined) forged.delete(name);
-        else forged.set(name, value);
+        forged.set(name, value);
         expect(proofOf(one.payment, forged), value).toBeUndefined();
       }
+    });
+
+    it('is none in a return that names no payment', async () => {
+      const { payment, fields } = await returned();
+      for (const name of proof.names) fields.delete(name);
+      expect(proofOf(payment, fields)).toBeUndefined();
     });
 
     it('is none, or a short one, whatever the field of the proof holds', async () => {
@@ -137,61 +142,66 @@ const describeProofs = <P extends Provider>(fixture: ProviderFixture<P>): void =
       expect(proofOf(payment, fields)).toBeUndefined();
     });
 
-    it('pays for one payment, whichever claims it first', async () => {
-      for (const order of ['own first', 'stolen first', 'at once'] as const) {
-        const { payment, fields } = await returned();
-        const thief = await opened();
-        const stolen = { ...thief, returnProof: proofOf(payment, fields)! };
-        const own = () => answerOf(adapter().verify(payment));
-        const theft = () => answerOf(adapter().verify(stolen));
-        const calls = order === 'stolen first' ? [theft, own] : [own, theft];
-        const answers =
-          order === 'at once'
-            ? await Promise.all(calls.map((call) => call()))
-            : [await calls[0]!(), await calls[1]!()];
-        const paid = answers.filter((each) => Object(each).state === 'paid');
-        expect(paid, order).toHaveLength(1);
-        expect(verifiedTimes(payment), order).toBe(1);
-        // The thief's own payment is neither paid nor lost.
-        expect(verifiedTimes(thief), order).toBe(0);
-        expect(
-          answers.map((each) => Object(each).state),
-          order,
-        ).not.toContain('failed');
-      }
-    });
+    const { forget } = proof;
+    /** `alone`: nothing but the proof leads to a payment. */
+    describe.each(forget ? (['beside the reference', 'alone'] as const) : (['alone'] as const))(
+      '%s',
+      (how) => {
+        const isAlone = how === 'alone';
+        beforeEach(() => () => forget?.(provider, false));
+        const verify = (payment: OpenedPayment) => answerOf(adapter().verify(payment));
+        const isPaid = (answer: unknown) => Object(answer).state === 'paid';
 
-    it('of a smaller payment does not pay for a larger one', async () => {
-      const small = await returned();
-      const large = await opened({ ...money, amount: money.amount * 2 });
-      const returnProof = proofOf(small.payment, small.fields)!;
-      expect(await answerOf(adapter().verify({ ...large, returnProof }))).not.toMatchObject({
-        state: 'paid',
-        amount: large.amount,
-      });
-    });
+        it.each(['own first', 'stolen first', 'at once'])(
+          'pays for one payment, whichever has it first: %s',
+          async (order) => {
+            const { payment, fields } = await returned();
+            const thief = await opened();
+            const returnProof = proofOf(payment, fields)!;
+            forget?.(provider, isAlone);
+            const own = () => verify(payment);
+            const theft = () => verify({ ...thief, returnProof });
+            const [first, second] = order === 'stolen first' ? [theft, own] : [own, theft];
+            const answers =
+              order === 'at once'
+                ? await Promise.all([first(), second()])
+                : [await first(), await second()];
+            expect(answers.filter(isPaid)).toHaveLength(1);
+            expect([verifiedTimes(payment), verifiedTimes(thief)]).toEqual([1, 0]);
+            // Whoever has a proof of somebody else may still pay.
+            expect(answers.map((each) => Object(each).state)).not.toContain('failed');
+          },
+        );
 
-    it.each(['no-such-proof', '0', '../../x', 'x'.repeat(200)])(
-      'that the provider does not know takes and ends nothing: %s',
-      async (returnProof) => {
-        const { payment } = await returned();
-        const { state } = Object(await answerOf(adapter().verify({ ...payment, returnProof })));
-        expect([undefined, 'waiting', 'processing']).toContain(state);
-        expect(verifiedTimes(payment)).toBe(0);
-        // The right one comes with the next return.
-        expect(await adapter().verify(payment)).toMatchObject({ state: 'paid', ...money });
+        it('of a smaller payment does not pay for a larger one', async () => {
+          const { payment, fields } = await returned();
+          const larger = await opened({ ...money, amount: money.amount * 2 });
+          forget?.(provider, isAlone);
+          const answer = await verify({ ...larger, returnProof: proofOf(payment, fields)! });
+          expect(answer).not.toMatchObject({ state: 'paid', amount: larger.amount });
+        });
+
+        it.each(['no-such-proof', '0', '../../x', 'x'.repeat(200)])(
+          'that the provider does not know takes and ends nothing: %s',
+          async (returnProof) => {
+            const payment = await opened();
+            forget?.(provider, isAlone);
+            const { state } = Object(await verify({ ...payment, returnProof }));
+            expect([undefined, 'waiting', 'processing']).toContain(state);
+            forget?.(provider, false);
+            await provider.pay(payment.reference);
+            expect(await verify(payment)).toMatchObject({ state: 'paid', ...money });
+          },
+        );
+
+        it('is not there while the payer has not come back, which fails nothing', async () => {
+          const { payment } = await returned();
+          forget?.(provider, isAlone);
+          const { state } = Object(await verify({ ...payment, returnProof: null }));
+          expect(isAlone ? [undefined, 'waiting', 'processing'] : ['paid']).toContain(state);
+        });
       },
     );
-
-    it('is not there while the payer has not come back, which takes and ends nothing', async () => {
-      const { payment } = await returned();
-      for (const call of ['inquire', 'verify'] as const) {
-        const asked = adapter()[call]({ ...payment, returnProof: null });
-        const { state } = Object(await answerOf(asked));
-        expect([undefined, 'waiting', 'processing'], call).toContain(state);
-      }
-      expect(verifiedTimes(payment)).toBe(0);
-    });
   });
 };
 

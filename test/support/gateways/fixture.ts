@@ -83,8 +83,14 @@ export interface ProviderFixture<P extends Provider> {
   hints?: Record<'paid' | 'unpaid', ReturnHint>;
   /** Credentials that do not fit the account's kind. */
   guards: [string, Account['kind'], object][];
-  /** For a driver with `readProof`: the field of a return that has the proof, and those that name the payment. */
-  proof?: { field: string; names: readonly string[] };
+  /** For a driver with `readProof`. */
+  proof?: {
+    /** The field of a return that has the proof, and those that name the payment: one of them is enough. */
+    field: string;
+    names: readonly string[];
+    /** True: the provider shows no payment by its reference any more, so that the proof alone leads to one. */
+    forget?(provider: P, does: boolean): void;
+  };
   /**
    * The paths of the calls, for a provider with HTTP, or method and path, as `/^DELETE /`. The defaults of the last two
    * are the first call that the adapter makes then.
