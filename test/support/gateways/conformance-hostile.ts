@@ -32,9 +32,8 @@ const describePayers = <P extends Provider>(fixture: ProviderFixture<P>): void =
   beforeAll(() => {
     provider = account.provider();
   });
-  const payment = aGatewayPayment(money);
   const openingOf = (known?: Payer | null) =>
-    adapter().open({ ...payment, ...(known !== undefined && { payer: known }) });
+    adapter().open({ ...aGatewayPayment(money), ...(known !== undefined && { payer: known }) });
   /** The names of all fields of an opening. */
   const fieldsOfOpening = async (known?: Payer | null) => {
     const calls = await callsOf(() => openingOf(known));
