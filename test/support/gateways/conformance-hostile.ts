@@ -58,7 +58,7 @@ const describePayers = <P extends Provider>(fixture: ProviderFixture<P>): void =
       const plain = await openingOf(null);
       provider.dislikePayers(false);
       expect(refused).toMatchObject({ result: 'refused', isAboutPayer: true });
-      expect(JSON.stringify(refused)).not.toMatch(/912|ada|lovelace/i);
+      expect(JSON.stringify(refused)).not.toMatch(/9121234|ada@|lovelace/i);
       expect(plain).toMatchObject({ result: 'opened' });
     });
   });
