@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { problemWithAccount } from '../../../gateways/adapters.ts';
 import type { Capabilities, Driver, GatewayAdapter } from '../../../gateways/gateway.ts';
 import { driverNames, findDriver } from '../../../gateways/registry.ts';
 import type { Provider } from '../../fakes/server.ts';
@@ -64,10 +65,15 @@ const rows: [name: string, cell: (facts: Facts) => string][] = [
 const factsOf = async (name: string): Promise<Facts> => {
   // Each driver has its fixture in a file of its name.
   const module = (await import(`../../support/gateways/${name}.ts`)) as Record<string, unknown>;
-  const { credentials, refunds } = module[name] as ProviderFixture<Provider>;
+  const { credentials, refunds, paths } = module[name] as ProviderFixture<Provider>;
   const kind = refunds?.kind ?? 'sandbox';
   const driver = findDriver(name)! as Driver;
-  const adapter = adapterOf(name, { kind, credentials: { ...credentials[kind] } });
+  const baseUrl = paths && { baseUrl: 'http://127.0.0.1:1' };
+  const account = { slug: 'account', kind, credentials: { ...credentials[kind], ...baseUrl } };
+  // The adapter of an account that cannot work has every call.
+  const problem = problemWithAccount(name, account, { allowLoopback: true });
+  if (problem !== undefined) throw new Error(`${name}: ${problem}`);
+  const adapter = adapterOf(name, account);
   return { driver, capabilities: driver.capabilities, adapter };
 };
 
