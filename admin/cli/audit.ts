@@ -75,12 +75,10 @@ export const auditCommand: CommandSpec = {
     option(
       '--verify',
       'check that no record was changed or removed, and print the last one: note it elsewhere',
-    ),
-    option(
-      '--noted <record>',
-      'with --verify: a record noted earlier, which must be there',
-      'none',
-    ).argParser(parseNoted),
+    ).conflicts(['subject', 'actor', 'text', 'limit']),
+    option('--noted <record>', 'with --verify: a record noted earlier, which must be there', 'none')
+      .argParser(parseNoted)
+      .conflicts(['subject', 'actor', 'text', 'limit']),
   ],
   run: async ({ options, list, operations }) => {
     if (options['verify'] || options['noted'])

@@ -199,6 +199,7 @@ export const createCommand = (
     option('--as <name>', 'your name in the audit log (default: your user name)').argParser(actor),
   );
   if (describeChange ?? findConsequences) made.option('--yes', 'do not ask for a confirmation');
+  takeEachOnce(made);
   made.addHelpText('after', () => formatExamples(examples));
   return made.action(async (...given: unknown[]) => {
     // Commander passes the arguments, then the options, then the command.
@@ -238,6 +239,20 @@ export const createCommand = (
     if (error !== undefined) throw error;
     if (failed) throw new ReportedError();
   });
+};
+
+/** Commander takes the last value of an option and forgets the others. An empty value comes from a variable that is not set. */
+const takeEachOnce = (made: Command): void => {
+  const given = new Set<string>();
+  for (const each of made.options) {
+    if (each.variadic || !(each.required || each.negate)) continue;
+    const flag = `--${each.name()}`;
+    made.on(`option:${each.name()}`, (value: string | undefined) => {
+      if (given.has(each.attributeName())) throw new Misuse(`${flag} is given more than once`);
+      given.add(each.attributeName());
+      if (value?.trim() === '') throw new Misuse(`${flag} has no value`);
+    });
+  }
 };
 
 const listUpTo = async <T>(

@@ -57,15 +57,18 @@ const replayCommand: CommandSpec = {
       'all exhausted deliveries of this application',
       'those that are named',
     ),
-    option('--rate <count>', 'maximum a second, with --application')
-      .argParser(count(limits.workerReplaysPerSecond))
-      .default(limits.replaysPerSecond),
+    option(
+      '--rate <count>',
+      'maximum a second, with --application',
+      String(limits.replaysPerSecond),
+    ).argParser(count(limits.workerReplaysPerSecond)),
     reasonOption(),
   ],
-  findMisuse: ({ application }, args) =>
-    (textOf(application) === null) === (args.length === 0)
-      ? 'Name either events, payments with one event, or an --application.'
-      : null,
+  findMisuse: ({ application, rate }, args) => {
+    if ((textOf(application) === null) === (args.length === 0))
+      return 'Name either events, payments with one event, or an --application.';
+    return rate !== undefined && args.length > 0 ? '--rate goes with --application alone' : null;
+  },
   describeChange: ({ length }, { application }) =>
     typeof application === 'string'
       ? `All exhausted events of ${application} are sent again.`
@@ -129,7 +132,7 @@ const replayAll = async (call: Call, application: string): Promise<Output> => {
   const [any] = await operations.events.list({ ...exhausted, application }, page);
   if (!any) return { text: 'No delivery is exhausted.', json: [] };
   const filter = { ...exhausted, application, to: new Date() };
-  const perSecond = Number(options.rate);
+  const perSecond = Number(options.rate ?? limits.replaysPerSecond);
   const id = await operations.replays.start(filter, { perSecond, reason });
   io.note(`Replay ${id}. Ctrl-C stops it.`);
   const signal = interruption();

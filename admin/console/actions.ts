@@ -13,6 +13,7 @@ import { copyable, escapeControls, type Html, notice, type Row } from './html.ts
 import type { Waiting } from './waiting.ts';
 import type { ConsoleResponse, Owner, PersonRequest, Route } from './request.ts';
 import { page, pathWith, redirect } from './request.ts';
+import { unusedText } from './unused.ts';
 
 export { hasSecret };
 
@@ -154,8 +155,15 @@ const createUsedForms = () => {
 export const actionRoutes = (waiting: Waiting, actions: readonly Action[]): Route[] => {
   const usedForms = createUsedForms();
   return actions.flatMap(
-    ({ path, role, isSensitive = false, owner, confirm, execute }): Route[] => {
+    ({ path, role, isSensitive = false, owner, confirm: ask, execute }): Route[] => {
       const common = { path, role, isSensitive, owner };
+      // A change is of what the address says, and of all that it says.
+      const confirm = async (request: PersonRequest): Promise<Question> => {
+        const question = await ask(request);
+        const problem = request.query.problem();
+        if (problem !== null) throw new Refusal(unusedText(problem));
+        return question;
+      };
       const show = async (request: PersonRequest): Promise<ConsoleResponse> =>
         form(await confirm(request), request);
       const act = async (request: PersonRequest): Promise<ConsoleResponse> => {

@@ -14,6 +14,7 @@ import { refuseStranger } from './owner.ts';
 import { modeOfThing } from './mode.ts';
 import { confirmLoginPage } from './pages/login.ts';
 import { isZone } from './pages/settings.ts';
+import { Query } from './query.ts';
 import type {
   ConsoleRequest,
   ConsoleResponse,
@@ -26,6 +27,7 @@ import type {
 } from './request.ts';
 import { page } from './request.ts';
 import { createRoutes } from './routes.ts';
+import { withUnused } from './unused.ts';
 
 const bodyMaxBytes = 32 * 1024;
 
@@ -196,7 +198,7 @@ const respond = async (deps: Deps, route: Route, ctx: Context): Promise<ConsoleR
   const formatTime = timeIn(zone);
   const request: ConsoleRequest = {
     params: ctx['params'] as ConsoleRequest['params'], // Set by the router from the path.
-    query: new URLSearchParams(ctx.querystring),
+    query: new Query(ctx.querystring),
     form,
     csrf: state.csrf,
     secret,
@@ -209,10 +211,8 @@ const respond = async (deps: Deps, route: Route, ctx: Context): Promise<ConsoleR
   if (route.role === 'anyone') return recordRefusal(deps, route, await route.handle(request));
   if (!session) return askToLogIn(deps, { ctx, route, form, secret });
   if (secret !== undefined && !route.isPolled) await deps.logins.markSeen(secret);
-  const kept =
-    ctx.method === 'GET'
-      ? deps.drafts.read(request.query.get('draft'), session.name, ctx.path)
-      : undefined;
+  const draft = request.query.get('draft');
+  const kept = ctx.method === 'GET' ? deps.drafts.read(draft, session.name, ctx.path) : undefined;
   state.isRestored = kept !== undefined;
   const personRequest: PersonRequest = {
     ...request,
@@ -228,7 +228,9 @@ const respond = async (deps: Deps, route: Route, ctx: Context): Promise<ConsoleR
     const address = route.keepsForm ? deps.drafts.keep(session.name, ctx.url, form) : ctx.url;
     return confirmLoginPage(deps, personRequest, address);
   }
-  return refusal ?? route.handle(personRequest);
+  if (refusal) return refusal;
+  const response = await route.handle(personRequest);
+  return ctx.method === 'GET' ? withUnused(response, personRequest) : response;
 };
 
 /** The login leads back to the page, not to the part of it that the page's script asked for. */

@@ -8,8 +8,7 @@ const monthPattern = /^2\d{3}-(?:0[1-9]|1[0-2])$/;
 const dayPattern = /^2\d{3}-\d\d-\d\d$/;
 
 /** Reads YYYY-MM of the years 2000 to 2999; null for any other text. */
-export const readMonth = (text: string | null): string | null =>
-  text !== null && monthPattern.test(text) ? text : null;
+export const readMonth = (text: string): string | null => (monthPattern.test(text) ? text : null);
 
 /** Whether the text is a day of these years, YYYY-MM-DD, that exists. */
 export const isDay = (text: string): boolean => {

@@ -9,8 +9,10 @@ import {
 } from '../../postgres/webhooks/delivery-filter.ts';
 import { replayable, type ReplayFilter } from '../../postgres/webhooks/replays.ts';
 import { choiceOf, type Choices, chosenOf } from './filter-bar.ts';
-import { pageSize, readFilter } from './filters.ts';
+import { pageSize, readApplication } from './filters.ts';
 import { modeIn, modeName } from './mode.ts';
+import { readTimes } from './period.ts';
+import type { Query } from './query.ts';
 import type { ConsoleRequest } from './request.ts';
 
 type Asked = Pick<ConsoleRequest, 'query' | 'zone' | 'test'>;
@@ -18,7 +20,7 @@ type Asked = Pick<ConsoleRequest, 'query' | 'zone' | 'test'>;
 /** A filter of one mode. */
 type ListedFilter = DeliveryFilter & { test: boolean };
 
-export const deliveryChoices = (query: URLSearchParams) =>
+export const deliveryChoices = (query: Query) =>
   ({
     kind: choiceOf(query, 'kind', eventKinds, { label: 'Event', of: 'event' }),
     delivery: choiceOf(query, 'status', deliveryStates, { label: 'Webhook', of: 'delivery' }),
@@ -29,15 +31,18 @@ export const deliveryChoices = (query: URLSearchParams) =>
     }),
   }) satisfies Choices<DeliveryFilter>;
 
-/** Reads the filter of a list of deliveries from its address. It ignores what makes no sense. */
-export const readDeliveryFilter = (request: Asked, now: Date): ListedFilter => {
-  const { query } = request;
-  return {
-    ...everyDelivery,
-    ...readFilter(request, now),
-    ...chosenOf(deliveryChoices(query)),
-  };
-};
+/** Reads the filter of a list of deliveries from its address. @param application the list is of this one alone */
+export const readDeliveryFilter = (
+  request: Asked,
+  now: Date,
+  application = readApplication(request.query),
+): ListedFilter => ({
+  ...everyDelivery,
+  application,
+  test: request.test,
+  ...readTimes(request, now),
+  ...chosenOf(deliveryChoices(request.query)),
+});
 
 /** The same filter in an address, with its mode and without a selection. */
 export const writeDeliveryFilter = (filter: DeliveryFilter): URLSearchParams => {
@@ -63,7 +68,7 @@ const unclear = () =>
  * Reads what a replay takes: all that match, or those of them that a person has selected. It refuses an address that
  * says anything else than the filter as the list writes it.
  */
-export const readReplayFilter = (query: URLSearchParams): ReplayFilter => {
+export const readReplayFilter = (query: Query): ReplayFilter => {
   const test = modeIn(query);
   if (test === undefined) throw unclear();
   const filter = readDeliveryFilter({ query, zone: 'UTC', test }, new Date(0));
@@ -78,8 +83,9 @@ export const readReplayFilter = (query: URLSearchParams): ReplayFilter => {
   const { to } = filter;
   if (!delivery || !to || others.length > 0 || (scope !== 'all' && scope !== 'selected'))
     throw unclear();
-  if (scope === 'all') return { ...filter, delivery, to };
+  // The form of the list sends its selection also with the button for all.
   const eventIds = query.getAll('event');
+  if (scope === 'all') return { ...filter, delivery, to };
   if (eventIds.length === 0) throw new Refusal('Select a delivery first.');
   if (eventIds.length > pageSize || !eventIds.every((id) => eventIdPattern.test(id)))
     throw new Refusal('The selection is not one of the list of deliveries.');

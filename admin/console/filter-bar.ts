@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { hasSecret } from '../operations/change.ts';
 import { labelOf, type Vocabulary } from '../operations/labels.ts';
-import { addressWith, choose, type ReadFields, select, unreadFields } from './filters.ts';
+import { addressWith, select } from './filters.ts';
 import { escapeControls, type Html, notice } from './html.ts';
 import {
   emptyRange,
@@ -13,6 +13,7 @@ import {
   type TimeRequest,
   usualPeriods,
 } from './period.ts';
+import { oneOf, type Query } from './query.ts';
 import { type ConsoleResponse, type PersonRequest, redirect } from './request.ts';
 import { toClockTime } from './zone.ts';
 
@@ -32,11 +33,17 @@ export interface Choice<Code extends string = string> {
 
 /** A choice of the address; null for any other text. */
 export const choiceOf = <Code extends string>(
-  query: URLSearchParams,
+  query: Query,
   name: string,
   choices: readonly Code[],
   words: Pick<Choice, 'label' | 'any' | 'of'>,
-): Choice<Code> => ({ any: 'all', ...words, name, choices, chosen: choose(query, name, choices) });
+): Choice<Code> => ({
+  any: 'all',
+  ...words,
+  name,
+  choices,
+  chosen: query.read(name, oneOf(choices)),
+});
 
 /** Choices under the names that a filter has for them. */
 export type Choices<Filter> = { readonly [Name in keyof Filter]?: Choice };
@@ -65,8 +72,6 @@ export interface Bar {
   hasTimes?: boolean;
   /** Fields of the address that the form has no field for. */
   kept?: readonly string[];
-  /** The values that were read of such fields. The bar says which ones are wrong. */
-  read?: ReadFields;
   /** Links and forms that stand in the line, too. */
   others?: Html | undefined;
 }
@@ -164,37 +169,18 @@ const timeFields = (request: TimeRequest): Html => {
 const form = (request: PersonRequest, bar: Bar): Html => {
   const { path, choices = [], texts, hasTimes = true, kept = [] } = bar;
   const { query, csrf } = request;
+  const used = new Map(query.used());
   return html`<details ${texts?.isWrong ? html`open` : ''}>
     <summary>${hasTimes ? 'More' : 'Filter'}</summary>
     ${hasTimes ? html`<ul class="bar" aria-label="Short times">${periodPart(request, path, shortPeriods)}</ul>` : ''}
     <form class="filters" ${texts ? html`method="post" action="${path}/filter"` : html`method="get" action="${path}"`}>
       ${texts ? html`<input type="hidden" name="csrf" value="${csrf}" />` : ''}
-      ${kept.map((name) => html`<input type="hidden" name="${name}" value="${query.get(name) ?? ''}" />`)}
+      ${kept.map((name) => html`<input type="hidden" name="${name}" value="${used.get(name) ?? ''}" />`)}
       ${choices.map(({ label, name, ...choice }) => select(label, name, choice))}
       ${texts?.fields ?? ''} ${hasTimes ? timeFields(request) : ''}
       <button>Filter</button>
     </form>
   </details>`;
-};
-
-/** Says what of its address the list does not filter by. */
-const unreadNotice = (
-  request: PersonRequest,
-  { choices = [], hasTimes = true, read }: Bar,
-): Html => {
-  const { query } = request;
-  const chosen = choices.map((choice): [string, string | null] => [
-    choice.name,
-    query.get(choice.name) === choice.chosen ? choice.chosen : null,
-  ]);
-  const times = hasTimes ? {} : Object.fromEntries(timeNames.map((name) => [name, '']));
-  const unread = unreadFields(request, { ...Object.fromEntries(chosen), ...times, ...read });
-  return unread.length === 0
-    ? html``
-    : notice(
-        'bad',
-        `The list does not filter by ${unread.join(' and ')}: the address has a wrong value there.`,
-      );
 };
 
 /** The filter of a list in one line: the usual times, what is set, and all fields behind one word. */
@@ -221,7 +207,6 @@ export const filterBar = (request: PersonRequest, bar: Bar): Html => {
     ${choices.length > 0 || texts || hasTimes ? form(request, bar) : ''}
     ${others ?? ''}
   </div>
-  ${unreadNotice(request, bar)}
   ${hasTimes && isEmptyRange(readExactTimes(request)) ? notice('bad', emptyRange) : ''}`;
 };
 

@@ -1,85 +1,46 @@
 import { html } from 'hono/html';
 import type { ListPosition } from '../../contract/list.ts';
-import { Refusal } from '../operations/change.ts';
 import { labelOf, type Vocabulary } from '../operations/labels.ts';
 import type { PaymentFilter } from '../../postgres/admin/payments.ts';
 import type { Html } from './html.ts';
-import { isZone } from './pages/settings.ts';
-import { isEmptyRange, readExactTimes, readPeriod, readTimes, type TimeRequest } from './period.ts';
+import { readTimes, type TimeRequest } from './period.ts';
+import { Query } from './query.ts';
 import type { ConsoleRequest } from './request.ts';
 
 /** Lists have this many rows on a page. */
 export const pageSize = 50;
 
-/** The value of a choice; null for any other text. */
-export const choose = <T extends string>(
-  query: URLSearchParams,
-  name: string,
-  choices: readonly T[],
-): T | null => choices.find((choice) => choice === query.get(name)) ?? null;
-
 const position = /^(\d{1,13})\.([\w-]{1,64})$/;
 
 /** The position after which a page begins. */
-export const readPosition = (query: URLSearchParams): ListPosition | null => {
-  const [, ms, id] = position.exec(query.get('after') ?? '') ?? [];
-  if (ms === undefined || id === undefined) return null;
-  const at = new Date(Number(ms));
-  return Number.isNaN(at.getTime()) ? null : { at, id };
-};
+export const readPosition = (query: Query, idPattern = /^/): ListPosition | null =>
+  query.read('after', (text) => {
+    const [, ms, id] = position.exec(text) ?? [];
+    if (ms === undefined || id === undefined || !idPattern.test(id)) return null;
+    const at = new Date(Number(ms));
+    return Number.isNaN(at.getTime()) ? null : { at, id };
+  });
 
 const slug = /^[a-z0-9-]{1,50}$/;
 
-type FilterRequest = TimeRequest & Pick<ConsoleRequest, 'test'>;
+/** The application that an address names. */
+export const readApplication = (query: Query): string | null =>
+  query.read('application', (text) => (slug.test(text) ? text : null));
 
-/** Reads what every list can filter by: the mode of the person, the rest from the address. It ignores a value that makes no sense. */
+/** Whose things a page shows: those of an application or of all, in the mode of the person. */
+export const readOwner = ({ query, test }: Pick<ConsoleRequest, 'query' | 'test'>) => ({
+  application: readApplication(query),
+  test,
+});
+
+/** Reads what most lists can filter by. */
 export const readFilter = (
-  request: FilterRequest,
+  request: TimeRequest & Pick<ConsoleRequest, 'test'>,
   now: Date,
-): Pick<PaymentFilter, 'application' | 'from' | 'to'> & { test: boolean } => {
-  const { query, test } = request;
-  const application = query.get('application') ?? '';
-  return {
-    application: slug.test(application) ? application : null,
-    test,
-    ...readTimes(request, now),
-  };
-};
-
-export type ReadFields = Readonly<Record<string, string | Date | null>>;
-
-/**
- * The fields of an address whose values make no sense: a list ignores them.
- * @param read what was read of each field; null: nothing
- */
-export const unreadFields = (request: TimeRequest, read: ReadFields): string[] => {
-  const { query } = request;
-  const { from, to } = readExactTimes(request);
-  const zone = query.get('zone') ?? '';
-  const hasTimes = from !== null || to !== null;
-  const all = {
-    from,
-    to,
-    period: hasTimes || readPeriod(request) !== null ? '' : null,
-    zone: !hasTimes || isZone(zone) ? zone : null,
-    ...read,
-  };
-  return Object.entries(all)
-    .filter(
-      ([name, value]) =>
-        query.getAll(name).length > 1 || (value === null && Boolean(query.get(name))),
-    )
-    .map(([name]) => name);
-};
-
-/** A list says that it ignores a field. A file would have more than its address asks for. @throws Refusal */
-export const refuseUnread = (request: TimeRequest, read: ReadFields): void => {
-  const [wrong] = unreadFields(request, read);
-  if (wrong !== undefined)
-    throw new Refusal(`No file was made: its address has a wrong value of ${wrong}.`);
-  if (isEmptyRange(readExactTimes(request)))
-    throw new Refusal('No file was made: the end of its time is not after its beginning.');
-};
+): Pick<PaymentFilter, 'application' | 'from' | 'to'> & { test: boolean } => ({
+  ...readOwner(request),
+  ...readTimes(request, now),
+});
 
 /** Lists read one row more than a page has. @returns the rows of the page; the last one if another page follows */
 export const pageOf = <T>(
@@ -120,13 +81,13 @@ export const select = (
     </select>
   </label>`;
 
-/** The list from its beginning, with these fields of its address instead. Null: without it. */
+/** The list from its beginning, with these fields of its address instead. Null: without it. What the list did not use is left out. */
 export const addressWith = (
   path: string,
   query: URLSearchParams,
   changes: Readonly<Record<string, string | null>>,
 ): string => {
-  const changed = new URLSearchParams(query);
+  const changed = new URLSearchParams(query instanceof Query ? query.used() : query);
   changed.delete('after');
   for (const [name, value] of Object.entries(changes))
     if (value === null) changed.delete(name);

@@ -24,8 +24,9 @@ export const findPage = async <Item>(
   { query }: Pick<PersonRequest, 'query'>,
   find: (page: { after: ListPosition | null; limit: number }) => Promise<Item[]>,
   placeOf: (item: Item) => ListPosition,
-  after = readPosition(query),
+  idPattern?: RegExp,
 ): Promise<Listed<Item>> => {
+  const after = readPosition(query, idPattern);
   const { rows, last } = pageOf(await find({ after, limit: pageSize + 1 }));
   return { rows, next: last ? positionOf(placeOf(last)) : null };
 };

@@ -30,6 +30,15 @@ export const live = async (
   };
 };
 
+/** What the browser gets that polls a part: nothing if it shows this already. */
+export const partOf = (
+  { query }: Pick<PersonRequest, 'query'>,
+  { mark, content }: Live,
+): ConsoleResponse => ({
+  kind: 'part',
+  content: mark === query.get('seen') ? undefined : content,
+});
+
 /** The route that a live part polls. */
 export const pollRoute = (
   path: string,
@@ -41,8 +50,5 @@ export const pollRoute = (
   role: 'viewer',
   isPolled: true,
   owner,
-  handle: async (request): Promise<ConsoleResponse> => {
-    const { mark, content } = await current(request);
-    return { kind: 'part', content: mark === request.query.get('seen') ? undefined : content };
-  },
+  handle: async (request) => partOf(request, await current(request)),
 });

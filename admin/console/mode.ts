@@ -8,17 +8,18 @@ import {
 } from '../../contract/ids.ts';
 import type { ThingKind } from '../../postgres/console/queries.ts';
 import { ownPath } from './begun-login.ts';
-import { choose } from './filters.ts';
 import type { Html } from './html.ts';
+import { oneOf, type Query } from './query.ts';
 import type { Deps, PersonRequest, Route } from './request.ts';
 
 const modes = ['live', 'test'] as const;
 
-/** The mode that an address or a form names, as Postgres has it. */
-export const modeIn = (query: URLSearchParams): boolean | undefined => {
-  const mode = choose(query, 'mode', modes);
-  return mode === null ? undefined : mode === 'test';
-};
+const toTest = (mode: (typeof modes)[number] | null): boolean | undefined =>
+  mode === null ? undefined : mode === 'test';
+
+/** The mode that an address names, as Postgres has it. */
+export const modeIn = (query: Query): boolean | undefined =>
+  toTest(query.read('mode', oneOf(modes)));
 
 export const modeName = (test: boolean): 'live' | 'test' => (test ? 'test' : 'live');
 
@@ -109,7 +110,7 @@ export const modeRoutes: readonly Route[] = [
     handle: async ({ form }) => ({
       kind: 'redirect',
       to: beginningOf(ownPath(form.get('back'))),
-      mode: modeName(modeIn(form) ?? false),
+      mode: modeName(toTest(oneOf(modes)(form.get('mode'))) ?? false),
     }),
   },
 ];

@@ -1,5 +1,6 @@
 import { eventIdPattern } from '../../contract/ids.ts';
 import type { ConsoleRights } from '../../postgres/console/logins.ts';
+import type { Query } from './query.ts';
 import type { ConsoleResponse, Deps, Owner, PersonRequest, PersonRoute } from './request.ts';
 import { pathWith, redirect } from './request.ts';
 
@@ -29,8 +30,9 @@ export const refuseStranger = async (
   { owner, path }: PersonRoute,
   request: PersonRequest,
 ): Promise<ConsoleResponse | 'not found' | undefined> => {
-  const { session, query, params } = request;
+  const { session, query, params, operations } = request;
   const own = session.applications;
+  if (own === null && owner === 'list') await rejectUnknown(query, operations);
   if (own === null || owner === 'person') return undefined;
   if (owner === undefined) return 'not found';
   if (owner === 'list' && !query.get('application')) {
@@ -40,6 +42,15 @@ export const refuseStranger = async (
   }
   const found = owner === 'list' ? query.get('application') : await owner(request);
   return found && isVisible(found, session) ? undefined : 'not found';
+};
+
+/** An application that is not there must not look like one without data. */
+const rejectUnknown = async (
+  query: Query,
+  { applications }: PersonRequest['operations'],
+): Promise<void> => {
+  const application = query.get('application');
+  if (application && !(await applications.exists(application))) query.reject(['application']);
 };
 
 export const isVisible = (

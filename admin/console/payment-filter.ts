@@ -7,14 +7,14 @@ import { type Chip, type Choice, choiceOf, type Choices, chosenOf } from './filt
 import { readFilter } from './filters.ts';
 import type { Html } from './html.ts';
 import { amountFilters, readAmounts } from './money.ts';
+import type { Query } from './query.ts';
 import type { ConsoleRequest } from './request.ts';
 
 const failureCodes = Object.keys(failureReasons);
 
-const slug = /^[a-z0-9-]{1,50}$/;
 const orderMax = 40;
 
-const ownChoices = (query: URLSearchParams) =>
+const ownChoices = (query: Query, gateways: readonly string[]) =>
   ({
     status: choiceOf(query, 'status', statuses, { label: 'Status', of: 'status' }),
     failureCode: choiceOf(query, 'failure', failureCodes, {
@@ -22,22 +22,22 @@ const ownChoices = (query: URLSearchParams) =>
       any: 'any',
       of: 'failure',
     }),
+    gateway: choiceOf(query, 'gateway', gateways, { label: 'Gateway' }),
   }) satisfies Choices<PaymentFilter>;
 
-/** Reads the filter of the list of payments from its address. It ignores a value that makes no sense. */
+/** Reads the filter of the list of payments from its address. */
 export const readPaymentFilter = (
   request: Pick<ConsoleRequest, 'query' | 'zone' | 'test'>,
   now: Date,
+  gateways: readonly string[],
 ): PaymentFilter & { test: boolean } => {
   const { query } = request;
-  const gateway = query.get('gateway') ?? '';
   const { currency, amountFrom, amountTo } = readAmounts(query);
   return {
     ...everyPayment,
     ...readFilter(request, now),
-    ...chosenOf(ownChoices(query)),
-    gateway: slug.test(gateway) ? gateway : null,
-    orderPrefix: query.get('order')?.slice(0, orderMax) || null,
+    ...chosenOf(ownChoices(query, gateways)),
+    orderPrefix: query.read('order', (text) => (text.length <= orderMax ? text : null)),
     currency,
     amountFrom,
     amountTo,
@@ -45,21 +45,15 @@ export const readPaymentFilter = (
 };
 
 /** The fields for text. */
-export const textFilters = (query: URLSearchParams): Html =>
+export const textFilters = (query: Query): Html =>
   html`<label>
       Order begins with
       <input name="order" maxlength="${orderMax}" size="14" value="${query.get('order')?.slice(0, orderMax) ?? ''}" autocomplete="off" spellcheck="false" />
     </label>
     ${amountFilters(query)}`;
 
-export const paymentChoices = (
-  query: URLSearchParams,
-  { gateway }: PaymentFilter,
-  gateways: readonly string[],
-): Choice[] => [
-  ...Object.values(ownChoices(query)),
-  { label: 'Gateway', name: 'gateway', choices: gateways, chosen: gateway, any: 'all' },
-];
+export const paymentChoices = (query: Query, gateways: readonly string[]): Choice[] =>
+  Object.values(ownChoices(query, gateways));
 
 /** `Amount: 13.00 EUR to 20.00 EUR`. */
 const amountWords = ({ currency, amountFrom, amountTo }: PaymentFilter): string | null => {

@@ -1,6 +1,7 @@
 import { hourMs } from '../../contract/time.ts';
 import { addDays, isDay } from './calendar.ts';
 import { isZone } from './pages/settings.ts';
+import { oneOf } from './query.ts';
 import type { ConsoleRequest } from './request.ts';
 import { fromClockTime, toClockTime } from './zone.ts';
 
@@ -46,8 +47,8 @@ export const shortPeriods = ['15 minutes', '1 hour', '6 hours', '24 hours'] as c
 
 const instant = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
 
-const readInstant = (text: string | null): Date | null => {
-  const at = new Date(text !== null && instant.test(text) ? text : NaN);
+const readInstant = (text: string): Date | null => {
+  const at = new Date(instant.test(text) ? text : NaN);
   return Number.isNaN(at.getTime()) ? null : at;
 };
 
@@ -56,13 +57,12 @@ const readInstant = (text: string | null): Date | null => {
  * the same. The last day belongs to the range, as in the API.
  */
 export const readExactTimes = ({ query, zone: own }: TimeRequest): Times => {
-  const named = query.get('zone') ?? '';
-  const zone = isZone(named) ? named : own;
-  const read = (text: string | null, daysLater: number) => {
-    if (text !== null && isDay(text)) return beginningOf(zone, addDays(text, daysLater));
-    return readInstant(text) ?? fromClockTime(zone, text);
-  };
-  return { from: read(query.get('from'), 0), to: read(query.get('to'), 1) };
+  const zone = query.read('zone', (text) => (isZone(text) ? text : null)) ?? own;
+  const read = (daysLater: number) => (text: string) =>
+    isDay(text)
+      ? beginningOf(zone, addDays(text, daysLater))
+      : (readInstant(text) ?? fromClockTime(zone, text));
+  return { from: query.read('from', read(0)), to: query.read('to', read(1)) };
 };
 
 /** The end is not part of the range. */
@@ -72,9 +72,9 @@ export const emptyRange = 'No time is between “From” and “To”. Choose a 
 
 /** The period that an address names. Exact times are instead of it. */
 export const readPeriod = (request: TimeRequest): Period | null => {
+  const named = request.query.read('period', oneOf(periods));
   const { from, to } = readExactTimes(request);
-  if (from !== null || to !== null) return null;
-  return periods.find((period) => period === request.query.get('period')) ?? null;
+  return from === null && to === null ? named : null;
 };
 
 /** The times that an address asks for. */

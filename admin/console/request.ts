@@ -20,6 +20,7 @@ import type { BegunLogins } from './begun-login.ts';
 import type { Drafts } from './drafts.ts';
 import type { Cells, FormatTime, Html } from './html.ts';
 import type { IdentityProvider } from './identity-provider.ts';
+import type { Query } from './query.ts';
 
 /** The operations that the console's login in Postgres may carry out. */
 export type ConsoleOperations = Omit<Operations, 'purge'>;
@@ -75,7 +76,7 @@ type PathParameter =
 
 export interface ConsoleRequest {
   params: Readonly<Record<PathParameter, string>>;
-  query: URLSearchParams;
+  query: Query;
   form: URLSearchParams;
   /** Forms carry it: see `isOwnForm`. Empty without a login. */
   csrf: string;

@@ -118,6 +118,9 @@ export const createApplicationOperations = ({
 
     get: (slug: string): Promise<Application> => findApplication(sql, slug),
 
+    exists: async (slug: string): Promise<boolean> =>
+      (await createApplications(sql).get(slug)) !== undefined,
+
     /** The health of its receiver in a mode. @throws NotFound */
     async receiver(slug: string, test: boolean): Promise<ShownReceiver> {
       const health = await createReceivers(sql).get(slug, test);

@@ -8,11 +8,12 @@ import { isQueryCanceled } from '../../../postgres/driver/error-codes.ts';
 import type { AccountDay, MovementSum } from '../../../contract/movement.ts';
 import { addDays, isDay, lastBegunDay, nameOfMonth } from '../calendar.ts';
 import { applicationChoice, choiceOf, filterBar } from '../filter-bar.ts';
-import { pageOf, pageSize, readFilter, refuseUnread } from '../filters.ts';
+import { pageOf, pageSize, readOwner } from '../filters.ts';
 import { coded, type Html, link, marked, notice } from '../html.ts';
-import { type Live, live } from '../live.ts';
+import { type Live, live, partOf } from '../live.ts';
 import { fileName } from '../mode.ts';
 import { visibleApplications } from '../owner.ts';
+import type { Query } from '../query.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
 import { differenceTable } from './account-differences.ts';
@@ -95,18 +96,17 @@ const findDay = async ({ params, operations }: PersonRequest) => {
 };
 
 /** The number of the last difference on the page before. */
-const readAfter = (query: URLSearchParams): number => {
-  const after = query.get('after') ?? '';
-  return /^\d{1,15}$/.test(after) ? Number(after) : 0;
-};
+const readAfter = (query: Query): number =>
+  query.read('after', (text) => (/^\d{1,15}$/.test(text) ? Number(text) : null)) ?? 0;
 
 const waitMs = 15 * minuteMs;
 
 /** A comparison that a person has begun: the time of the one before it, and until when the page waits for its end. */
-const readBegun = (query: URLSearchParams) => {
-  const [, before, at] = /^(\d{1,15})\.(\d{1,15})$/.exec(query.get('begun') ?? '') ?? [];
-  return at === undefined ? undefined : { before: Number(before), until: Number(at) + waitMs };
-};
+const readBegun = (query: Query) =>
+  query.read('begun', (text) => {
+    const [, before, at] = /^(\d{1,15})\.(\d{1,15})$/.exec(text) ?? [];
+    return at === undefined ? null : { before: Number(before), until: Number(at) + waitMs };
+  });
 const timeOf = (compared: ComparedDay | undefined): number => compared?.comparedAt.getTime() ?? 0;
 
 const findCompared = async (
@@ -144,8 +144,8 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
     const { query, operations, session, csrf } = request;
     const { accounts } = operations;
     const { gateway, day, timeZone } = await findDay(request);
-    const { application, test } = readFilter(request, now());
-    const owner = { application, test };
+    const owner = readOwner(request);
+    const { application } = owner;
     const choice = choiceOf(query, 'state', accountDifferenceStates, {
       label: 'State',
       of: 'differenceState',
@@ -207,13 +207,13 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
     const { gateway, day } = await findDay(request);
     const compared = await findCompared(request, { gateway, day });
     if (isRunning(request, compared) === true) return { kind: 'part', content: undefined };
-    return { kind: 'part', content: (await current(request)).content };
+    return partOf(request, await current(request));
   };
 
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { session } = request;
     const { gateway, day } = await findDay(request);
-    const { application } = readFilter(request, now());
+    const { application } = readOwner(request);
     const at = `/accounts/${gateway}`;
     const { content } = await current(request);
     return page(
@@ -243,11 +243,10 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
 
   const fileOfDay = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { gateway, day } = await findDay(request);
-    const { application, test } = readFilter(request, now());
-    refuseUnread(request, { application });
-    const filter = { gateway, application, test, from: day, to: day };
+    const owner = readOwner(request);
+    const filter = { gateway, ...owner, from: day, to: day };
     const { lines } = await request.operations.accounts.exportMovements(filter);
-    return { kind: 'file', name: fileName(`movements-${gateway}-${day}`, test), lines };
+    return { kind: 'file', name: fileName(`movements-${gateway}-${day}`, owner.test), lines };
   };
 
   const path = '/accounts/:gateway/:day';

@@ -6,7 +6,7 @@ import type { ListedGateway } from '../../../postgres/gateways/gateways.ts';
 import { addMonths, calendar, lastBegunDay, nameOfMonth, readMonth } from '../calendar.ts';
 import { NotFound } from '../../operations/change.ts';
 import { applicationChoice, filterBar } from '../filter-bar.ts';
-import { pageOf, pageSize, readFilter, refuseUnread } from '../filters.ts';
+import { pageOf, pageSize, readOwner } from '../filters.ts';
 import { cut, type Html, link, notice } from '../html.ts';
 import { fileName } from '../mode.ts';
 import { visibleApplications } from '../owner.ts';
@@ -56,13 +56,13 @@ const legend = html`<p class="soft">
 export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
   const { now } = deps;
   const month = ({ query, formatTime }: PersonRequest): string =>
-    readMonth(query.get('month')) ?? formatTime(now()).slice(0, 7);
+    query.read('month', readMonth) ?? formatTime(now()).slice(0, 7);
 
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { operations, session, formatTime } = request;
     const { accounts } = operations;
-    const { application, test } = readFilter(request, now());
-    const owner = { application, test };
+    const owner = readOwner(request);
+    const { application, test } = owner;
     const shown = month(request);
     const thisMonth = formatTime(now()).slice(0, 7);
     const range = { ...monthOf(shown), gateway: null };
@@ -95,7 +95,6 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
         choices: [applicationChoice(request, applications, application)],
         hasTimes: false,
         kept: ['month'],
-        read: { month: readMonth(request.query.get('month')) },
       })}
         <p class="links">
           ${link('#month', 'Sums and payouts')} ${link('#differences', 'Open differences')}
@@ -148,14 +147,10 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
     );
   };
 
-  /** Reads the month and the owner of a file. @throws NotFound, Refusal */
+  /** Reads the month and the owner of a file. @throws NotFound */
   const readMonthFile = (request: PersonRequest) => {
-    const { application, test } = readFilter(request, now());
-    const { query } = request;
-    if (query.has('month') && readMonth(query.get('month')) === null)
-      throw new NotFound('There is no such month.');
-    refuseUnread(request, { application, month: readMonth(query.get('month')) });
-    return { wanted: month(request), owner: { application, test } };
+    if (request.query.get('month') === '') throw new NotFound('The address names no month.');
+    return { wanted: month(request), owner: readOwner(request) };
   };
 
   const fileOfMovements = async (request: PersonRequest): Promise<ConsoleResponse> => {

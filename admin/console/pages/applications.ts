@@ -13,6 +13,7 @@ import { pageLinks } from '../filters.ts';
 import { action, changeable, codedState, cut, type Html, link, type Row } from '../html.ts';
 import { ofSlug } from '../owner.ts';
 import { modeName } from '../mode.ts';
+import type { Query } from '../query.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { limitsText } from './refund-rules.ts';
@@ -44,10 +45,8 @@ const settingFacts = (application: Application, { isAdmin }: { isAdmin: boolean 
   return byLabel(facts, { status, ...all });
 };
 
-const readTokenId = (query: URLSearchParams): string | null => {
-  const id = query.get('after') ?? '';
-  return /^[0-9a-f]{16}$/.test(id) ? id : null;
-};
+const readTokenId = (query: Query): string | null =>
+  query.read('after', (id) => (/^[0-9a-f]{16}$/.test(id) ? id : null));
 
 const stateOf = (token: TokenSummary, now: Date): TokenState => {
   if (token.revokedAt) return 'revoked';

@@ -10,6 +10,7 @@ import { labelOf } from '../../operations/labels.ts';
 import { filterBar } from '../filter-bar.ts';
 import { pageSize } from '../filters.ts';
 import { link, type FormatTime, type Html } from '../html.ts';
+import { oneOf } from '../query.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { isUrgent } from './dispute.ts';
@@ -210,7 +211,8 @@ export const attentionRoutes = ({ attention, now }: Deps): Route[] => {
   };
 
   const list = (kind: AttentionKind) => async (request: PersonRequest) => {
-    const gateway = request.query.get('gateway');
+    const gateways = (await request.operations.gateways.list()).map(({ slug }) => slug);
+    const gateway = request.query.read('gateway', oneOf(gateways));
     const rows = await attention.list(kind, { test: request.test, gateway }, pageSize);
     return page(
       labelOf('attention', kind),

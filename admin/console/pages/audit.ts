@@ -8,15 +8,18 @@ import type {
   AuditRecord,
 } from '../../../postgres/audit-log.ts';
 import type { Chip } from '../filter-bar.ts';
-import { pageOf, pageSize, readFilter } from '../filters.ts';
+import { pageOf, pageSize } from '../filters.ts';
 import { coded, cut, escapeControls, type Html, link, type Row, shortId } from '../html.ts';
 import { listPage, listRoutes } from '../list-page.ts';
+import { readTimes } from '../period.ts';
+import { oneOf, type Query } from '../query.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 
 /** Everybody who works has many, and nobody looks for them but after an incident. */
 const logins: readonly AuditAction[] = ['console.login', 'console.refuse_login'];
 
 const textMax = 100;
+const nameMax = 200;
 
 /** Names and codes that are written with underscores. */
 const plain = (text: string): string =>
@@ -117,22 +120,30 @@ const actionsWith = (part: string): string[] =>
     .filter(([, word]) => word.includes(part.toLowerCase()))
     .map(([action]) => action);
 
+const actions = Object.keys(labels.audit) as AuditAction[]; // Object.keys widens to string.
+
+/** `payment:PAY_…`, or the kind of a thing that is alone. */
+const readSubject = (text: string): string | null => {
+  const [kind = ''] = text.split(':', 1);
+  return text.length <= nameMax && Object.hasOwn(labels.subject, kind) ? text : null;
+};
+
 const readAuditFilter = (request: PersonRequest, now: Date): AuditFilter => {
   const { query } = request;
-  const given = (name: string) => query.get(name)?.trim().slice(0, 200) || null;
-  const { from, to } = readFilter(request, now);
-  const part = given('text')?.slice(0, textMax) ?? null;
-  const action = given('action');
-  const hides = action === null && query.get('logins') !== 'shown';
+  const { from, to } = readTimes(request, now);
+  const part = query.readText('text', textMax);
+  const action = query.read('action', oneOf(actions));
+  const showsLogins = query.read('logins', oneOf(['shown'])) !== null;
+  const hides = action === null && !showsLogins;
   return {
-    subject: given('subject'),
-    actor: given('actor'),
+    subject: query.read('subject', readSubject),
+    actor: query.readText('actor', nameMax),
     action,
     hidden: hides ? logins : [],
     text: part === null ? null : { part, actions: actionsWith(part) },
     from,
     to,
-    before: /^\d{1,15}$/.test(query.get('after') ?? '') ? Number(query.get('after')) : null,
+    before: query.read('after', (text) => (/^\d{1,15}$/.test(text) ? Number(text) : null)),
     limit: pageSize + 1,
   };
 };
@@ -149,7 +160,7 @@ const subjectWords = (subject: string): string => {
 };
 
 /** The thing and the action come from links. */
-const chipsOf = ({ subject, action, actor, text }: AuditFilter, query: URLSearchParams): Chip[] => [
+const chipsOf = ({ subject, action, actor, text }: AuditFilter, query: Query): Chip[] => [
   ...(subject ? [{ words: subjectWords(subject), names: ['subject'] }] : []),
   ...(action ? [{ words: `What: ${labelOf('audit', action)}`, names: ['action'] }] : []),
   ...(actor ? [{ words: `Person: ${actor}`, names: ['actor'] }] : []),

@@ -6,7 +6,6 @@ import type { DeliveryRow, EventSummary } from '../../../postgres/admin/events.t
 import type { DeliveryFilter } from '../../../postgres/webhooks/delivery-filter.ts';
 import { type Replay, replayable } from '../../../postgres/webhooks/replays.ts';
 import { deliveryChoices, readDeliveryFilter, writeDeliveryFilter } from '../delivery-filter.ts';
-import { readPosition } from '../filters.ts';
 import { coded, deliveryState, type Html, idLink, link, notice, type Row } from '../html.ts';
 import { findPage, type Listed, listPage } from '../list-page.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
@@ -88,15 +87,13 @@ const selection = (filter: DeliveryFilter, table: Html): Html =>
 export const findDeliveries = (
   request: PersonRequest,
   filter: DeliveryFilter,
-): Promise<Listed<DeliveryRow>> => {
-  const after = readPosition(request.query);
-  return findPage(
+): Promise<Listed<DeliveryRow>> =>
+  findPage(
     request,
     (asked) => request.operations.events.list(filter, asked),
     ({ createdAt: at, eventId: id }) => ({ at, id }),
-    after && eventIdPattern.test(after.id) ? after : null,
+    eventIdPattern,
   );
-};
 
 export const deliveryRoutes = (deps: Deps): Route[] => {
   /** Opens on those that an attempt has failed to deliver. */

@@ -30,13 +30,13 @@ export const eventRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, params } = request;
     const { slug } = params;
-    const filter = { ...readDeliveryFilter(request, deps.now()), application: slug };
+    const filter = readDeliveryFilter(request, deps.now(), slug);
     const choices = deliveryChoices(query);
     return listPage(request, {
       title: `Events of ${slug}`,
       caption: 'Events',
       path: `/applications/${slug}/events`,
-      choices: [choices.kind, choices.delivery],
+      choices: Object.values(choices),
       listed: await findDeliveries(request, filter),
       rowOf: (row) => deliveryRow(row, request),
       ifEmpty: 'The application has no such event.',

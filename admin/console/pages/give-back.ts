@@ -24,7 +24,7 @@ const findPayment = async ({ operations, params }: PersonRequest): Promise<Payme
   (await operations.payments.get(params.id)).payment;
 
 const readWish = (given: URLSearchParams) => ({
-  typed: given.get('amount')?.trim().slice(0, 24) ?? '',
+  typed: given.get('amount')?.trim() ?? '',
   recorded: given.get('recorded') === 'yes',
 });
 

@@ -39,7 +39,7 @@ const remove = applicationAction({
   describe: async (slug, request) => {
     const choices = (await request.operations.notices.list(slug)).map(({ address }) => address);
     // The row of the list. An address of a person stands in no address of a page.
-    const ofRow = choices[Number(request.query.get('row') ?? NaN)] ?? '';
+    const ofRow = request.query.read('row', (row) => choices[Number(row)] ?? null) ?? '';
     return {
       title: `Remove an address for notices of ${slug}`,
       consequence:

@@ -3,16 +3,15 @@ import type { ListPosition } from '../../../contract/list.ts';
 import { formatMoney, typedMoney } from '../../../contract/money.ts';
 import { isoTime } from '../../../contract/time.ts';
 import type { PaymentFilter, PaymentPage, PaymentRow } from '../../../postgres/admin/payments.ts';
-import { Refusal } from '../../operations/change.ts';
 import { csvOf } from '../../operations/csv.ts';
 import { deliveryStateOf } from '../../operations/labels.ts';
-import { pageOf, pageSize, positionOf, readPosition, refuseUnread } from '../filters.ts';
+import { addressWith, pageOf, pageSize, positionOf, readPosition } from '../filters.ts';
 import type { Html, Row } from '../html.ts';
 import { coded, codedState, deliveryState, link, marked, shortId } from '../html.ts';
 import { paymentChoices, readPaymentFilter, textChips, textFilters } from '../payment-filter.ts';
-import { amountNotice, readAmounts } from '../money.ts';
 import { listPage, listRoutes } from '../list-page.ts';
 import { fileName } from '../mode.ts';
+import { emptyRange, isEmptyRange, readExactTimes } from '../period.ts';
 import { orderLink, orderPath } from '../thing-page.ts';
 import { moneyTag } from './payment-facts.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
@@ -82,17 +81,15 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, operations, session } = request;
     const gateways = (await operations.gateways.list()).map(({ slug }) => slug);
-    const filter = readPaymentFilter(request, deps.now());
+    const filter = readPaymentFilter(request, deps.now(), gateways);
     const asked = { after: readPosition(query), size: pageSize };
     const { rows, next, searchedBackTo } = await find(operations, filter, asked);
-    const filtered = new URLSearchParams(query);
-    filtered.delete('after');
     return listPage(request, {
       title: 'Payments',
       path: '/payments',
-      choices: paymentChoices(query, filter, gateways),
+      choices: paymentChoices(query, gateways),
       application: filter.application,
-      texts: { fields: textFilters(query), isWrong: readAmounts(query).problem !== null },
+      texts: { fields: textFilters(query), isWrong: query.problem() !== null },
       chips: textChips(filter),
       isSaved: true,
       listed: { rows, next: next && positionOf(next) },
@@ -101,24 +98,19 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
       // A list without an index may end before it has looked at every payment.
       searched: { records: 'payments', backTo: searchedBackTo },
       parts: {
-        above: amountNotice(query),
         last:
           session.role === 'viewer'
             ? ''
-            : html`<p class="links">${link(`/payments/file?${String(filtered)}`, 'These payments as CSV')}</p>`,
+            : html`<p class="links">${link(addressWith('/payments/file', query, {}), 'These payments as CSV')}</p>`,
       },
     });
   };
 
   const download = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { operations } = request;
-    const { problem } = readAmounts(request.query);
-    if (problem !== null) throw new Refusal(problem);
-    const wanted = readPaymentFilter(request, deps.now());
-    const { application, gateway, status, failureCode: failure } = wanted;
-    refuseUnread(request, { application, gateway, status, failure });
-    if (application !== null) await operations.applications.get(application);
-    if (gateway !== null) await operations.gateways.check(gateway);
+    const gateways = (await operations.gateways.list()).map(({ slug }) => slug);
+    const wanted = readPaymentFilter(request, deps.now(), gateways);
+    if (isEmptyRange(readExactTimes(request))) request.query.reject(['from', 'to'], emptyRange);
     const lines = async function* () {
       yield file.heading;
       let after: ListPosition | null = null;

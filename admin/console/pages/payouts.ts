@@ -17,7 +17,7 @@ const textMax = 200;
 
 const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
   const { query, operations, test } = request;
-  const text = query.get('text')?.slice(0, textMax).trim() || null;
+  const text = query.readText('text', textMax);
   const gateways = (await operations.gateways.list())
     .filter(({ kind }) => (kind === 'sandbox') === test)
     .map(({ slug }) => slug);

@@ -3,9 +3,10 @@ import { Refusal } from '../../operations/change.ts';
 import { labelOf } from '../../operations/labels.ts';
 import type { Reconciliation } from '../../operations/reconciliation.ts';
 import type { Action } from '../actions.ts';
-import { choose, select } from '../filters.ts';
+import { select } from '../filters.ts';
 import { action, idLink, notice, state, type Html } from '../html.ts';
 import { live, pollRoute, type Live } from '../live.ts';
+import { oneOf } from '../query.ts';
 import type { ConsoleOperations, ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
 import { dayMs, minuteMs } from '../../../contract/time.ts';
@@ -191,7 +192,7 @@ export const createReconcile = (deps: Deps): { routes: Route[]; actions: Action[
   };
 
   const sinceOf = (form: URLSearchParams): Date | null => {
-    const days = periods[choose(form, 'since', periodNames) ?? 'running only'];
+    const days = periods[oneOf(periodNames)(form.get('since')) ?? 'running only'];
     return days === null ? null : new Date(deps.now().getTime() - days * dayMs);
   };
 

@@ -14,6 +14,7 @@ import type { Action, Question } from '../actions.ts';
 import { action, type Html, link, type Row } from '../html.ts';
 import { modeName } from '../mode.ts';
 import { moneyField } from '../money.ts';
+import type { Query } from '../query.ts';
 import type { ConsoleResponse, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
 import { applicationAction, pathOf, typedOr } from './application-action.ts';
@@ -33,8 +34,11 @@ export const limitsText = (limits: readonly { currency: string; perDay: number }
 
 const waits = 'It is looser than what holds now, so another admin confirms it first.';
 
+const readCurrency = (query: Query): string | null =>
+  query.read('currency', (text) => (currencyExponents.has(text) ? text : null));
+
 const currencyIn = (request: PersonRequest): string =>
-  typedOr(request, 'currency', request.query.get('currency') ?? '').toUpperCase();
+  typedOr(request, 'currency', readCurrency(request.query) ?? '').toUpperCase();
 
 /** The rule that was typed. An empty amount removes it. @throws Refusal */
 const ruleIn = (request: PersonRequest, application: string | null): RefundRule => {

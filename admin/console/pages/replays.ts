@@ -12,11 +12,12 @@ import type {
 import type { Action } from '../actions.ts';
 import { csvOf } from '../../operations/csv.ts';
 import { readReplayFilter, writeDeliveryFilter } from '../delivery-filter.ts';
-import { choose, select } from '../filters.ts';
+import { select } from '../filters.ts';
 import type { FormatTime, Html, Row } from '../html.ts';
 import { action, coded, codedState, idLink, link } from '../html.ts';
 import { live, pollRoute, type Live } from '../live.ts';
 import { modeName } from '../mode.ts';
+import { oneOf } from '../query.ts';
 import type { ConsoleResponse, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
 
@@ -217,7 +218,7 @@ export const replayActions: readonly Action[] = [
       const { query, form, operations, formatTime } = request;
       const filter = readReplayFilter(query);
       const many = await operations.replays.count(filter);
-      const rate = choose(form, 'rate', rates) ?? usualRate;
+      const rate = oneOf(rates)(form.get('rate')) ?? usualRate;
       const which = filter.eventIds ? 'selected' : 'matching';
       return {
         title: many === 1 ? 'Replay one webhook' : `Replay ${count(many)} webhooks`,
@@ -240,7 +241,7 @@ export const replayActions: readonly Action[] = [
       };
     },
     execute: async ({ operations, form, query }, reason) => {
-      const perSecond = Number(choose(form, 'rate', rates) ?? usualRate);
+      const perSecond = Number(oneOf(rates)(form.get('rate')) ?? usualRate);
       const filter = readReplayFilter(query);
       const id = await operations.replays.start(filter, { perSecond, reason });
       return redirect(`/deliveries/replays/${id}`, 'The replay has begun.');

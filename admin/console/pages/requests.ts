@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { requestIdPattern } from '../../../contract/ids.ts';
 import type { RefusedRequest } from '../../../postgres/applications/refused-requests.ts';
 import { keptRefusals } from '../../../postgres/applications/refused-requests.ts';
 import { filterBar } from '../filter-bar.ts';
@@ -22,7 +23,7 @@ export const requestRoutes = (deps: Deps): Route[] => {
     const { cells, params, query, operations, test } = request;
     const slug = params.slug;
     await operations.applications.get(slug);
-    const wanted = query.get('id');
+    const wanted = query.read('id', (text) => (requestIdPattern.test(text) ? text : null));
     const rows = await deps.refusedRequests.list(slug, wanted === null ? { test } : { id: wanted });
     return page(
       `Refused requests of ${slug}`,

@@ -41,6 +41,12 @@ const answer = (
 const unsearched =
   'Nothing finds a payer by e-mail address, phone or name: the service keeps none of them. Ask for the order, the amount or the end of the card.';
 
+const noText = page(
+  'Nothing was searched',
+  html`<p>The search takes one text of 1 to ${textMax} characters.</p>`,
+  400,
+);
+
 const problemPart = ({ moneyProblem }: SearchMeaning): Html =>
   moneyProblem === null ? html`` : html`<p>${moneyProblem}</p>`;
 
@@ -192,7 +198,8 @@ export const searchRoutes = (deps: Deps): Route[] => {
   };
 
   const search = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const typed = (request.form.get('text') ?? '').slice(0, textMax);
+    const typed = request.form.get('text') ?? '';
+    if (typed.length > textMax) return noText;
     const [pasted] = secret.exec(typed) ?? [];
     if (pasted !== undefined) return showSecret(pasted, request);
     const shaped = await byShape(readSearch(typed).text, request);
@@ -215,8 +222,10 @@ export const searchRoutes = (deps: Deps): Route[] => {
 
   /** The things of a text, at an address. */
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const typed = (request.query.get('text') ?? '').slice(0, textMax);
-    if (typed === '') return redirect('/');
+    const { query } = request;
+    if (!query.has('text')) return redirect('/');
+    const typed = query.readText('text', textMax);
+    if (typed === null) return noText;
     const [pasted] = secret.exec(typed) ?? [];
     if (pasted !== undefined) return showSecret(pasted, request);
     return resultPage(await gather(deps, typed, request), typed, request);

@@ -12,7 +12,7 @@ const lists = /^\/(?:payments|refunds|disputes|deliveries)\?/;
 
 /** Saves the list as it is filtered, under a name. */
 export const saveView = (path: string, { query, csrf }: PersonRequest): Html => {
-  const filter = new URLSearchParams(query);
+  const filter = new URLSearchParams(query.used());
   filter.delete('after');
   return html`<details>
     <summary>Save this view</summary>

@@ -125,8 +125,8 @@ describe('deliveries replay --application', () => {
   it('refuses an empty name, and says if nothing is exhausted', async () => {
     const nothing = async () => {};
     expect(await replay('', nothing)).toMatchObject({
-      code: 1,
-      notes: 'There is no application "".',
+      code: 2,
+      notes: expect.stringContaining('--application has no value'),
     });
     expect(await replay(await anApplicationWith(0), nothing)).toMatchObject({
       code: 0,

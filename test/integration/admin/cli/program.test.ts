@@ -51,6 +51,14 @@ describe('the admin command line', () => {
     'reconcile --since yesterday',
     'reconcile --since 2026-02-30T00:00:00Z',
     'audit --verify --noted 3',
+    'audit --verify --actor ada',
+    'payments find --order one --order two',
+    'payments find --status paid --status failed',
+    'payments find --order ',
+    'payments find --ordre one',
+    'payments cancel PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP --reason ',
+    'applications update shop --webhook-url https://shop.example/ --no-webhook-url',
+    'deliveries replay PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP --rate 5 --yes',
     // `--as "$USER"` without that variable.
     'applications disable shop --as ',
   ])('exits with 2 for the wrong usage %j', async (line) => {

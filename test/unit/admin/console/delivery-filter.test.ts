@@ -4,6 +4,7 @@ import {
   readReplayFilter,
   writeDeliveryFilter,
 } from '../../../../admin/console/delivery-filter.ts';
+import { Query } from '../../../../admin/console/query.ts';
 import {
   type DeliveryFilter,
   everyDelivery,
@@ -25,7 +26,7 @@ describe('a filter in an address', () => {
   it.each([...parts.map((name) => ({ ...everyDelivery, test: true, [name]: whole[name] })), whole])(
     'is read as it was written: %j',
     (filter) => {
-      const query = writeDeliveryFilter(filter);
+      const query = new Query(writeDeliveryFilter(filter));
       expect(
         readDeliveryFilter({ query, zone: 'Asia/Tehran', test: filter.test }, new Date()),
       ).toEqual(filter);
@@ -36,7 +37,7 @@ describe('a filter in an address', () => {
 describe('what a replay takes', () => {
   const event = '32ae0959-d29a-5492-adbf-9815d554b12e';
   const read = (more: string) =>
-    readReplayFilter(new URLSearchParams(`${String(writeDeliveryFilter(whole))}&${more}`));
+    readReplayFilter(new Query(`${String(writeDeliveryFilter(whole))}&${more}`));
 
   it('is all that match, or those of them that are selected', () => {
     expect(read('scope=all')).toEqual(whole);
@@ -69,6 +70,6 @@ describe('what a replay takes', () => {
   ])('is refused for %j', (filter) => {
     const query = writeDeliveryFilter(filter);
     query.set('scope', 'all');
-    expect(() => readReplayFilter(query)).toThrow('what to replay');
+    expect(() => readReplayFilter(new Query(query))).toThrow('what to replay');
   });
 });

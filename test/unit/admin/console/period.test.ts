@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { readPeriod, readTimes } from '../../../../admin/console/period.ts';
+import { Query } from '../../../../admin/console/query.ts';
 
 const timesOf = (query: string, zone: string, now: string) => {
-  const { from, to } = readTimes({ query: new URLSearchParams(query), zone }, new Date(now));
+  const { from, to } = readTimes({ query: new Query(query), zone }, new Date(now));
   return [from?.toISOString() ?? null, to?.toISOString() ?? null];
 };
 
@@ -57,6 +58,6 @@ describe('a period of a list', () => {
       null,
       '2026-06-30T20:30:00.000Z',
     ]);
-    expect(readPeriod({ query: new URLSearchParams(query), zone: 'UTC' })).toBeNull();
+    expect(readPeriod({ query: new Query(query), zone: 'UTC' })).toBeNull();
   });
 });
