@@ -57,7 +57,7 @@ const formatPayment = ({
     amount: formatMoney(payment),
     status: payment.status,
     ...byLabel(paymentFacts(payment)),
-    'tell the payer': adviceText({ payment, others }, 'en', new Date()),
+    'tell the payer': adviceText(payment, 'en', new Date()),
     event: payment.eventId,
     delivery: payment.delivery && deliveryStateOf(payment.delivery, payment.deliveryError),
     test: payment.test,

@@ -25,7 +25,6 @@ import { settings } from './application-settings.ts';
 import type { ShownReceiver } from './applications.ts';
 import type { DisputeDetails } from './disputes.ts';
 import { countOf, fact, type Fact, pick } from './fact.ts';
-import type { PaymentTimeline } from './payments.ts';
 import type { RefundDetails } from './refund-details.ts';
 
 /*
@@ -78,11 +77,7 @@ export const isInDoubt = ({ latePaymentResult, latePaymentCheckedAt }: PaymentRe
   latePaymentResult === 'by_hand' && latePaymentCheckedAt === null;
 
 /** The sentences that support can send to the payer, as the payer's own page has them; null: a paid payment without refunds needs none. */
-export const adviceText = (
-  { payment, others }: Pick<PaymentTimeline, 'payment' | 'others'>,
-  language: Language,
-  now: Date,
-): string | null =>
+export const adviceText = (payment: PaymentRecord, language: Language, now: Date): string | null =>
   payment.status === 'paid' && payment.amountRefunded + payment.amountRefundPending === 0
     ? null
     : payerAdvice(
@@ -91,9 +86,6 @@ export const adviceText = (
           payerSent: payment.checkoutAt !== null,
           moneyFoundAt: payment.latePaymentFoundAt,
           isInDoubt: isInDoubt(payment),
-          isOrderPaid: others.some(
-            ({ status, amount, amountRefunded }) => status === 'paid' && amountRefunded < amount,
-          ),
           returnTime: findDriver(payment.driver)?.capabilities.returnTime,
         },
         language,

@@ -13,7 +13,7 @@ import type { Queries } from '../driver/sql.ts';
 import { createGatewayExchanges } from '../gateways/exchanges.ts';
 import type { LatePaymentResult } from '../payments/late-payments.ts';
 import { conditionsOf, rangeOf } from '../list.ts';
-import { isPaidTwice, paidOfSameOrder } from '../orders.ts';
+import { isPaidByAnother, isPaidTwice, paidOfSameOrder } from '../orders.ts';
 import { selectPayment } from '../payment-columns.ts';
 
 /** What the money of a payment is. */
@@ -102,6 +102,8 @@ export interface PaymentRecord extends PaymentRow {
   latePaymentCheckedAt: Date | null;
   /** Since when the payment holds its order. */
   orderClaimedAt: Date | null;
+  /** By another payment, as the payer's own page has it. */
+  isOrderPaid: boolean;
   attempts: AttemptRecord[];
   /** The last exchanges; of the sweeper's inquiries the last one with each result. */
   exchanges: GatewayExchange[];
@@ -220,7 +222,7 @@ export const createAdminPayments = (sql: Queries) => {
           e.created_at as "eventAt", d.round, d.next_attempt_at as "nextAttemptAt",
           l.found_at as "latePaymentFoundAt", l.result as "latePaymentResult",
           l.resolved_at as "latePaymentResolvedAt", l.checked_at as "latePaymentCheckedAt",
-          p.order_claimed_at as "orderClaimedAt"
+          p.order_claimed_at as "orderClaimedAt", ${isPaidByAnother(sql)} as "isOrderPaid"
         from payments p
         ${ownDelivery}
         left join late_payments l on l.payment_id = p.id

@@ -148,9 +148,9 @@ const advice = (text: string, language: Language): Html =>
   html`<p lang="${language}" dir="auto">${text} ${copyable(text, 'Copy the text')}</p>`;
 
 /** The words of the payer's own page, for whoever answers a payer. */
-const advicePart = (found: PaymentTimeline, now: Date): Html => {
+const advicePart = (payment: PaymentRecord, now: Date): Html => {
   const [own, ...others] = languages.flatMap((language) => {
-    const text = adviceText(found, language, now);
+    const text = adviceText(payment, language, now);
     return text === null ? [] : [advice(text, language)];
   });
   return own === undefined
@@ -194,7 +194,7 @@ const paymentPart = async (
   return html`${headOf(payment, codedState('status', payment.status))} ${noticesPart(found, request)} ${actionsPart(payment, request, deps)}
     ${factsPart(payment, request)}
     ${serviceLinks(`payment:${payment.id}`, workflowUrl, request)}
-    ${advicePart(found, deps.now())}
+    ${advicePart(payment, deps.now())}
     ${refunds ? html`<h2>Refunds</h2>${refunds}` : ''}
     ${disputes ? html`<h2>Disputes</h2>${disputes}` : ''}
     ${events.length > 0 ? html`<h2 id="events">Events</h2>${eventsOfPayment(events, request)}` : ''}

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { paymentFacts } from '../../../../admin/operations/facts.ts';
+import { adviceText, paymentFacts } from '../../../../admin/operations/facts.ts';
 import { eventId } from '../../../../contract/ids.ts';
+import { adviceTexts } from '../../../../contract/payer-advice.ts';
 import { everyPayment, type PaymentFilter } from '../../../../postgres/admin/payments.ts';
+import { createPayments } from '../../../../postgres/payments/payments.ts';
 import { createLatePayments } from '../../../../postgres/payments/late-payments.ts';
 import { emptyTemporal, operationsOn } from '../../../support/service/admin-operations.ts';
 import { withOutcome, noAnswer, startRecords } from '../../../support/data/records.ts';
@@ -21,6 +23,28 @@ describe('payments', () => {
       expect(await idsOf(filter)).toEqual([id]);
     expect(await idsOf({ id, status: 'paid' })).toEqual([]);
     expect((await idsOf({ application: 'shop' })).length).toBeGreaterThan(1);
+  });
+
+  it('advise the payer of a failed one by what is left of the one that has paid the order', async () => {
+    const { payments } = operationsOn(records.sql);
+    const order = { orderId: 'order-lost', test: true };
+    const [{ id }, paid] = [
+      await records.ended('failed', order),
+      await records.ended('paid', order),
+    ];
+    const isSaidToBePaid = async () => {
+      const { payment } = await payments.get(id);
+      const outcome = await createPayments(records.sql).getOutcomeForPayer(id);
+      expect(payment.isOrderPaid).toBe(outcome?.isOrderPaid);
+      const text = adviceText(payment, 'en', new Date());
+      return text?.includes(adviceTexts.failure_order_already_paid.en);
+    };
+    expect(await isSaidToBePaid()).toBe(true);
+    await records.sql`
+      update payments set amount_refunded = amount - 1 where id = ${paid.id}`;
+    expect(await isSaidToBePaid()).toBe(true);
+    await records.sql`update payments set amount_disputed = 1, amount_lost = 1 where id = ${paid.id}`;
+    expect(await isSaidToBePaid()).toBe(false);
   });
 
   it('have a timeline with every attempt, its status and its body', async () => {
