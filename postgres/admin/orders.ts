@@ -1,7 +1,7 @@
 import type { Payment } from '../../contract/payment.ts';
 import { statuses } from '../../contract/status.ts';
 import type { Queries } from '../driver/sql.ts';
-import { hasMoney, isPaidTwice } from '../orders.ts';
+import { hasMoney, hasPaid, isPaidTwice } from '../orders.ts';
 import { selectPayment } from '../payment-columns.ts';
 import { moneyColumns, type PaymentMoney } from './payments.ts';
 
@@ -12,6 +12,8 @@ export type OrderKey = Pick<Payment, 'application' | 'test' | 'orderId'>;
 export interface OrderPaymentRow extends Payment, PaymentMoney {
   /** Since when it holds the order. */
   orderClaimedAt: Date | null;
+  /** It has paid the order, whether it has claimed it or not: no other payment may. */
+  hasPaid: boolean;
   /** When it was found that another one is paid, too, which nobody has looked after. */
   paidTwiceAt: Date | null;
 }
@@ -54,7 +56,8 @@ export const createAdminOrders = (sql: Queries) => ({
   async list({ application, test, orderId }: OrderKey, limit: number): Promise<OrderPaymentRow[]> {
     const order = sql`order by p.order_claimed_at is null, p.status <> 'paid', p.created_at desc, p.id desc`;
     return sql<OrderPaymentRow[]>`
-      select ${selectPayment(sql)}, ${moneyColumns(sql)}, p.order_claimed_at as "orderClaimedAt", p.paid_twice_at as "paidTwiceAt"
+      select ${selectPayment(sql)}, ${moneyColumns(sql)}, p.order_claimed_at as "orderClaimedAt", p.paid_twice_at as "paidTwiceAt",
+        (select ${hasPaid(sql)} from payments q join gateways h on h.slug = q.gateway where q.id = p.id) as "hasPaid"
       from (
         select p.* from unnest(${[...statuses]}::text[]) as s (status) cross join lateral (
           select p.* from payments p

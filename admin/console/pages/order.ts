@@ -88,10 +88,7 @@ const paidTwicePart = (details: OrderDetails, { formatTime }: PersonRequest): Ht
 };
 
 /** The payment that holds the order, and why. */
-const holderOf = (
-  { payments, isPaidOnce, test }: OrderDetails,
-  { formatTime }: PersonRequest,
-): Html => {
+const holderOf = ({ payments, isPaidOnce }: OrderDetails, { formatTime }: PersonRequest): Html => {
   const holder = payments.find(({ orderClaimedAt }) => orderClaimedAt !== null);
   if (holder?.orderClaimedAt) {
     const why = isTerminal(holder.status)
@@ -101,10 +98,9 @@ const holderOf = (
   }
   if (!isPaidOnce)
     return html`no payment: the application takes several paid payments for an order`;
-  const paid = payments.filter((payment) => amountLeft(payment) > 0);
-  if (paid.some(({ gatewayKind }) => test || gatewayKind === 'live'))
+  if (payments.some(({ hasPaid }) => hasPaid))
     return html`no payment: it was paid without a claim, and no other payment is taken`;
-  return paid.length > 0
+  return payments.some((payment) => amountLeft(payment) > 0)
     ? html`no payment: those of a sandbox hold no order of a live token`
     : html`no payment: none is paid and has money left`;
 };

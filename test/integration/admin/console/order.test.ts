@@ -182,3 +182,14 @@ it('an order of another application, of the other mode or of nobody is not there
   for (const path of [pathOf('changes').replace('live', 'test'), pathOf('none'), '/orders/none'])
     expect((await viewer.get(path)).status, path).toBe(404);
 });
+
+it('an order whose money an open chargeback holds takes no other payment, until it is lost', async () => {
+  const order = 'held by a bank';
+  const id = await pay(order);
+  await sql`update applications set orders_paid_once = true where slug = 'shop'`;
+  await sql`update payments set amount_disputed = amount where id = ${id}`;
+  expect(await viewer.read(pathOf(order))).toContain('no other payment is taken');
+  await sql`update payments set amount_lost = amount where id = ${id}`;
+  expect(await viewer.read(pathOf(order))).toContain('none is paid and has money left');
+  await sql`update applications set orders_paid_once = false where slug = 'shop'`;
+});
