@@ -18,7 +18,7 @@ import {
   type ExportFilter,
 } from '../../postgres/accounts/movements.ts';
 import { addUpMonth, fileOfMonth, type MonthOfAccounts, monthOf } from './account-month.ts';
-import { NotFound, Refusal } from './change.ts';
+import { type Change, NotFound, recordFailure, Refusal } from './change.ts';
 import { csvOf, decimalOf } from './csv.ts';
 import type { Deps } from './deps.ts';
 import { findApplication } from './applications.ts';
@@ -145,17 +145,20 @@ export const createAccountOperations = ({
       const payment = await createAdminPayments(sql).get(paymentId);
       if (!payment) throw new Refusal(`There is no payment ${paymentId}.`);
       const workflows = await needTemporal(temporal);
-      await change(
-        { action: 'account_difference.mend', subject: `account_difference:${id}`, reason },
-        async () => ({ before: { state: difference.state }, after: { kind, payment: paymentId } }),
-      );
-      await needTemporal(() => {
+      const action = 'account_difference.mend';
+      const mending: Change = { action, subject: `account_difference:${id}`, reason };
+      await change(mending, async () => ({
+        before: { state: difference.state },
+        after: { kind, payment: paymentId },
+      }));
+      const start = (): Promise<unknown> => {
         if (kind === 'refund_unknown')
           return workflows.recheck({ ...payment, refundId: refundId([gateway, subject]) });
         return isTerminal(payment.status)
           ? workflows.startLatePayment(paymentId)
           : workflows.recheck(payment);
-      });
+      };
+      await recordFailure(change, mending, () => needTemporal(start));
     },
 
     /** @param month YYYY-MM */

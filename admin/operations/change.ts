@@ -86,3 +86,23 @@ export const createChange = ({ sql, actor, via }: { sql: Sql; actor: string; via
   };
   return makeChange as MakeChange; // The types of one arrow cannot tell work with a result from work without.
 };
+
+/**
+ * Does work that no transaction can take back with its record, as in Temporal. The record of the change is there first, so
+ * nothing is done without one; a second record says it if the work fails.
+ * @returns the result of the work
+ */
+export const recordFailure = async <T>(
+  makeChange: MakeChange,
+  change: Change,
+  work: () => Promise<T>,
+): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    const failed = makeChange(change, async () => ({ before: null, after: { failed: true } }));
+    // What the work failed of is what the admin can repair.
+    await failed.catch(() => {});
+    throw error;
+  }
+};

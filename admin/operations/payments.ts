@@ -13,7 +13,7 @@ import { createOrders } from '../../postgres/orders.ts';
 import { checkLateMoney } from '../../postgres/payments/late-payments.ts';
 import type { VerifyStart } from '../../temporal/workflow-calls.ts';
 import { findApplication } from './applications.ts';
-import { NotFound, Refusal } from './change.ts';
+import { type Change, NotFound, recordFailure, Refusal } from './change.ts';
 import { checkGateway } from './gateways.ts';
 import type { Deps } from './deps.ts';
 import { labelOf } from './labels.ts';
@@ -78,7 +78,8 @@ export const createPaymentOperations = ({
     ) => Promise<VerificationResult>,
   ): Promise<{ status: Status; isAnswered: boolean }> => {
     const workflows = await needTemporal(temporal);
-    const payment = await change({ action, subject: `payment:${id}`, reason }, async () => {
+    const wanted: Change = { action, subject: `payment:${id}`, reason };
+    const payment = await change(wanted, async () => {
       const found = await find(id);
       if (isTerminal(found.status)) throw new Refusal(`${id} is ${found.status}.`);
       check(found);
@@ -86,7 +87,9 @@ export const createPaymentOperations = ({
     });
     // Unique, so that an admin's request shares no result with an earlier one.
     const asked = { ...payment, verifyWindow: now().getTime() };
-    const { kind } = await needTemporal(() => ask(workflows, asked));
+    const { kind } = await recordFailure(change, wanted, () =>
+      needTemporal(() => ask(workflows, asked)),
+    );
     const { status } = await find(id);
     return { status, isAnswered: kind !== 'unknown' };
   };

@@ -1,6 +1,6 @@
 import { dayMs, isoTime } from '../../contract/time.ts';
 import { createRetention } from '../../postgres/admin/retention.ts';
-import { Refusal } from './change.ts';
+import { type Change, recordFailure, Refusal } from './change.ts';
 import type { Deps } from './deps.ts';
 
 export interface Purged {
@@ -28,7 +28,8 @@ export const createPurge =
     const ago = (days: number) => new Date(now().getTime() - days * dayMs);
     const bodiesBefore = ago(retention.attemptBodyDays);
     const paymentsBefore = retention.paymentDays === null ? null : ago(retention.paymentDays);
-    await change({ action: 'retention.purge', subject: 'retention', reason }, async () => ({
+    const purging: Change = { action: 'retention.purge', subject: 'retention', reason };
+    await change(purging, async () => ({
       before: null,
       after: {
         attempt_bodies_before: isoTime(bodiesBefore),
@@ -44,15 +45,17 @@ export const createPurge =
         deleted += count;
       }
     };
-    let isOld = paymentsBefore !== null;
-    while (isOld && paymentsBefore)
-      isOld = (await queries.forgetReasons(paymentsBefore, batchSize)) > 0;
-    const attemptBodies = await deleteAll((size) =>
-      queries.deleteResponseBodies(bodiesBefore, size),
-    );
-    const payments = paymentsBefore
-      ? await deleteAll((size) => queries.deletePayments(paymentsBefore, size))
-      : 0;
-    if (Math.max(attemptBodies, payments) < limit) await queries.recordPurge();
-    return { attemptBodies, payments };
+    return recordFailure(change, purging, async () => {
+      let isOld = paymentsBefore !== null;
+      while (isOld && paymentsBefore)
+        isOld = (await queries.forgetReasons(paymentsBefore, batchSize)) > 0;
+      const attemptBodies = await deleteAll((size) =>
+        queries.deleteResponseBodies(bodiesBefore, size),
+      );
+      const payments = paymentsBefore
+        ? await deleteAll((size) => queries.deletePayments(paymentsBefore, size))
+        : 0;
+      if (Math.max(attemptBodies, payments) < limit) await queries.recordPurge();
+      return { attemptBodies, payments };
+    });
   };
