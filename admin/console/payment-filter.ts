@@ -12,7 +12,8 @@ import type { ConsoleRequest } from './request.ts';
 
 const failureCodes = Object.keys(failureReasons);
 
-const orderMax = 40;
+/** The longest order of a payment, in UTF-16: the page of an order leads here with a whole one. */
+const orderMax = 200;
 
 const ownChoices = (query: Query, gateways: readonly string[]) =>
   ({
