@@ -136,13 +136,14 @@ export const toGateway = (
 
 /** An opened payment as its gateway needs it. */
 export const toOpenedPayment = (
-  payment: Payment,
+  payment: Payment & Pick<PaymentWithAccount, 'returnProof'>,
   reference: string,
   publicBaseUrl: string,
 ): OpenedPayment => ({
   ...toGateway(payment, publicBaseUrl),
   reference,
   trackingCode: payment.trackingCode,
+  returnProof: payment.returnProof,
 });
 
 /** Whether the gateway may still capture the money: it answered a verification with `processing`. */

@@ -1,11 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Payer } from '../contract/payer.ts';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
+import { reportUrl } from '../contract/payment-fields.ts';
 import type { Status } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
 import type { GatewayAdapter, OpenResult } from '../gateways/gateway.ts';
 import { openingLimits } from '../gateways/http.ts';
+import { findDriver } from '../gateways/registry.ts';
 import type { GatewayExchanges } from '../postgres/gateways/exchanges.ts';
 import { readPayer } from '../postgres/payments/payers.ts';
 import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payments/outcomes.ts';
@@ -106,7 +109,8 @@ export const createOpenPayment = (deps: Deps) => {
     payment: PaymentWithAccount,
     payer: Payer | null,
   ): Promise<OpenResult> => {
-    const opening = toGateway(payment, publicBaseUrl);
+    const reportsTo = await reportUrlOf(deps, payment);
+    const opening = { ...toGateway(payment, publicBaseUrl), reportUrl: reportsTo };
     const answer = await gateway.open(payer === null ? opening : { ...opening, payer });
     if (payer === null || answer.result !== 'refused' || !answer.isAboutPayer) return answer;
     const facts = { payment_id: payment.id, gateway: payment.gateway, code: answer.code };
@@ -212,6 +216,16 @@ export const createOpenPayment = (deps: Deps) => {
   };
 
   return { openPayment };
+};
+
+/** Where a provider reports changes, if its driver takes reports. Every opening of a payment has the same address. */
+const reportUrlOf = async (
+  { paymentOutcomes, publicBaseUrl }: Pick<Deps, 'paymentOutcomes' | 'publicBaseUrl'>,
+  { id, driver }: Pick<PaymentWithAccount, 'id' | 'driver'>,
+): Promise<string | undefined> => {
+  if (!findDriver(driver)?.takesReports) return undefined;
+  const key = await paymentOutcomes.reportKey(id, randomBytes(24).toString('base64url'));
+  return key && reportUrl(id, key, publicBaseUrl);
 };
 
 /** The account is to be corrected, whatever another gateway does not take. */

@@ -40,6 +40,10 @@ export const checkoutUrl = (
 export const returnUrl = (id: string, publicBaseUrl: string): string =>
   `${publicBaseUrl}/api/v1/payments/${id}/return`;
 
+/** A provider that signs nothing reports changes here. The key is the payment's own. */
+export const reportUrl = (id: string, key: string, publicBaseUrl: string): string =>
+  `${publicBaseUrl}/api/v1/payments/${id}/reports/${key}`;
+
 export interface RefundSums {
   status: Status;
   amount: number;

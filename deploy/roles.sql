@@ -45,7 +45,7 @@ grant insert (id, application, test, order_id, status, amount, currency, gateway
   callback_url, metadata, expires_at, created_at, updated_at, traceparent, payer_locale) on payments to payments_api;
 -- It reads nothing of a payer again.
 grant insert (payment_id, sealed) on payers to payments_api;
-grant update (checkout_at, late_searches, late_search_at, cancel_request_reason) on payments to payments_api;
+grant update (checkout_at, late_searches, late_search_at, cancel_request_reason, return_proof) on payments to payments_api;
 -- It asks for refunds in the name of an application (see the policy below) and calls them off. A trigger reserves the
 -- amount and counts it. It can neither end one nor say that the gateway was told.
 grant insert (id, payment_id, application, test, order_id, status, stage, amount, currency, method, requested_by,
@@ -80,7 +80,7 @@ grant insert (reference, refund_id, payment_id, amount, outcome, failure_code, a
 grant select on applications, gateways, payments, refunds, workflow_outbox, idempotency_keys, events,
   deliveries, attempts, late_payments, sandbox_payments, sandbox_refunds, gateway_exchanges, replays, movements,
   gateway_entries, statement_lines, account_balances, account_differences, payouts, payout_lines, upkeep to payments_worker;
-grant update (status, gateway, gateway_reference, gateway_redirect, checkout_at, payer_returns_at, inquired_at, uncertain, tracking_code,
+grant update (status, gateway, gateway_reference, gateway_redirect, report_key, checkout_at, payer_returns_at, inquired_at, uncertain, tracking_code,
   card_pan_masked, paid_at, failure_code, cancelled_by, cancellation_reason, gateway_code, gateway_message, reported_fee,
   reported_fee_paid_by, amount_refunded, amount_refund_pending, amount_disputed, amount_lost, order_claimed_at, paid_twice_at, healed_at,
   updated_at) on payments to payments_worker;

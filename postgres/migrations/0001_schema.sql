@@ -124,6 +124,10 @@ create table payments (
   updated_at timestamptz not null,
   gateway_reference text,
   gateway_redirect jsonb,
+  -- The last part of the address where the provider reports changes. Nobody but its servers knows it; null: it has none.
+  report_key text constraint payments__report_key check (report_key ~ '^[A-Za-z0-9_-]{32}$'),
+  -- What the payer's last return brought for the next call to the provider. Anybody can send it.
+  return_proof text constraint payments__return_proof check (return_proof ~ '^[ -~]{1,200}$'),
   -- When the payer was last sent to the gateway.
   checkout_at timestamptz,
   -- When the payer of a sandbox plan comes back; null for all others.

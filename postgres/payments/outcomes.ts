@@ -30,6 +30,8 @@ import { retryInquiryAt, verifyingInquiryAt } from './sweeper.ts';
 export interface PaymentWithAccount extends Payment, RecordedAccount {
   /** The gateway's reference for the payment; null until the payment is opened there. */
   reference: string | null;
+  /** What the payer's last return brought for the next call to the gateway. */
+  returnProof: string | null;
   /** The payer was sent to the gateway. */
   payerSent: boolean;
   /** When the payer of a sandbox plan comes back. */
@@ -108,7 +110,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
   get: (id: string) =>
     first(sql<PaymentWithAccount[]>`
       select ${selectPayment(sql)}, ${accountColumns(sql)},
-        p.gateway_reference as reference, p.checkout_at is not null as "payerSent",
+        p.gateway_reference as reference, p.return_proof as "returnProof", p.checkout_at is not null as "payerSent",
         p.payer_returns_at as "payerReturnsAt", p.candidates, p.amount_lost as "amountLost", ${silenceColumn(sql)}, d.status as delivery, d.round,
         ${takesPart(sql)} as "isPaidOnce", a.display_name as "displayName", p.payer_locale as "payerLocale",
         case when ${takesPart(sql)} then ${isPaidByAnother(sql)} else false end as "orderIsPaid",
@@ -117,6 +119,14 @@ export const createPaymentOutcomes = (sql: Queries) => ({
       join applications a on a.slug = p.application
       left join deliveries d on d.event_id = ${eventId(id)}
       where p.id = ${id}`),
+
+  /** The key of the address for reports: the first that was ever made. @param made a new one, if the payment has none */
+  async reportKey(id: string, made: string): Promise<string | undefined> {
+    const [row] = await sql<{ key: string }[]>`
+      update payments set report_key = coalesce(report_key, ${made}) where id = ${id}
+      returning report_key as key`;
+    return row?.key;
+  },
 
   /**
    * Records that the payment was opened at its gateway, and erases what it knew of the payer. The payer of a plan is there at once.

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createBulkhead } from '../../../activities/bulkhead.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
@@ -11,6 +12,7 @@ import {
   withGateway,
 } from '../../support/service/scripted-gateway.ts';
 import { forFile } from '../../support/for-file.ts';
+import { lendAbilities } from '../../support/gateways/lend-abilities.ts';
 
 const records = await forFile(startRecords({ gatewayKind: 'live' }));
 
@@ -38,6 +40,38 @@ describe('openPayment', () => {
       reference: 'A-1',
     });
     expect(await records.payments.sendToGateway([id], new Date())).toMatchObject([{ redirect }]);
+  });
+
+  it('gives a driver that takes reports the same secret address at every try', async () => {
+    lendAbilities('sandbox', { takesReports: true });
+    const { id } = await records.created();
+    const { openPayment, asked } = opening(inTurn<OpenResult>(silence, opened('A-8')));
+    await expect(openPayment({ id, afterDeadline: false })).rejects.toThrow('timeout');
+    expect(await openPayment({ id, afterDeadline: false })).toEqual({ stage: 'open' });
+    const [row] = await records.sql<{ key: string }[]>`
+      select report_key as key from payments where id = ${id}`;
+    expect(row?.key).toMatch(/^[\w-]{32}$/);
+    const reportUrl = `${publicBaseUrl}/api/v1/payments/${id}/reports/${row?.key}`;
+    expect(asked.map(({ payment }) => payment.reportUrl)).toEqual([reportUrl, reportUrl]);
+  });
+
+  it('gives each payment an address of its own', async () => {
+    lendAbilities('sandbox', { takesReports: true });
+    const { openPayment, asked } = opening(async () => opened(`A-${randomUUID()}`));
+    for (let count = 0; count < 2; count += 1) {
+      const { id } = await records.created();
+      await openPayment({ id, afterDeadline: false });
+    }
+    const keys = asked.map(({ payment }) => payment.reportUrl?.split('/').at(-1));
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  it('gives other drivers no address for reports, and their payments no key', async () => {
+    const { id } = await records.created();
+    const { openPayment, asked } = opening(async () => opened('A-9'));
+    await openPayment({ id, afterDeadline: false });
+    expect(asked).toMatchObject([{ payment: { id, reportUrl: undefined } }]);
+    expect(await records.snapshot(id)).toMatchObject({ payment: { report_key: null } });
   });
 
   it.each([true, false])(

@@ -48,6 +48,18 @@ describe('verifyPayment', () => {
     expect(asked).toMatchObject([{ payment: { id, amount, currency, reference: `REF_${id}` } }]);
   });
 
+  it('passes on the proof of the last return', async () => {
+    const { id } = await records.sent();
+    const gateway = gatewayThatAnswers({ state: 'waiting' }, { state: 'waiting' });
+    await gateway.verifyPayment({ id, returned: true });
+    await records.sql`update payments set return_proof = 'RRN 12-3' where id = ${id}`;
+    await gateway.verifyPayment({ id, returned: true });
+    expect(gateway.asked).toMatchObject([
+      { payment: { returnProof: null } },
+      { payment: { returnProof: 'RRN 12-3' } },
+    ]);
+  });
+
   it('ends it as paid without a card and a tracking code', async () => {
     const { payment } = await verifyOnce(confirmed({ trackingCode: null, cardPanMasked: null }));
     expect(await eventOfPayment(payment)).toMatchObject({

@@ -169,6 +169,7 @@ export const everyStatement = (
     }),
     'payments/outcomes.ts': statementsOf(createPaymentOutcomes(db), {
       get: [idOf(7)],
+      reportKey: [idOf(7), 'k'.repeat(32)],
       recordOpened: [
         idOf(7),
         {
