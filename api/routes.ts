@@ -11,6 +11,7 @@ import { listEventsHandler, listEventsRoute } from './events/list.ts';
 import { replayEventHandler, replayEventRoute } from './events/replay.ts';
 import { listGatewaysHandler, listGatewaysRoute } from './gateways/list.ts';
 import { notifyOfPaymentHandler, notifyOfPaymentRoute } from './gateways/notifications.ts';
+import { reportOnPaymentHandler, reportOnPaymentRoute } from './gateways/reports.ts';
 import { type AnyRequest, type HandlerResult, type Route, routesFor } from './http/route.ts';
 import { listMovementsHandler, listMovementsRoute } from './movements/list.ts';
 import {
@@ -66,7 +67,7 @@ const replay = routesFor('application', 'replay');
 const refund = routesFor('application', 'refund');
 /** A browser with the link of a payment, or of a mail. */
 const payer = routesFor('payer');
-/** A payment provider's server, with a signature. */
+/** A payment provider's server, with a signature or a secret address. */
 const gateway = routesFor('gateway');
 const anyone = routesFor('anyone');
 
@@ -154,6 +155,11 @@ export const routes = {
     notifyOfPaymentHandler,
   ),
 
+  reportOnPayment: gateway.post(
+    '/payments/:payment_id/reports/:report_key',
+    reportOnPaymentRoute,
+    reportOnPaymentHandler,
+  ),
   getOpenApi: anyone.get('/openapi.json', getOpenApiRoute, getOpenApiHandler),
   showDocs: anyone.get('/docs', showDocsRoute, showDocsHandler),
 } as const satisfies Record<string, Route>;

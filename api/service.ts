@@ -162,6 +162,7 @@ const connectHandlers = (deps: ServiceParts): Handlers => {
     budget,
     readNotification,
     unverified: failures,
+    reports: createRateLimiter({ perMinute: limits.paymentReportsPerMinute, now: steadyMs }),
     openApi: createOpenApi(publicBaseUrl),
     publicBaseUrl,
     metrics,

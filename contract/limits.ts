@@ -21,6 +21,8 @@ export const limits = {
   applicationRequestsPerMinute: 120,
   /** Failed requests of a client address in a minute, in one API process. */
   addressFailuresPerMinute: 20,
+  /** Reports of a gateway about one payment in a minute, in one API process. */
+  paymentReportsPerMinute: 20,
   /** Requests of a client address to the payer pages in a minute, unless the operator has set another number. */
   payerPagesPerMinute: 60,
   /** An idempotency key is kept at least this long. */

@@ -89,7 +89,7 @@ export const createApiMetrics = (registry: Registry) => {
     }),
     notifications: new Counter({
       name: 'payments_notifications_total',
-      help: 'Notifications with a valid signature. payment is "unknown" if it is not one of ours.',
+      help: 'Notifications with a valid signature, and reports with the right key. payment is "unknown" if it is not one of ours.',
       labelNames: ['gateway', 'payment'],
       registers,
     }),

@@ -4,7 +4,6 @@ import type { Alert } from '../../contract/alerts.ts';
 import type { GatewayKind, NotificationAccount } from '../../contract/gateway-account.ts';
 import { paymentIdPattern, refundId, refundIdPattern, slugPattern } from '../../contract/ids.ts';
 import { limits } from '../../contract/limits.ts';
-import { isTerminal } from '../../contract/status.ts';
 import type {
   Notification,
   NotificationRequest as GatewayMessage,
@@ -17,15 +16,13 @@ import type { Gateways } from '../../postgres/gateways/gateways.ts';
 import type { PaymentRef, Payments } from '../../postgres/payments/payments.ts';
 import type { Refunds } from '../../postgres/refunds/refunds.ts';
 import type { Logger } from '../../telemetry/log.ts';
-import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
-import { createAddressBulkhead } from '../http/address-bulkhead.ts';
 import type { RateLimiter } from '../http/rate-limiter.ts';
-import { rateLimited, RepeatedRateLimitError } from '../http/rate-limiter.ts';
+import { RepeatedRateLimitError } from '../http/rate-limiter.ts';
 import type { Handler, RequestOf, RouteSpec } from '../http/route.ts';
-import { unavailableIfTemporalIsDown } from '../http/temporal-needed.ts';
+import { type Deps as PassOnDeps, notNow, orRetry, passOnChange } from './pass-on.ts';
+import { createSenders, type Senders } from './senders.ts';
 
 const invalidMessage = 'The signature is not valid.';
-const notNow = 'Notifications cannot be received now.';
 const invalidSignature: FieldError = {
   path: 'signature',
   rule: 'signature',
@@ -57,12 +54,11 @@ export const notifyOfPaymentRoute = {
 
 type NotificationRequest = RequestOf<'gateway', typeof notifyOfPaymentRoute>;
 
-export interface Deps {
+export interface Deps extends PassOnDeps {
   gateways: Pick<Gateways, 'getNotificationAccount'>;
   payments: Pick<Payments, 'getByReference' | 'getByTrackingCode' | 'recordLostCheckout'>;
   disputes: Pick<Disputes, 'requestLook'>;
   refunds: Pick<Refunds, 'getPaymentId'>;
-  workflows: Pick<WorkflowCalls, 'recheck' | 'recheckLatePayment'>;
   /** Undefined without NOTIFICATIONS_KEY, which opens the signing secrets; no notification can be checked then. */
   readNotification: NotificationReader | undefined;
   /** Counts messages that are not signed by the gateway. */
@@ -80,15 +76,14 @@ export const notifyOfPaymentHandler = (
   deps: Deps,
 ): Handler<'gateway', typeof notifyOfPaymentRoute> => {
   const { payments, disputes, unverified, metrics, logger } = deps;
-  const bulkhead = createAddressBulkhead(unverified);
+  const senders = createSenders(unverified);
   // From 0 on: if the counter started at its first alert, Prometheus would not see it increase.
   for (const alert of [lostReference, unknownDispute]) metrics.alerts.inc({ alert }, 0);
   return async (request) => {
     const gateway = request.params['gateway'] ?? '';
-    const { notification, kind } = await bulkhead(request.address, {
-      run: () => readVerified(deps, request, gateway),
-      reject: () => counted(deps, request, rateLimited(1)),
-    });
+    const { notification, kind } = await senders.check(request.address, () =>
+      readVerified(deps, request, { gateway, counted: senders.counted }),
+    );
     if (notification.result === 'refund_changed') {
       const payment = await payments.getByTrackingCode(gateway, notification.trackingCode);
       if (payment) await passOnRefund(deps, payment, notification);
@@ -115,7 +110,7 @@ export const notifyOfPaymentHandler = (
     }
     if (notification.result === 'changed' || notification.result === 'closed') {
       const payment = await payments.getByReference(gateway, notification.reference);
-      if (payment) await passOn(deps, payment, notification);
+      if (payment) await passOn(deps, payment, { isClosed: notification.result === 'closed' });
       else reportLostReference(deps, notification, { gateway, kind });
       metrics.notifications.inc({ gateway, payment: payment ? 'known' : 'unknown' });
       logger.info(
@@ -133,32 +128,25 @@ export const notifyOfPaymentHandler = (
 const readVerified = async (
   deps: Deps,
   request: NotificationRequest,
-  gateway: string,
+  { gateway, counted }: { gateway: string } & Pick<Senders, 'counted'>,
 ): Promise<{ notification: Notification; kind: GatewayKind }> => {
   const account = slugPattern.test(gateway)
     ? await deps.gateways.getNotificationAccount(gateway)
     : undefined;
-  if (!account) throw counted(deps, request, request.refuse('NOT_FOUND'));
+  if (!account) throw counted(request.address, request.refuse('NOT_FOUND'));
   const body = await request.readBytes().catch((error: unknown) => {
-    throw error instanceof PaymentError ? counted(deps, request, error) : error;
+    throw error instanceof PaymentError ? counted(request.address, error) : error;
   });
   const notification = read(deps, { header: request.header, body }, account);
-  if (!notification) throw counted(deps, request, request.refuse('NOT_FOUND'));
+  if (!notification) throw counted(request.address, request.refuse('NOT_FOUND'));
   if (notification.result !== 'rejected') return { notification, kind: account.gatewayKind };
   const details = { fields: [invalidSignature] };
   const invalid = request.refuse('VALIDATION_FAILED', invalidMessage, { details });
-  const error = counted(deps, request, invalid);
+  const error = counted(request.address, invalid);
   if (!(error instanceof RepeatedRateLimitError))
     deps.logger.warn({ gateway }, 'Rejected a notification that its gateway has not signed');
   throw error;
 };
-
-/** Counts a failure for the client's address. @returns the error to throw */
-const counted = (
-  { unverified }: Deps,
-  { address }: NotificationRequest,
-  error: PaymentError,
-): PaymentError => unverified.hit(address) ?? error;
 
 /** @throws PaymentError SERVICE_UNAVAILABLE when the signature cannot be checked; the gateway will retry */
 const read = (
@@ -175,26 +163,22 @@ const read = (
   }
 };
 
-/** @throws PaymentError SERVICE_UNAVAILABLE when Temporal is not available; the gateway will retry */
+/** @throws PaymentError like `orRetry` */
 const passOn = async (
-  { workflows, payments, now }: Deps,
+  deps: Deps,
   payment: PaymentRef,
-  { result }: Notification,
+  { isClosed }: { isClosed: boolean },
 ): Promise<void> => {
   const { id, status, payerSent } = payment;
-  // We closed it ourselves when it ended, or nobody can pay it any more either way.
-  if (status === 'paid' || (result === 'closed' && isTerminal(status))) return;
   // A payer was there, so a checkout that is not recorded was lost.
-  if (result === 'changed' && !payerSent) await payments.recordLostCheckout(id, now());
-  const recheck = isTerminal(status)
-    ? workflows.recheckLatePayment(id)
-    : workflows.recheck(payment, { unlessEnded: result === 'closed' });
-  await unavailableIfTemporalIsDown(recheck, notNow);
+  if (!isClosed && status !== 'paid' && !payerSent)
+    await deps.payments.recordLostCheckout(id, deps.now());
+  await passOnChange(deps, payment, { isClosed });
 };
 
 /**
  * A refund that Postgres does not have was made at the gateway: its workflow records it.
- * @throws PaymentError SERVICE_UNAVAILABLE when Temporal is not available; the gateway will retry
+ * @throws PaymentError like `orRetry`
  */
 const passOnRefund = async (
   { workflows, refunds }: Deps,
@@ -207,8 +191,7 @@ const passOnRefund = async (
     refundIdPattern.test(ours) &&
     [undefined, id].includes(await refunds.getPaymentId(ours));
   const refund = isOurs ? ours : refundId([gateway, reference]);
-  const recheck = workflows.recheck({ refundId: refund, id, application, orderId });
-  await unavailableIfTemporalIsDown(recheck, notNow);
+  await orRetry(workflows.recheck({ refundId: refund, id, application, orderId }));
 };
 
 /**

@@ -52,8 +52,8 @@ export interface RouteSpec {
 
 /**
  * The callers of a route. `application`: needs a bearer token, gets JSON. `payer`: needs the link of a
- * payment, gets pages and redirects. `gateway`: a provider's server, authenticated by its signature.
- * `anyone`: public.
+ * payment, gets pages and redirects. `gateway`: a provider's server, authenticated by its signature or
+ * a secret address. `anyone`: public.
  */
 export type Access = 'application' | 'payer' | 'gateway' | 'anyone';
 

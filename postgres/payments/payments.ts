@@ -60,6 +60,10 @@ export type OwnPayment = Payment & RefundBasis;
 /** The part of a payment that a message to its workflow needs. */
 export type PaymentRef = WorkflowStart & Pick<StoredPayment, 'status' | 'payerSent'>;
 
+/** A payment with the last part of the address for reports about it; null: it has none. */
+export type ReportedPayment = PaymentRef &
+  Pick<StoredPayment, 'opened'> & { reportKey: string | null };
+
 /** A payment for the payer's pages. */
 export interface PayerPayment extends StoredPayment, PaidTo {
   driver: string;
@@ -211,6 +215,11 @@ export const createPayments = (sql: Queries) => ({
 
   /** Finds a payment by the gateway's reference for it. */
   getByReference: (gateway: string, reference: string) =>
+  getForReport: (id: string) =>
+    first(sql<ReportedPayment[]>`
+      select ${selectPayment(sql, workflowStartFields)}, p.status, ${progress(sql)}, p.report_key as "reportKey"
+      from payments p where p.id = ${id}`),
+
     first(sql<PaymentRef[]>`
       ${selectRef(sql)} where p.gateway = ${gateway} and p.gateway_reference = ${reference}`),
 

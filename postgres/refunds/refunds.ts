@@ -144,6 +144,16 @@ export const createRefunds = (sql: Queries) => ({
     return row?.paymentId;
   },
 
+  /** The last refunds of a payment that the gateway was told of, and that it may end or send back. */
+  async listToRecheck(paymentId: string): Promise<string[]> {
+    const rows = await sql<{ id: string }[]>`
+      select id from refunds
+      where payment_id = ${paymentId} and told_at is not null
+        and (status = 'pending' or succeeded_at > now() - interval '30 days')
+      order by created_at desc, id desc limit 20`;
+    return rows.map(({ id }) => id);
+  },
+
   /** @returns undefined if the refund does not exist or has another owner */
   get: (id: string, { application, test }: Owner) =>
     first(sql<StoredRefund[]>`

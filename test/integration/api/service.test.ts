@@ -235,6 +235,7 @@ const requestsOf = (
     cancelRefund: () => journey.request('POST', `/api/v1/refunds/${refundId(['none'])}/cancel`),
     notification: () =>
       journey.call('POST', '/api/v1/gateways/stripe/notifications', noticeOf('cs_test_x')),
+    report: () => journey.call('POST', `/api/v1/payments/${id}/reports/x`),
   },
   forPayers: {
     checkout: () => journey.checkout(id),

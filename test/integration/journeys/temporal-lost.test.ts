@@ -150,7 +150,7 @@ describe('while no worker answers', () => {
   });
 });
 
-it('verify, notifications and replays answer 503 while Temporal is down; creates, reads and lists work, and checkout shows a page', async () => {
+it('verify, notifications, reports and replays answer 503 while Temporal is down; creates, reads and lists work, and checkout shows a page', async () => {
   const { journey } = await service.anApplication();
   const id = await journey.atGateway({ gateway: 'stripe' });
   stripe.pay(stripe.referenceOf(id));
@@ -165,11 +165,18 @@ it('verify, notifications and replays answer 503 while Temporal is down; creates
   const notify = () =>
     journey.call('POST', '/api/v1/gateways/stripe/notifications', noticeOf(stripe.referenceOf(id)));
 
+  const key = 'k'.repeat(32);
+  await service.sql`
+    update payments set report_key = ${key} where id = any(${[id, delivered]}::text[])`;
+  const report = (of: string) => journey.call('POST', `/api/v1/payments/${of}/reports/${key}`);
+
   await service.engine.stop();
   // Each may wait for 10 seconds.
   for (const answer of await Promise.all([
     journey.verify(id),
     notify(),
+    report(id),
+    report(delivered),
     journey.request('POST', `/api/v1/events/${eventId(delivered)}/replay`),
     journey.request('POST', '/api/v1/replays', { from: date, to: date, delivery: 'delivered' }),
     journey.request('POST', '/api/v1/webhook/test', {}),

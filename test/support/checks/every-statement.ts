@@ -137,6 +137,7 @@ export const everyStatement = (
       ],
       getForPayer: [idOf(7)],
       getOutcomeForPayer: [idOf(7)],
+      getForReport: [idOf(7)],
       getByTrackingCode: ['sandbox', 'T7'],
       getByReference: ['sandbox', 'R7'],
       sendToGateway: [[idOf(7)], now],

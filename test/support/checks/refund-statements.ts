@@ -67,6 +67,7 @@ export const refundStatements = (
       getPayment: [idOf(7), owner],
       'getPayment, of anybody': [idOf(7)],
       getPaymentId: ['REFUND_1'],
+      listToRecheck: [idOf(7)],
       getLimit: [owner, 'EUR'],
       get: [refundOf(7), owner],
       list: [ownOnes, page],

@@ -51,6 +51,8 @@ interface Caller {
   paidId: string;
   refundId: string;
   disputeId: string;
+  /** The key of the reports on each of its payments. */
+  reportKey: string;
   /** The token of the link in a mail about its webhooks. */
   noticeToken: string;
 }
@@ -90,6 +92,9 @@ const aCaller = async (): Promise<Caller> => {
   await recordDisputes(service.sql, paidId, [dispute]);
   const disputed = await journey.request('GET', '/api/v1/disputes');
   const disputeId = String(listed(disputed, 'dispute_id')[0]);
+  const reportKey = randomBytes(24).toString('base64url');
+  await service.sql`
+    update payments set report_key = ${reportKey} where application = ${application}`;
   const noticeToken = randomBytes(32).toString('base64url');
   await service.sql`
     insert into notice_addresses (application, address) values (${application}, 'ops@shop.example')`;
@@ -98,8 +103,7 @@ const aCaller = async (): Promise<Caller> => {
     values (sha256(${noticeToken}::text::bytea), ${application}, 'ops@shop.example')`;
   return {
     ...{ application, token, issue, ids, journey, cursor, eventIds, replayId, paidId, refundId },
-    disputeId,
-    noticeToken,
+    ...{ disputeId, reportKey, noticeToken },
   };
 };
 
@@ -163,6 +167,7 @@ const fieldValues = (caller: Caller): FieldValues => ({
   replay_id: fc.constant(caller.replayId),
   refund_id: fc.constant(caller.refundId),
   dispute_id: fc.constant(caller.disputeId),
+  report_key: fc.constant(caller.reportKey),
   token: fc.constant(caller.noticeToken),
   sandbox: fc.constantFrom(
     { outcome: 'paid' },
@@ -274,9 +279,9 @@ describe('every operation', () => {
       ...(route.access === 'gateway' && stripeValues),
       ...ownValues[name],
     };
-    // Six samples in a minute are allowed.
     const statuses = Object.keys(route.responses).map(Number);
-    if (name === 'testWebhook') statuses.push(429);
+    // Six samples in a minute are allowed, and 20 reports on a payment.
+    if (name === 'testWebhook' || name === 'reportOnPayment') statuses.push(429);
     // The gateway was told, and the payment has ended.
     if (name === 'cancelRefund' || name === 'cancelPayment') statuses.push(409);
     const requests = manyOf(validRequests(operation, resolve, values));
