@@ -11,7 +11,7 @@ import { payerPath } from './payer/link.ts';
 import { errorPage } from './payer/pages.ts';
 import type { Handlers } from './routes.ts';
 import { routes } from './routes.ts';
-import { readBytes, readForm, readJson } from './http/body.ts';
+import { readBytes, readFields, readForm, readJson } from './http/body.ts';
 import { OverloadedError } from './http/error-response.ts';
 import { rateLimitKey } from './http/client-address.ts';
 import type { QueryReader } from './http/query.ts';
@@ -166,6 +166,7 @@ const requestParts = (
   readJson: () => readJson(ctx.req, { optional: body && 'optional' in body && body.optional }),
   readForm: () => readForm(ctx.req),
   readBytes: () => readBytes(ctx.req),
+  readFields: () => readFields(ctx.req),
   disconnectSignal: () => disconnectSignal(ctx.res),
 });
 

@@ -29,6 +29,7 @@ import { getOpenApiHandler, getOpenApiRoute } from './openapi/serve-document.ts'
 import { checkoutHandler, checkoutRoute } from './payer/checkout.ts';
 import { showOutcomeHandler, showOutcomeRoute } from './payer/outcome.ts';
 import {
+  returnByPostHandler,
   returnFromGatewayByPostRoute,
   returnFromGatewayRoute,
   returnHandler,
@@ -130,7 +131,7 @@ export const routes = {
   returnFromGatewayByPost: payer.post(
     '/payments/:payment_id/return',
     returnFromGatewayByPostRoute,
-    returnHandler,
+    returnByPostHandler,
   ),
   showOutcome: payer.get('/payments/:payment_id/outcome', showOutcomeRoute, showOutcomeHandler),
   showSandbox: payer.get('/sandbox/:payment_id', showSandboxRoute, showSandboxHandler),
@@ -154,12 +155,12 @@ export const routes = {
     notifyOfPaymentRoute,
     notifyOfPaymentHandler,
   ),
-
   reportOnPayment: gateway.post(
     '/payments/:payment_id/reports/:report_key',
     reportOnPaymentRoute,
     reportOnPaymentHandler,
   ),
+
   getOpenApi: anyone.get('/openapi.json', getOpenApiRoute, getOpenApiHandler),
   showDocs: anyone.get('/docs', showDocsRoute, showDocsHandler),
 } as const satisfies Record<string, Route>;

@@ -63,6 +63,8 @@ const Credentials = z.union([
 export const payping = defineDriver({
   capabilities,
   credentials: Credentials,
+  // A posted form. Its other statuses are not documented.
+  parseReturn: (fields) => (fields.get('status') === '1' ? 'paid' : 'nothing'),
   connect(account, tools): GatewayAdapter {
     const { post, getReport, confirm, origin } = createClient(account, tools);
 

@@ -36,8 +36,8 @@ export const findDriver = (name: string): Driver<SandboxTools> | undefined =>
   Object.hasOwn(drivers, name) ? drivers[name] : undefined;
 
 /** `nothing` for a driver that this version does not have or that reads no return. */
-export const parseReturn = (driver: string, query: URLSearchParams): ReturnHint =>
-  findDriver(driver)?.parseReturn?.(query) ?? 'nothing';
+export const parseReturn = (driver: string, fields: URLSearchParams): ReturnHint =>
+  findDriver(driver)?.parseReturn?.(fields) ?? 'nothing';
 
 /** The `fields` of VALIDATION_FAILED for a payment that the gateway does not take. */
 export const findPaymentProblems = (

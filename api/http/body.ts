@@ -151,3 +151,13 @@ export const readForm = async (req: IncomingMessage): Promise<URLSearchParams> =
     mediaType(req) === 'application/x-www-form-urlencoded' ? text : undefined,
   );
 };
+
+/** Reads the form that a page of somebody else had a browser send. Whatever is no form within the limit has no fields. */
+export const readFields = async (req: IncomingMessage): Promise<URLSearchParams> => {
+  try {
+    return await readForm(req);
+  } catch (error) {
+    if (!(error instanceof PaymentError)) throw error;
+    return new URLSearchParams();
+  }
+};

@@ -40,7 +40,9 @@ export interface RouteSpec {
     | { json: z.ZodType; examples: Readonly<Record<string, unknown>>; optional?: true }
     | { form: z.ZodObject }
     /** Raw bytes; the text describes them. */
-    | { bytes: string };
+    | { bytes: string }
+    /** A form of any fields; the text describes them. Anything else reads as a form without any. */
+    | { fields: string };
   /** The problem in the example of a VALIDATION_FAILED response. */
   validationExample?: FieldError;
   /** The message of that response, if it is not the one of an invalid body or query. */
@@ -88,6 +90,7 @@ const impliedErrors = {
   query: ['VALIDATION_FAILED'],
   text: ['MALFORMED_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'VALIDATION_FAILED'],
   bytes: ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'VALIDATION_FAILED'],
+  fields: [],
 } as const satisfies Record<string, readonly ErrorCode[]>;
 type ImpliedErrors = { [Part in keyof typeof impliedErrors]: (typeof impliedErrors)[Part][number] };
 
@@ -98,10 +101,15 @@ export const errorCodes = (route: Route): ErrorCode[] => [
     ...impliedErrors[route.access],
     ...(route.scope ? (['INSUFFICIENT_SCOPE'] as const) : []),
     ...(route.query ? impliedErrors.query : []),
-    ...(route.body ? impliedErrors['bytes' in route.body ? 'bytes' : 'text'] : []),
+    ...(route.body ? impliedErrors[kindOf(route.body)] : []),
     ...impliedErrors.always,
   ]),
 ];
+
+const kindOf = (body: NonNullable<Route['body']>): 'bytes' | 'fields' | 'text' => {
+  if ('bytes' in body) return 'bytes';
+  return 'fields' in body ? 'fields' : 'text';
+};
 
 type Has<R, Part extends string, Type> = R extends Record<Part, Type> ? true : false;
 
@@ -110,7 +118,11 @@ export type CodeOf<A extends Access, S extends RouteSpec> =
   | S['errors'][number]
   | ImpliedErrors['always' | A]
   | (Has<S, 'query', z.ZodObject> extends true ? ImpliedErrors['query'] : never)
-  | (Has<S, 'body', object> extends true ? ImpliedErrors['text'] : never);
+  | (Has<S, 'body', { fields: string }> extends true
+      ? never
+      : Has<S, 'body', object> extends true
+        ? ImpliedErrors['text']
+        : never);
 
 /** The statuses that a handler of this route may return; a payer's page may also return error statuses. */
 export type StatusOf<A extends Access, S extends RouteSpec> =
@@ -151,6 +163,7 @@ interface BodyReaders {
   readForm(): Promise<URLSearchParams>;
   /** @throws PaymentError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_JSON */
   readBytes(): Promise<Buffer>;
+  readFields(): Promise<URLSearchParams>;
 }
 
 /** A request as the handler of this route sees it: reading an undeclared part does not compile. */
@@ -161,7 +174,8 @@ export type RequestOf<A extends Access, S extends RouteSpec> = RouteRequest<Code
   (S extends { query: infer Q extends z.ZodObject } ? { query: z.output<Q> } : unknown) &
   (S extends { body: { json: z.ZodType } } ? Pick<BodyReaders, 'readJson'> : unknown) &
   (S extends { body: { form: z.ZodType } } ? Pick<BodyReaders, 'readForm'> : unknown) &
-  (S extends { body: { bytes: string } } ? Pick<BodyReaders, 'readBytes'> : unknown);
+  (S extends { body: { bytes: string } } ? Pick<BodyReaders, 'readBytes'> : unknown) &
+  (S extends { body: { fields: string } } ? Pick<BodyReaders, 'readFields'> : unknown);
 
 /** Returning an undeclared status does not compile. */
 export type Handler<A extends Access, S extends RouteSpec> = (

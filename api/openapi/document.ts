@@ -116,6 +116,11 @@ const examplesOf = (examples: Readonly<Record<string, unknown>>) =>
 const requestBody = (body: NonNullable<Route['body']>) => {
   if ('bytes' in body)
     return { required: true, description: body.bytes, content: { '*/*': { schema: {} } } };
+  if ('fields' in body) {
+    const schema = z.record(z.string(), z.string());
+    const content = { 'application/x-www-form-urlencoded': { schema } };
+    return { required: false, description: body.fields, content };
+  }
   return {
     required: !('optional' in body),
     content:

@@ -3,7 +3,7 @@ import { limits } from '../../contract/limits.ts';
 import { returnUrl } from '../../contract/payment-fields.ts';
 import type { Status } from '../../contract/status.ts';
 import { isTerminal } from '../../contract/status.ts';
-import { parseReturn } from '../../gateways/registry.ts';
+import { findDriver, parseReturn } from '../../gateways/registry.ts';
 import type { PayerPayment, Payments } from '../../postgres/payments/payments.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { pageHeaders } from '../http/response-headers.ts';
@@ -42,18 +42,19 @@ const shared = {
 
 export const returnFromGatewayRoute = {
   ...shared,
-  summary: 'Return from the gateway' as string, // Both routes have one type, and so one handler.
+  summary: 'Return from the gateway',
 } as const satisfies RouteSpec;
 
 export const returnFromGatewayByPostRoute = {
   ...shared,
-  summary: 'Return from a gateway that uses POST' as string,
+  summary: 'Return from a gateway that uses POST',
+  body: { fields: "The gateway's own fields, which count instead of those of the query." },
 } as const satisfies RouteSpec;
 
 type ReturnRequest = RequestOf<'payer', typeof returnFromGatewayRoute>;
 
 export interface Deps {
-  payments: Pick<Payments, 'getForPayer' | 'recordLostCheckout'>;
+  payments: Pick<Payments, 'getForPayer' | 'recordLostCheckout' | 'recordReturnProof'>;
   verify: Verify;
   searchLate: SearchLate;
   budget: Pick<GatewayBudget, 'take'>;
@@ -72,31 +73,80 @@ const showPage = (request: ReturnRequest, payment?: ShownPayment) =>
 
 export const returnHandler =
   (deps: Deps): Handler<'payer', typeof returnFromGatewayRoute> =>
+  (request) =>
+    takeBack(deps, request);
+
+export const returnByPostHandler =
+  (deps: Deps): Handler<'payer', typeof returnFromGatewayByPostRoute> =>
   async (request) => {
-    const search = ownParameters(request.search());
-    const ends = Number(search.get(waitsUntil) ?? 0);
-    const latest = Date.now() + waitMaxMs;
-    // Anybody can write a time. A time later than any that this service sets has no meaning.
-    if (ends > 0 && ends <= latest)
-      return orWaitingPage(request, readAgain(deps, request, ends), () => showPage(request));
-    return orWaitingPage(request, comeBack(deps, request, latest), async () => {
-      search.set(waitsUntil, String(latest));
-      const address = returnUrl(request.params['payment_id'] ?? '', deps.publicBaseUrl);
-      return { status: 303, headers: { location: `${address}?${String(search)}` } };
-    });
+    const posted = await request.readFields();
+    return takeBack(deps, request, posted.size > 0 ? posted : undefined);
   };
 
+const takeBack = (deps: Deps, request: ReturnRequest, posted?: URLSearchParams) => {
+  const fields = posted ?? request.search();
+  const search = ownParameters(request.search());
+  const ends = Number(search.get(waitsUntil) ?? 0);
+  const latest = Date.now() + waitMaxMs;
+  const arrival = arrive(deps, request, fields);
+  // Anybody can write a time. A time later than any that this service sets has no meaning.
+  if (ends > 0 && ends <= latest)
+    return orWaitingPage(request, readAgain(request, arrival, ends), () => showPage(request));
+  const work = comeBack(deps, request, { arrival, fields, deadline: latest });
+  return orWaitingPage(request, work, async () => {
+    // A browser does not send a form again.
+    if (posted) await arrival;
+    search.set(waitsUntil, String(latest));
+    const address = returnUrl(request.params['payment_id'] ?? '', deps.publicBaseUrl);
+    return { status: 303 as const, headers: { location: `${address}?${String(search)}` } };
+  });
+};
+
+type Arrival = Promise<PayerPayment | undefined>;
+
+/** Finds the payment, and keeps what the next call to its gateway needs of the fields. */
+const arrive = async (deps: Deps, request: ReturnRequest, fields: URLSearchParams): Arrival => {
+  const payment = await findByPaymentId(request, deps.payments.getForPayer);
+  if (payment && !request.isHead) await keepProof(deps, payment, fields);
+  return payment;
+};
+
+/** The checks of `payments__return_proof`. */
+const proofPattern = /^[ -~]{1,200}$/;
+
+const keepProof = async (
+  { payments, logger }: Deps,
+  { id, driver, reference, status }: PayerPayment,
+  fields: URLSearchParams,
+): Promise<void> => {
+  if (reference === null || status === 'paid') return;
+  const proof = findDriver(driver)?.readProof?.(fields, { id, reference });
+  if (proof === undefined) return;
+  if (proofPattern.test(proof)) await payments.recordReturnProof(id, reference, proof);
+  else logger.warn({ payment_id: id }, 'The proof of a return has no valid form; it is dropped');
+};
+
 /** The request before has begun the verification, so a page that waits for it only reads. */
-const readAgain = async ({ payments }: Deps, request: ReturnRequest, deadline: number) => {
-  const payment = await findByPaymentId(request, payments.getForPayer);
+const readAgain = async (request: ReturnRequest, arrival: Arrival, deadline: number) => {
+  const payment = await arrival;
   if (!payment) return unknownPaymentPage(visitOf(request));
   const { status } = payment;
   if (status === 'pending' && Date.now() < deadline) return showPage(request, payment);
   return redirectToCallback(payment, isTerminal(status) ? status : 'processing');
 };
 
-const comeBack = async (deps: Deps, request: ReturnRequest, deadline: number) => {
-  const payment = await findByPaymentId(request, deps.payments.getForPayer);
+interface Coming {
+  arrival: Arrival;
+  fields: URLSearchParams;
+  deadline: number;
+}
+
+const comeBack = async (
+  deps: Deps,
+  request: ReturnRequest,
+  { arrival, fields, deadline }: Coming,
+) => {
+  const payment = await arrival;
   if (!payment) return unknownPaymentPage(visitOf(request));
   if (!payment.opened) return redirectToCallback(payment, payment.status);
   if (request.isHead)
@@ -105,7 +155,9 @@ const comeBack = async (deps: Deps, request: ReturnRequest, deadline: number) =>
   if (!payment.payerSent) await recordLostCheckout(deps, payment.id);
 
   const hadEnded = isTerminal(payment.status);
-  const status = hadEnded ? payment.status : await verifyReturned(deps, payment, request);
+  const status = hadEnded
+    ? payment.status
+    : await verifyReturned(deps, payment, { request, fields });
   // The payer may have paid after the end, or at the deadline itself.
   const mayBeLate = status === 'expired' || (hadEnded && status !== 'paid');
   if (mayBeLate) {
@@ -119,9 +171,9 @@ const comeBack = async (deps: Deps, request: ReturnRequest, deadline: number) =>
 const verifyReturned = async (
   { payments, verify, budget, logger }: Deps,
   payment: PayerPayment,
-  request: ReturnRequest,
+  { request, fields }: { request: ReturnRequest; fields: URLSearchParams },
 ): Promise<Status> => {
-  const says = parseReturn(payment.driver, request.search());
+  const says = parseReturn(payment.driver, fields);
   logger.info({ payment_id: payment.id, says }, 'The payer returned');
   const hint = { returned: true, cancelled: says === 'cancelled' };
   // Pages that share an update of the workflow ask the gateway once.

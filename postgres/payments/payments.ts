@@ -67,6 +67,8 @@ export type ReportedPayment = PaymentRef &
 /** A payment for the payer's pages. */
 export interface PayerPayment extends StoredPayment, PaidTo {
   driver: string;
+  /** The gateway's reference; null until the payment is opened there. */
+  reference: string | null;
   /** Its workflow has not been started for a second, which the API process that created it did not manage. */
   isUnstarted: boolean;
   /** The language that the application knows of the payer. */
@@ -106,7 +108,7 @@ const selectRef = (sql: Queries) => sql`
 
 /** Of what {@link fromPayers} joins: the payment `p`, its gateway `g`, its application `a` and its outbox row `o`. */
 const payerColumns = (sql: Queries) => sql`
-  ${selectPayment(sql)}, g.driver, ${progress(sql)},
+  ${selectPayment(sql)}, g.driver, p.gateway_reference as reference, ${progress(sql)},
   coalesce(o.created_at < now() - interval '1 second', false) as "isUnstarted", ${selectTraceId(sql)},
   p.payer_locale as "payerLocale", ${selectPaidTo(sql)}`;
 const fromPayers = (sql: Queries) => sql`
@@ -213,13 +215,13 @@ export const createPayments = (sql: Queries) => ({
       ${fromPayers(sql)} left join late_payments l on l.payment_id = p.id
       where p.id = ${id}`),
 
-  /** Finds a payment by the gateway's reference for it. */
-  getByReference: (gateway: string, reference: string) =>
   getForReport: (id: string) =>
     first(sql<ReportedPayment[]>`
       select ${selectPayment(sql, workflowStartFields)}, p.status, ${progress(sql)}, p.report_key as "reportKey"
       from payments p where p.id = ${id}`),
 
+  /** Finds a payment by the gateway's reference for it. */
+  getByReference: (gateway: string, reference: string) =>
     first(sql<PaymentRef[]>`
       ${selectRef(sql)} where p.gateway = ${gateway} and p.gateway_reference = ${reference}`),
 
@@ -255,6 +257,14 @@ export const createPayments = (sql: Queries) => ({
     await sql`
       update payments set checkout_at = ${now}
       where id = ${id} and gateway_reference is not null and checkout_at is null`;
+  },
+
+  /** Keeps what a payer's return brought for the next call to the gateway. Nothing needs it once the payment is paid. */
+  async recordReturnProof(id: string, reference: string, proof: string): Promise<void> {
+    await sql`
+      update payments set return_proof = ${proof}
+      where id = ${id} and gateway_reference = ${reference} and status <> 'paid'
+        and return_proof is distinct from ${proof}`;
   },
 
   /**

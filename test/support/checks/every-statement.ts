@@ -144,6 +144,7 @@ export const everyStatement = (
       claimLateSearch: [idOf(count)],
       unclaimLateSearch: [idOf(count)],
       recordLostCheckout: [idOf(7), now],
+      recordReturnProof: [idOf(7), 'R7', 'a proof'],
       recordCancelReason: [idOf(7), 'Out of stock'],
     }),
     'admin/recent-payments.ts': statementsOf(createRecentPayments(db), {

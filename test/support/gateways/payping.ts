@@ -237,6 +237,8 @@ export const payping: ProviderFixture<Payping> = {
       'no_answer',
     ]),
   ],
+  // PayPing documents no other status of a return.
+  hints: { paid: 'paid', unpaid: 'nothing' },
   wire: [
     [money, { amount: 15_000, currency: 'IRT' }],
     [

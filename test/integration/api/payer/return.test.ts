@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { forFile } from '../../../support/for-file.ts';
+import { rawRequest, type RawRequest } from '../../../support/servers/raw-http.ts';
 import { expectPage, expectRedirect } from '../../../support/service/payer-page.ts';
 import { useService } from '../../../support/service/service.ts';
 
@@ -39,4 +40,29 @@ describe('a return from the gateway', () => {
       expect(answer.headers.get('refresh')).toBe('1');
     },
   );
+
+  const isForm = { 'content-type': 'application/x-www-form-urlencoded' };
+  it.each<[string, RawRequest]>([
+    ['of 2,000 fields', { headers: isForm, body: 'a=1&'.repeat(2_000) }],
+    ['of 1 MB', { headers: isForm, body: `a=${'x'.repeat(1_000_000)}` }],
+    ['of bytes that are no UTF-8', { headers: isForm, body: Buffer.from('a=\xff\xfe', 'latin1') }],
+    ['of an escape that is no UTF-8', { headers: isForm, body: 'a=%ff&status=%E0%A4%A' }],
+    ['that is compressed', { headers: { ...isForm, 'content-encoding': 'gzip' }, body: 'a' }],
+    ['of JSON', { headers: { 'content-type': 'application/json' }, body: '{"a":' }],
+    [
+      'of several parts',
+      { headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: '--x\r\n' },
+    ],
+    ['of no type', { body: 'status=1' }],
+    [
+      'of another site',
+      { headers: { ...isForm, origin: 'https://bank.example', 'sec-fetch-site': 'cross-site' } },
+    ],
+  ])('by a POST %s continues', async (_, request) => {
+    const id = await journey.atGateway();
+    await journey.choose(id, 'pay');
+    const answer = await rawRequest(`${service.url}/api/v1/payments/${id}/return`, request);
+    expect(answer.status).toBe(303);
+    expectRedirect(answer, callback(id, 'paid'));
+  });
 });

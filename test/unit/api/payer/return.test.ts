@@ -22,6 +22,7 @@ const returned = (payment: PayerPayment, options: Options) => {
     payments: {
       getForPayer: async () => ((left -= 1) >= 0 ? payment : unavailable()),
       recordLostCheckout: async () => options.onLostCheckout?.(),
+      recordReturnProof: unavailable,
     },
     verify,
     searchLate,

@@ -113,7 +113,7 @@ const showOutcome = async (language: Language, changes: Partial<PayerOutcome>) =
     ...aPayment({ updatedAt: new Date(now.getTime() - 60_000) }),
     ...payment,
     ...{ opened: true, payerSent: true, verifyWindow: 0, driver: 'zarinpal', isUnstarted: false },
-    ...{ traceId: null, moneyFoundAt: null, isInDoubt: false, isOrderPaid: false },
+    ...{ reference: null, traceId: null, moneyFoundAt: null, isInDoubt: false, isOrderPaid: false },
     ...changes,
   };
   const handler = showOutcomeHandler({

@@ -18,6 +18,7 @@ const waitingFor = (changes: Partial<PayerPayment> = {}) => {
     getForPayer: async () => read(),
     sendToGateway: async () => [await read()],
     recordLostCheckout: async () => {},
+    recordReturnProof: async () => {},
   };
   const now = () => new Date();
   const checkout = checkoutHandler({ payments, starter: { startNow: never }, now });
