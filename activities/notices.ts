@@ -40,8 +40,12 @@ export const createNoticeActivities = (deps: Deps) => {
     countNotices(result);
     if (!('code' in end)) return;
     const { application, kind } = notice;
+    const { code, about, status } = end;
     // The server's own text may hold the address or the login.
-    const facts = { application, kind, result, code: end.code, response_code: end.responseCode };
+    const facts = {
+      ...{ application, kind, result },
+      ...{ code, response_code: end.responseCode, status, about },
+    };
     logger.warn(facts, 'Could not send a notice to the people of an application');
   };
 

@@ -3,7 +3,7 @@ export const noticeKinds = ['confirmation', 'failing', 'exhausted', 'recovered',
 export type NoticeKind = (typeof noticeKinds)[number];
 
 /**
- * The ends of a notice. `refused`: the mail server will never take it. `failed`: three tries failed. `unknown`: it may have been
+ * The ends of a notice. `refused`: the address takes no mail. `failed`: three tries failed. `unknown`: it may have been
  * sent, and is not sent again.
  */
 export const noticeResults = ['sent', 'refused', 'failed', 'unknown'] as const;

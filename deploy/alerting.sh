@@ -39,6 +39,9 @@ url() {
 to=$(setting ALERTS_TO) from=$(setting SMTP_FROM) host=$(setting SMTP_HOST) user=$(setting SMTP_USER)
 port=$(setting SMTP_PORT)
 port=${port:-587}
+# Alertmanager greets a mail server as localhost, which some refuse. An address stands in brackets there.
+hello=$(setting PUBLIC_BASE_URL | sed -En 's#^https?://([A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+)\.?([:/].*)?$#\1#p')
+case "$hello" in '' | *[!0-9.]*) ;; *) hello="[$hello]" ;; esac
 for file in smtp-password alerts-webhook-url alerts-slack-url alerts-heartbeat-url; do
   [ -f "secrets/$file" ] || fail "secrets/$file is no file: without one, deploy/make-secrets.sh adds an empty one."
   # Compose mounts it as it is, and Alertmanager is another user.
@@ -79,6 +82,7 @@ new=deploy/alertmanager.yml.new
     line 'global:'
     line "  smtp_smarthost: '$host:$port'"
     line "  smtp_from: '$from'"
+    [ -z "$hello" ] || line "  smtp_hello: '$hello'"
     # Port 465 speaks TLS from the first byte, every other one has to begin it.
     [ "$port" != 465 ] || line '  smtp_force_implicit_tls: true'
     if [ -n "$user" ]; then

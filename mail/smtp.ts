@@ -1,7 +1,9 @@
+import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { isLocalhost } from '../contract/localhost.ts';
+import { readRefusal, type RefusalAbout } from './refusal.ts';
 
 export interface MailServer {
   host: string;
@@ -10,6 +12,8 @@ export interface MailServer {
   user?: string | undefined;
   password?: string | undefined;
   from: string;
+  /** Where the service is reached: a mail server may look the name up with which a client greets it. */
+  publicBaseUrl: string;
 }
 
 export interface Mail {
@@ -20,12 +24,21 @@ export interface Mail {
 }
 
 /**
- * The ends of a try. `again`: the server has no mail, and may take it later. `refused`: it never will. `unknown`: it may have
- * the mail. `not_claimed`: somebody else sends it.
+ * The ends of a try. `again`: the server has no mail, and may take it later. `refused`: the address takes none. `unknown`: the
+ * server may have the mail. `not_claimed`: somebody else sends it.
  */
 export type TryEnd =
   | { result: 'sent' | 'not_claimed' }
-  | { result: 'again' | 'refused' | 'unknown'; code: string; responseCode: number | null };
+  | {
+      result: 'again' | 'refused' | 'unknown';
+      /** The library's. */
+      code: string;
+      /** Of a refusal; null if the server refused nothing. */
+      responseCode: number | null;
+      /** The enhanced status, like 5.7.1. */
+      status: string | null;
+      about: RefusalAbout | null;
+    };
 
 export interface Try {
   /** Called when the server has taken the login, before it is told of the mail. False: the mail is not sent. */
@@ -43,6 +56,18 @@ const timeouts = {
   socketCloseTimeout: 1_000,
 };
 
+/**
+ * The name for EHLO: a full one, or an address in brackets (RFC 5321 4.1.4). Servers refuse others, and the name of a container.
+ * @returns undefined for the library's own
+ */
+const nameOf = (publicBaseUrl: string): string | undefined => {
+  const { hostname } = new URL(publicBaseUrl);
+  if (isIP(hostname) === 4) return `[${hostname}]`;
+  if (hostname.startsWith('[')) return `[IPv6:${hostname.slice(1)}`;
+  const name = hostname.replace(/\.$/, '');
+  return /^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(name) ? name : undefined;
+};
+
 const loopback = /^(127(\.\d{1,3}){3}|::1)$/;
 
 /**
@@ -50,7 +75,7 @@ const loopback = /^(127(\.\d{1,3}){3}|::1)$/;
  * @param options.tls for servers whose certificate needs an authority of its own
  */
 export const createMailer = (
-  { host, port, user, password, from }: MailServer,
+  { host, port, user, password, from, publicBaseUrl }: MailServer,
   {
     tls,
     plain = isLocalhost(host) || loopback.test(host),
@@ -62,6 +87,7 @@ export const createMailer = (
     ...(isLocalhost(host) ? { host: '127.0.0.1', servername: host } : { host }),
     port,
     secure,
+    name: nameOf(publicBaseUrl),
     // A server on this machine needs no TLS. To any other the login would go in the clear.
     ...(plain ? { ignoreTLS: true } : { requireTLS: !secure }),
     ...(tls && { tls }),
@@ -117,22 +143,18 @@ export const createMailer = (
 };
 export type Mailer = ReturnType<typeof createMailer>;
 
-/** The server wants a login, or another one (RFC 4954): it has said nothing about the mail. */
-const loginAnswers = [530, 534, 535, 538];
-
-/** Its text is the server's, and may hold the address or the password. @param begun the server may have the mail */
+/** The error's text is the server's, and may hold the address or the password. @param begun the server may have the mail */
 const endOf = (error: unknown, begun: boolean): TryEnd => {
-  const { code, responseCode, command } = error as Record<string, unknown>;
-  const answer = typeof responseCode === 'number' ? responseCode : null;
-  const facts = {
-    code: typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? code : 'UNKNOWN',
-    responseCode: answer,
-  };
-  if (answer === null) return { result: begun ? 'unknown' : 'again', ...facts };
-  // Whatever it refuses before it knows the address is a setting, or its own trouble.
-  const isAboutMail = command === 'RCPT TO' || command === 'DATA';
-  const isRefused = isAboutMail && answer >= 500 && !loginAnswers.includes(answer);
-  return { result: isRefused ? 'refused' : 'again', ...facts };
+  const { code, responseCode, command, response } = error as Record<string, unknown>;
+  const named = typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? code : 'UNKNOWN';
+  // An answer of another class than 4 and 5 refuses nothing.
+  if (typeof responseCode !== 'number' || responseCode < 400 || responseCode > 599)
+    return {
+      ...{ result: begun ? 'unknown' : 'again', code: named },
+      ...{ responseCode: null, status: null, about: null },
+    };
+  const { about, status, isFinal } = readRefusal(String(command), responseCode, String(response));
+  return { result: isFinal ? 'refused' : 'again', code: named, responseCode, status, about };
 };
 
 /** @throws if a line of the head could end before its end */

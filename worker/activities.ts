@@ -168,7 +168,8 @@ const mailerOf = ({
   SMTP_USER: user,
   SMTP_PASSWORD: password,
   SMTP_FROM: from,
+  PUBLIC_BASE_URL: publicBaseUrl,
 }: Deps['config']): Mailer | undefined =>
   host !== undefined && port !== undefined && from !== undefined
-    ? createMailer({ host, port, user, password, from })
+    ? createMailer({ host, port, user, password, from, publicBaseUrl })
     : undefined;

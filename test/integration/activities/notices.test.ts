@@ -17,6 +17,7 @@ import { readableLogger } from '../../support/service/scripted-gateway.ts';
 
 const address = 'ops@shop.example';
 const password = 'hunter2';
+const us = { from: 'payments@pay.example', publicBaseUrl: 'https://pay.example' };
 
 const records = await forFile(startRecords());
 beforeEach(records.beginAgain);
@@ -55,13 +56,12 @@ const aRawServer = async (behave: (socket: Socket) => void) => {
     behave(socket);
   });
   const port = await listenForTest(server);
-  const from = 'payments@pay.example';
-  return { port, mailer: createMailer({ host: '127.0.0.1', port, from }) };
+  return { port, mailer: createMailer({ host: '127.0.0.1', port, ...us }) };
 };
 
 const mailerOf = ({ port }: { port: number }, login: Partial<MailServer> = {}) =>
   createMailer(
-    { host: 'localhost', port, user: 'payments', password, from: 'payments@pay.example', ...login },
+    { host: 'localhost', port, user: 'payments', password, ...us, ...login },
     { tls: { ca: selfSigned.cert }, plain: false },
   );
 
@@ -160,7 +160,7 @@ it('a reminder says since when the receiver is unwell, not since its own day', a
 
 describe('a mail server in trouble', () => {
   it('that refuses for now is tried three times within an hour, and then no more', async () => {
-    const server = await aMailServer({ refuse: () => 451 });
+    const server = await aMailServer({ refuse: () => '451 4.7.1 later' });
     await aNotice();
     const first = await round(mailerOf(server));
     expect(first.counted).toEqual({ retried: 1 });
@@ -174,17 +174,28 @@ describe('a mail server in trouble', () => {
     expect(await noticesNow()).toMatchObject([{ result: 'failed', dueInMinutes: null }]);
   });
 
-  it.each([
-    ['the recipient', 'rcpt'],
-    ['the mail', 'data'],
-  ] as const)('that refuses %s for good is never tried again', async (_name, place) => {
-    const server = await aMailServer({ refuse: (at) => (at === place ? 550 : undefined) });
+  it.each(['rcpt', 'data'] as const)(
+    'that knows no such address, and says so at %s, is never tried again',
+    async (place) => {
+      const server = await aMailServer({
+        refuse: (at) => (at === place ? '550 5.1.1 no such user' : undefined),
+      });
+      await aNotice();
+      const { counted, text } = await round(mailerOf(server));
+      expect(counted).toEqual({ refused: 1 });
+      expect(text).toContain('"response_code":550,"status":"5.1.1","about":"recipient"');
+      expect(text).not.toMatch(/hunter2|ops@shop/);
+      expect(await noticesNow()).toMatchObject([{ result: 'refused', dueInMinutes: null }]);
+    },
+  );
+
+  it('that does not take the sender says so at the recipient, and is tried again', async () => {
+    const server = await aMailServer({ refuse: () => '550 5.1.8 Sender address rejected' });
     await aNotice();
     const { counted, text } = await round(mailerOf(server));
-    expect(counted).toEqual({ refused: 1 });
-    expect(text).toContain('"response_code":550');
+    expect(counted).toEqual({ retried: 1 });
+    expect(text).toContain('"status":"5.1.8","about":"sender"');
     expect(text).not.toMatch(/hunter2|ops@shop/);
-    expect(await noticesNow()).toMatchObject([{ result: 'refused', dueInMinutes: null }]);
   });
 
   it('that speaks no TLS gets neither the login nor the mail', async () => {
@@ -200,8 +211,7 @@ describe('a mail server in trouble', () => {
     const server = await aMailServer();
     await aNotice();
     const { port } = server;
-    const from = 'payments@pay.example';
-    const mailer = createMailer({ host: '127.0.0.1', port, from }, { plain: false });
+    const mailer = createMailer({ host: '127.0.0.1', port, ...us }, { plain: false });
     expect((await round(mailer)).counted).toEqual({ retried: 1 });
     expect(server.mails).toEqual([]);
   });

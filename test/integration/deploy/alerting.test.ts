@@ -175,6 +175,22 @@ describe('deploy/alerting.sh', () => {
     expect(config).not.toContain('\r');
   });
 
+  it.each([
+    ['https://pay.shop.example', 'pay.shop.example'],
+    ['http://pay.shop.example.:8080/base', 'pay.shop.example'],
+    ['http://203.0.113.7:8080', '[203.0.113.7]'],
+    ['http://localhost:8080', undefined],
+    ["https://pay.shop.example'", undefined],
+    ['', undefined],
+  ])('greets the mail server by the name of %j', async (url, name) => {
+    const installation = anInstallation({ ...mailSettings, PUBLIC_BASE_URL: url });
+    await installation.call();
+    const { global } = parse(readFileSync(installation.written, 'utf8')) as {
+      global: { smtp_hello?: string };
+    };
+    expect(global.smtp_hello).toBe(name);
+  });
+
   it('leaves out nothing about money, and names no alert that the rules do not have', async () => {
     const installation = anInstallation(mailSettings);
     await installation.call();

@@ -12,16 +12,18 @@ export interface Mail {
   text: string;
 }
 
-const refusal = (responseCode: number | undefined) =>
-  responseCode === undefined
+const refusal = (reply: string | undefined) =>
+  reply === undefined
     ? null
-    : Object.assign(new Error('No, hunter2 of ops@shop.example'), { responseCode });
+    : Object.assign(new Error(`${reply.slice(4)}, hunter2 of ops@shop.example`), {
+        responseCode: Number(reply.slice(0, 3)),
+      });
 
 interface Options {
   user: string;
   password: string;
-  /** The status with which it refuses a recipient, or a mail that it has read; undefined: it takes it. */
-  refuse?: (at: 'rcpt' | 'data') => number | undefined;
+  /** The reply with which it refuses a recipient, or a mail that it has read; undefined: it takes it. */
+  refuse?: (at: 'rcpt' | 'data') => string | undefined;
   /** False: it speaks no TLS, and takes a login without. */
   tls?: boolean;
 }

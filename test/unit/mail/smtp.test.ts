@@ -4,9 +4,13 @@ import { createMailer } from '../../../mail/smtp.ts';
 import { startMailServer } from '../../support/servers/mail-server.ts';
 
 const mail = { to: 'ops@shop.example', subject: 'Subject', text: 'Text', headers: { X: 'a' } };
+const publicBaseUrl = 'https://pay.example';
 const attempt = { claim: async () => false, signal: AbortSignal.abort() };
 const send = (more: object, from = 'payments@pay.example') =>
-  createMailer({ host: 'localhost', port: 1, from }).send({ ...mail, ...more }, attempt);
+  createMailer({ host: 'localhost', port: 1, from, publicBaseUrl }).send(
+    { ...mail, ...more },
+    attempt,
+  );
 
 it.each(['\r\n', '\n', '\r', '\u2028', 'é'])(
   'refuses %j in every line of a head',
@@ -36,7 +40,7 @@ it.each(['localhost', 'LOCALHOST', 'localhost.', 'mail.localhost'])(
     vi.spyOn(dns, 'lookup').mockImplementation(asked);
     onTestFinished(() => void vi.restoreAllMocks());
     const { send: sendTo } = createMailer({
-      ...{ ...login, host, port: server.port, from: 'payments@pay.example' },
+      ...{ ...login, host, port: server.port, from: 'payments@pay.example', publicBaseUrl },
     });
     const now = { claim: async () => true, signal: new AbortController().signal };
     expect(await sendTo(mail, now)).toEqual({ result: 'sent' });
