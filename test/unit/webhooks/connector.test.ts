@@ -144,11 +144,14 @@ describe('createWebhookDispatcher', () => {
     const url = 'http://receiver.example/';
     expect(await send(url)).toMatchObject({ responseStatus: 204 });
     await setImmediate(); // The connection is free only after the response has ended.
-    vi.advanceTimersByTime(59_000);
-    expect(await send(url)).toMatchObject({ responseStatus: 204 });
-    await setImmediate();
+    // Node's servers close a connection that was idle for 5 s, so it is given up before.
+    for (let seconds = 0; seconds < 58; seconds += 2) {
+      vi.advanceTimersByTime(2_000);
+      expect(await send(url)).toMatchObject({ responseStatus: 204 });
+      await setImmediate();
+    }
     expect(dialled).toHaveLength(1);
-    vi.advanceTimersByTime(2_000);
+    vi.advanceTimersByTime(2_500);
     expect(await send(url)).toMatchObject({ responseStatus: 204 });
     await setImmediate();
     // A running attempt is not interrupted.
