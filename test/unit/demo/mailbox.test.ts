@@ -19,7 +19,12 @@ it('keeps the mail of a sender, and none that a form of a web page sends', async
     await once(socket, 'close');
   }
   expect(mailbox.mails()).toEqual([]);
-  const { send } = createMailer({ host: '127.0.0.1', port, from: 'payments@localhost', publicBaseUrl: 'http://localhost:3000' });
+  const { send } = createMailer({
+    host: '127.0.0.1',
+    port,
+    from: 'payments@localhost',
+    publicBaseUrl: 'http://localhost:3000',
+  });
   const now = { claim: async () => true, signal: new AbortController().signal };
   const sent = { to: 'ops@shop.example', subject: 'Down', text: 'Text', headers: {} };
   expect(await send(sent, now)).toEqual({ result: 'sent' });
