@@ -141,6 +141,18 @@ export type RefundAnswer =
   { result: 'accepted'; refund: KnownRefund } | (Refused & { failureCode: RefundFailureCode });
 
 /**
+ * What became of the credentials for refunds. `endsAt`: the account has no refunds from then on; null: not known.
+ * `renewed`: the former ones may be void at once. `refused`: they cannot be renewed any more. `unanswered`: the gateway
+ * may have renewed them.
+ */
+export type Renewal = { endsAt: Date | null } & (
+  | { result: 'current' }
+  /** As `capabilities.refund.credentials` takes them. */
+  | { result: 'renewed'; refundCredentials: object }
+  | { result: 'refused' | 'unanswered'; reason: string }
+);
+
+/**
  * A part of a gateway's book. `lines` are those in the currency of the balance, also those that are no entry. `next`
  * leads to the following part; null: this is the last one.
  */
@@ -206,6 +218,11 @@ export interface GatewayAdapter {
    * @param references the references of our refunds: a gateway may carry out one refund as several
    */
   refunds?(payment: OpenedPayment, references: readonly string[]): Promise<KnownRefund[]>;
+  /**
+   * Renews the credentials for refunds if they end soon, and throws nothing for a lost answer. One process at a time may
+   * do it. For an account whose credentials end.
+   */
+  renew?(): Promise<Renewal>;
   /** Every dispute of money that was captured. A gateway without it has none that it reports. */
   disputes?(payment: OpenedPayment): Promise<KnownDispute[]>;
   /** References of payments that are paid and not verified. `complete: false`: there may be more. */

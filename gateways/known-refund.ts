@@ -23,3 +23,19 @@ export const reversedPayment = (payment: OpenedPayment): KnownRefund => ({
   ...knownRefund(`reversal-${payment.reference}`, payment, payment.amount),
   state: 'succeeded',
 });
+
+/** The reference of a refund that a gateway carries out as several, in parts with ids of their own. */
+export const joinReferences = (ids: readonly string[]): string => ids.toSorted().join(',');
+
+/** Puts the parts of one refund together, by the references of ours. Any other part is a refund. */
+export const groupParts = <Part>(
+  parts: readonly Part[],
+  references: readonly string[],
+  idOf: (part: Part) => string,
+): Part[][] =>
+  Object.values(
+    Object.groupBy(
+      parts,
+      (part) => references.find((each) => each.split(',').includes(idOf(part))) ?? idOf(part),
+    ),
+  ).filter((group) => group !== undefined);

@@ -17,6 +17,7 @@ import { payping } from './payping.ts';
 import type { SandboxTools } from './sandbox.ts';
 import { sandbox } from './sandbox.ts';
 import { stripe } from './stripe.ts';
+import { vandar } from './vandar.ts';
 import { zarinpal } from './zarinpal.ts';
 import { zibal } from './zibal.ts';
 
@@ -27,6 +28,7 @@ const drivers: Readonly<Record<string, Driver<SandboxTools>>> = {
   zibal,
   payping,
   stripe,
+  vandar,
 };
 
 export const driverNames = Object.keys(drivers);

@@ -4,7 +4,7 @@ import { dayMs } from '../contract/time.ts';
 import { parseResponse } from './call.ts';
 import { GatewayUnavailable } from './errors.ts';
 import type { GatewayAdapter, KnownRefund, OpenedPayment, Tools } from './gateway.ts';
-import { knownRefund, reversedPayment } from './known-refund.ts';
+import { groupParts, joinReferences, knownRefund, reversedPayment } from './known-refund.ts';
 import { providerMessage } from './redact.ts';
 import { createPlatform, done, Id, TehranTime, unexpected } from './zibal-platform.ts';
 
@@ -111,7 +111,7 @@ export const createRefunds = (
         const references = parts.length === 0 && refundId ? [refundId] : parts;
         if (references.length === 0)
           throw new GatewayUnavailable('zibal, refund: accepted, but without a number');
-        const refund = knownRefund(toReference(references), payment, amount);
+        const refund = knownRefund(joinReferences(references), payment, amount);
         return { result: 'accepted', refund: { ...refund, state: 'pending' } };
       }
       const failureCode = refusals[result];
@@ -122,21 +122,12 @@ export const createRefunds = (
     async refunds(payment, references) {
       const rows = await listRows(payment);
       if (rows.length === 0) return (await isReversed(payment)) ? [reversedPayment(payment)] : [];
-      return groupRows(rows, references).map((group) => toKnown(payment, group));
+      return groupParts(rows, references, ({ refundId }) => refundId).map((group) =>
+        toKnown(payment, group),
+      );
     },
   };
 };
-
-const toReference = (ids: readonly string[]): string => ids.toSorted().join(',');
-
-/** One of our refunds can be several of theirs, whose numbers its reference names. */
-const groupRows = (rows: readonly Row[], references: readonly string[]): Row[][] =>
-  Object.values(
-    Object.groupBy(
-      rows,
-      ({ refundId }) => references.find((each) => each.split(',').includes(refundId)) ?? refundId,
-    ),
-  ).filter((group) => group !== undefined);
 
 const toKnown = (payment: OpenedPayment, rows: Row[]): KnownRefund => {
   const all = (status: Row['status']) => rows.every((row) => row.status === status);
@@ -144,7 +135,7 @@ const toKnown = (payment: OpenedPayment, rows: Row[]): KnownRefund => {
   const state = all(2) ? 'succeeded' : all(3) ? 'failed' : 'pending';
   const amount = rows.reduce((sum, row) => sum + row.amount, 0);
   return {
-    ...knownRefund(toReference(rows.map(({ refundId }) => refundId)), payment, amount),
+    ...knownRefund(joinReferences(rows.map(({ refundId }) => refundId)), payment, amount),
     state,
     failureCode: state === 'failed' ? 'gateway_refused' : null,
     createdAt: rows[0]?.createdAt ?? null,

@@ -4,6 +4,7 @@ import { describeGateway } from '../../support/gateways/conformance.ts';
 import { payping } from '../../support/gateways/payping.ts';
 import { sandbox } from '../../support/gateways/sandbox.ts';
 import { stripe } from '../../support/gateways/stripe.ts';
+import { vandar } from '../../support/gateways/vandar.ts';
 import { zarinpal } from '../../support/gateways/zarinpal.ts';
 import { zibal } from '../../support/gateways/zibal.ts';
 import { providerNames } from '../../support/service/providers.ts';
@@ -14,6 +15,7 @@ const described = [
   describeGateway(zibal),
   describeGateway(payping),
   describeGateway(stripe),
+  describeGateway(vandar),
 ];
 
 it('has every driver', () => {

@@ -8,6 +8,7 @@ export const adapterCalls: Record<keyof GatewayAdapter, true> = {
   reverse: true,
   refund: true,
   refunds: true,
+  renew: true,
   disputes: true,
   listUnverified: true,
   book: true,

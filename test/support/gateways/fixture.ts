@@ -47,6 +47,8 @@ export type RefusalCase<P> = [
 /** The refunds of a provider whose capabilities have some. */
 export interface RefundFixture<P> {
   kind: 'sandbox' | 'live';
+  /** Its refunds carry our id, although it is not keyed. */
+  carriesOurId?: true;
   /** The payment's refunds in the provider's book, as they were on the wire. */
   book(provider: P, reference: string): Promise<{ amount: number }[]> | { amount: number }[];
   atDashboard(provider: P, reference: string, wireAmount: number): unknown;

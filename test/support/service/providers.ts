@@ -3,6 +3,7 @@ import { startPayping } from '../../fakes/payping.ts';
 import type { Money } from '../../../gateways/amount.ts';
 import type { Entry, Provider } from '../../fakes/server.ts';
 import { startStripe } from '../../fakes/stripe.ts';
+import { startVandar } from '../../fakes/vandar.ts';
 import { startZarinpal } from '../../fakes/zarinpal.ts';
 import { startZibal } from '../../fakes/zibal.ts';
 import type { Journey } from './journey.ts';
@@ -39,6 +40,7 @@ const accounts = {
     },
     reportsCard: false,
   },
+  vandar: { start: startVandar, credentials: { apiKey: 'test' }, money: rials },
 } satisfies Record<string, ProviderAccount>;
 
 export type ProviderName = keyof typeof accounts;

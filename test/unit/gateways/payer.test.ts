@@ -5,6 +5,7 @@ import { aGatewayPayment } from '../../support/gateways/fixture.ts';
 import { payping } from '../../support/gateways/payping.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
 import { stripe } from '../../support/gateways/stripe.ts';
+import { vandar } from '../../support/gateways/vandar.ts';
 import { zarinpal } from '../../support/gateways/zarinpal.ts';
 import { zibal } from '../../support/gateways/zibal.ts';
 import type { Call } from '../../fakes/server.ts';
@@ -21,6 +22,7 @@ const zarinpalMetadata = ({ json }: Call) => {
   return { mobile, email };
 };
 const zibalMobile = ({ json }: Call) => json['mobile'];
+const vandarMobile = ({ json }: Call) => json['mobile_number'];
 const paypingFields = ({ json }: Call) => [json['payerIdentity'], json['payerName']];
 const stripeFields = ({ form }: Call) => [form.get('customer_email'), form.get('locale')];
 
@@ -29,8 +31,9 @@ const providers = {
   zibal: aProvider(zibal),
   payping: aProvider(payping),
   stripe: aProvider(stripe),
+  vandar: aProvider(vandar),
 };
-const fixtures = { zarinpal, zibal, payping, stripe };
+const fixtures = { zarinpal, zibal, payping, stripe, vandar };
 type Name = keyof typeof providers;
 
 const openingOf = (name: Name, payer: Payer | null) => {
@@ -50,12 +53,13 @@ describe('an opening with the data of a payer', () => {
     ['zibal', zibalMobile, '09121234567'],
     ['payping', paypingFields, [whole.email, whole.name]],
     ['stripe', stripeFields, [whole.email, 'de']],
+    ['vandar', vandarMobile, '09121234567'],
   ] as const)('sends %s what it has a place for', async (name, fieldsOf, sent) => {
     const call = await sentBy(name, whole);
     expect(fieldsOf(call)).toEqual(sent);
     const rest = [
       ...(name === 'payping' ? ['9121234567'] : ['Lovelace']),
-      ...(name === 'zibal' ? ['ada%40', 'ada@'] : []),
+      ...(name === 'zibal' || name === 'vandar' ? ['ada%40', 'ada@'] : []),
       ...(name === 'stripe' ? ['9121234567'] : []),
     ];
     for (const other of rest) expect(call.text).not.toContain(other);
@@ -65,6 +69,7 @@ describe('an opening with the data of a payer', () => {
     ['zarinpal', zarinpalMetadata, {}],
     ['zibal', zibalMobile, undefined],
     ['payping', paypingFields, [undefined, undefined]],
+    ['vandar', vandarMobile, undefined],
   ] as const)('sends %s no number of another country', async (name, fieldsOf, sent) => {
     expect(fieldsOf(await sentBy(name, { mobile: '+4915112345678' }))).toEqual(sent);
     expect(fieldsOf(await sentBy(name, { mobile: '+9809121234567' }))).toEqual(sent);
