@@ -16,6 +16,7 @@ export const alerts = [
   'refund_outside',
   'refund_pending_long',
   'refund_returned',
+  'refund_token_ends',
   'refund_unknown',
   'unknown_money',
   'unknown_reference',

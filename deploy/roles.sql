@@ -119,6 +119,8 @@ grant update (day, payment_id, refund_id, application, our_amount, our_currency,
   their_time, their_name, state, seen_at, changed_at, workflow_runs) on account_differences to payments_worker;
 -- It asks a gateway that opens nothing after the others.
 grant update (silent_until, silences) on gateways to payments_worker;
+-- It renews the credentials for refunds that end.
+grant update (refund_credentials) on gateways to payments_worker;
 -- It claims what a gateway lets us use for one payment alone, and changes no claim.
 grant select, insert (gateway, proof, payment_id) on gateway_proofs to payments_worker;
 grant usage on sequence order_numbers to payments_worker;

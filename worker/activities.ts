@@ -24,6 +24,7 @@ import { createProofs } from '../postgres/gateways/proofs.ts';
 import { createGatewayExchanges } from '../postgres/gateways/exchanges.ts';
 import { createNoticeQueue } from '../postgres/notices/queue.ts';
 import { createGateways } from '../postgres/gateways/gateways.ts';
+import { createRenewals } from '../postgres/gateways/renewals.ts';
 import { createIdempotencyKeys } from '../postgres/payments/idempotency-keys.ts';
 import { createLatePayments } from '../postgres/payments/late-payments.ts';
 import { createRefundOutcomes } from '../postgres/refunds/outcomes.ts';
@@ -91,13 +92,14 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
   const publicBaseUrl = config.PUBLIC_BASE_URL;
   const now = () => new Date();
   const proofs = createProofs(sql);
+  const secretBox = createSecretBox(config.SECRETS_KEY ?? noKeys);
   const gatewayOf = createAdapters({
     orderNumber: proofs.nextOrderNumber,
     claimProof: proofs.claim,
     sandboxPayments: createSandboxPayments(sql),
     sandboxRefunds: createSandboxRefunds(sql),
     publicBaseUrl,
-    secretBox: createSecretBox(config.SECRETS_KEY ?? noKeys),
+    secretBox,
     dispatcherOf: gatewayDispatchers.dispatcherOf,
     ...targetRule,
     now,
@@ -122,6 +124,8 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     payers: createPayers(sql),
     disputes: createDisputes(sql),
     notices: createNotices(sql),
+    renewals: createRenewals(sql),
+    secretBox,
   });
   const activities = createActivities({
     ...collaborators,

@@ -98,6 +98,7 @@ export const instrumentSweeperTasks = (
     lookAtDisputes: instrument('lookAtDisputes'),
     lookAtPayouts: instrument('lookAtPayouts'),
     watchReceivers: instrument('watchReceivers'),
+    renewRefundTokens: instrument('renewRefundTokens'),
   };
 };
 

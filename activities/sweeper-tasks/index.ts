@@ -10,6 +10,7 @@ import {
   type Deps as PostponedDeliveryDeps,
 } from './postponed-deliveries.ts';
 import { createReceiverTask, type Deps as ReceiverDeps } from './receivers.ts';
+import { createRenewalTask, type Deps as RenewalDeps } from './renewals.ts';
 
 export type Deps = OutboxDeps &
   InquiryDeps &
@@ -19,7 +20,8 @@ export type Deps = OutboxDeps &
   PayerDeps &
   DisputeDeps &
   PayoutDeps &
-  ReceiverDeps;
+  ReceiverDeps &
+  RenewalDeps;
 
 /**
  * The tasks of a sweep. Each works on a bounded batch, oldest first, returns how much it did, and is safe
@@ -37,6 +39,7 @@ export const createSweeperTasks = (deps: Deps) => {
     ...createDisputeTask(deps),
     ...createPayoutTask(deps),
     ...createReceiverTask(deps),
+    ...createRenewalTask(deps),
   };
 };
 export type SweeperTasks = ReturnType<typeof createSweeperTasks>;

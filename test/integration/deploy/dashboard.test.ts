@@ -122,6 +122,7 @@ const tasks = Object.keys({
   lookAtDisputes: true,
   lookAtPayouts: true,
   watchReceivers: true,
+  renewRefundTokens: true,
 } satisfies Record<keyof SweeperTasks, true>);
 
 /** Labels whose values are fixed in the code. For other labels, the scraped values count. */

@@ -3,6 +3,7 @@ import { createGateways } from '../../../postgres/gateways/gateways.ts';
 import { createSecretBox } from '../../../postgres/secrets/secret-box.ts';
 import { createTokens } from '../../../postgres/applications/tokens.ts';
 import type { startStripe } from '../../fakes/stripe.ts';
+import type { Vandar } from '../../support/gateways/vandar.ts';
 import type { Answer } from '../../support/service/journey.ts';
 import { endInEveryWay } from '../../support/service/every-outcome.ts';
 import { consolePagesOf } from '../../support/checks/console-pages.ts';
@@ -145,6 +146,28 @@ const killAtOpening = async () => {
   expect(await service.sql`select from payers`).toEqual([]);
 };
 
+/** One account whose tokens the sweeper renews, and one where the gateway refuses it. @returns a wait for both */
+const renewTokens = async () => {
+  const vandar = providers.of('vandar') as Vandar;
+  for (const [slug, refreshToken] of [
+    ['vandar-live', vandar.tokens().refresh],
+    ['vandar-served', 'refresh-token-served'],
+  ] as const) {
+    const refunds = { business: 'my-shop', accessToken: vandar.tokens().access, refreshToken };
+    const credentials = { apiKey: 'live-key-0123456789', refunds, baseUrl: vandar.url };
+    await service.addGateway({ slug, driver: 'vandar', kind: 'live', credentials });
+    Object.assign(secrets, { [`access ${slug}`]: refunds.accessToken, [slug]: refreshToken });
+  }
+  return async () => {
+    await until('the tokens are renewed', () => vandar.renewals() > 0);
+    const { access, refresh } = vandar.tokens();
+    Object.assign(secrets, { 'renewed access': access, 'renewed refresh': refresh });
+    await until('one renewal is refused', () =>
+      vandar.calls.some(({ text }) => text.includes('refresh-token-served')),
+    );
+  };
+};
+
 /** The sandbox shows the payer on its page, and keeps nothing after the end. */
 const payAtSandbox = async () => {
   const id = await journey.atGateway({ payer });
@@ -283,6 +306,7 @@ const failedDelivery = async () => {
 
 describe('after payments of every outcome, failures and attacks', () => {
   it('no log, history, column or response holds a secret or a whole card number', async () => {
+    const renewed = await renewTokens();
     await endInEveryWay(service, journey);
     await atEachProvider(payWithCard);
     await payWithPayer();
@@ -294,6 +318,7 @@ describe('after payments of every outcome, failures and attacks', () => {
     await badRequests();
     await failedDelivery();
     await temporalAway();
+    await renewed();
     const searches = [payer.mobile, payer.email, payer.name];
     const paths = withPayer.map((id) => `/payments/${id}`);
     const pages = await consolePagesOf(service, { paths, searches });

@@ -29,6 +29,7 @@ const sweeperTasks = {
   lookAtDisputes: noRows,
   lookAtPayouts: noRows,
   watchReceivers: noRows,
+  renewRefundTokens: noRows,
 };
 const activities = createSweepActivity({ sweeperTasks });
 const worker = await forFile(startScriptedWorker([], activities));

@@ -14,6 +14,7 @@ const done = {
   lookAtDisputes: 8,
   lookAtPayouts: 9,
   watchReceivers: 7,
+  renewRefundTokens: 10,
 } satisfies Record<keyof SweeperTasks, number>;
 const doingAll = Object.fromEntries(
   Object.entries(done).map(([task, count]) => [task, async () => count]),
