@@ -13,6 +13,7 @@ import type { Money } from './amount.ts';
 import { findProblems } from './amount.ts';
 import { GatewayUnavailable } from './errors.ts';
 import type { Driver, Notification, NotificationRequest, ReturnHint } from './gateway.ts';
+import { mollie } from './mollie.ts';
 import { payping } from './payping.ts';
 import type { SandboxTools } from './sandbox.ts';
 import { sandbox } from './sandbox.ts';
@@ -29,6 +30,7 @@ const drivers: Readonly<Record<string, Driver<SandboxTools>>> = {
   payping,
   stripe,
   vandar,
+  mollie,
 };
 
 export const driverNames = Object.keys(drivers);

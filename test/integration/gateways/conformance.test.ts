@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { driverNames } from '../../../gateways/registry.ts';
 import { describeGateway } from '../../support/gateways/conformance.ts';
+import { mollie } from '../../support/gateways/mollie.ts';
 import { payping } from '../../support/gateways/payping.ts';
 import { sandbox } from '../../support/gateways/sandbox.ts';
 import { stripe } from '../../support/gateways/stripe.ts';
@@ -16,6 +17,7 @@ const described = [
   describeGateway(payping),
   describeGateway(stripe),
   describeGateway(vandar),
+  describeGateway(mollie),
 ];
 
 it('has every driver', () => {

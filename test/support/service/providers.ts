@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { startMollie } from '../../fakes/mollie.ts';
 import { startPayping } from '../../fakes/payping.ts';
 import type { Money } from '../../../gateways/amount.ts';
 import type { Entry, Provider } from '../../fakes/server.ts';
@@ -41,6 +42,11 @@ const accounts = {
     reportsCard: false,
   },
   vandar: { start: startVandar, credentials: { apiKey: 'test' }, money: rials },
+  mollie: {
+    start: startMollie,
+    credentials: { apiKey: 'test_0123456789abcdef', accessToken: 'access_0123456789abcdef' },
+    reportsCard: false,
+  },
 } satisfies Record<string, ProviderAccount>;
 
 export type ProviderName = keyof typeof accounts;
