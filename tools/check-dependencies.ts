@@ -32,10 +32,10 @@ const agreedLicences = new Set([
 ]);
 
 /**
- * Packages without a known licence in their manifest. In a file unionfs has the Unlicense, and htmx.org 0BSD,
- * which its manifest calls BSD-0-Clause.
+ * Packages without a known licence in their manifest. In a file unionfs has the Unlicense, mollie-api-typescript
+ * BSD-2-Clause, and htmx.org 0BSD, which its manifest calls BSD-0-Clause.
  */
-const licenceInFile = new Set(['unionfs', 'htmx.org']);
+const licenceInFile = new Set(['unionfs', 'htmx.org', 'mollie-api-typescript']);
 
 // npm writes both files in this shape.
 const lockText = readProjectFile('package-lock.json');

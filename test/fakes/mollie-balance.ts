@@ -1,4 +1,4 @@
-import { amountText, documentation, link, pageOf, problem, timeText } from './mollie-lists.ts';
+import { amountText, link, linksOf, pageOf, problem, timeText } from './mollie-lists.ts';
 import type { FakeResponse } from './server.ts';
 
 /** A movement of a balance. Amounts are in the smallest units; what was deducted is below zero. */
@@ -36,7 +36,7 @@ export const newMollieBalance = (mode: 'test' | 'live') => {
     ...{ description: 'Balance', status: 'active' },
     availableAmount: amountText(0, currency),
     pendingAmount: amountText(0, currency),
-    _links: { self: link(`/v2/balances/${id}`), documentation },
+    _links: linksOf({ self: link(`/v2/balances/${id}`) }),
   });
 
   return {
@@ -88,7 +88,7 @@ export const newMollieBalance = (mode: 'test' | 'live') => {
         ...{ resource: 'settlement', id, createdAt: timeText(at), reference: '1234567.2611.01' },
         ...{ settledAt: timeText(at), status: 'paidout', amount: amountText(amount, currency) },
         balanceId: balanceOf(currency),
-        _links: { self: link(`/v2/settlements/${id}`), documentation },
+        _links: linksOf({ self: link(`/v2/settlements/${id}`) }),
       };
       settlements.set(id, made);
       return made;

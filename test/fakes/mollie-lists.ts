@@ -6,7 +6,10 @@ export const link = (path: string, type = 'application/hal+json') => ({
   href: `${origin}${path}`,
   type,
 });
-export const documentation = link('/docs', 'text/html');
+const documentation = link('/docs', 'text/html');
+
+/** The links of an answer. The items of a list have none to the documentation. */
+export const linksOf = <Links extends object>(links: Links) => ({ ...links, documentation });
 
 /** An error as Mollie shows it. */
 export const problem = (status: number, detail: string, field?: string): FakeResponse => ({
@@ -34,11 +37,17 @@ export const pageOf = (
   const from = query.get('from');
   const at = from === null ? 0 : all.findIndex(({ id }) => id === from);
   if (at < 0) return problem(400, 'The item does not exist', 'from');
-  const items = all.slice(at, at + limit);
+  const items = all.slice(at, at + limit).map(withoutDocumentation);
   const following = all[at + limit];
   const next = following && link(`${path}?from=${following.id}&limit=${limit}`);
   const _links = { self: link(path), previous: null, next: next ?? null, documentation };
   return { body: { count: items.length, _embedded: { [name]: items }, _links } };
+};
+
+const withoutDocumentation = (item: { id: string }): object => {
+  if (!('_links' in item)) return item;
+  const { documentation: _, ...links } = item._links as Record<string, unknown>;
+  return { ...item, _links: links };
 };
 
 /** Decimal text of an amount in the smallest units that the wire has. */

@@ -1,5 +1,5 @@
 import { newMollieBalance } from './mollie-balance.ts';
-import { amountText, documentation, link, pageOf, problem, timeText } from './mollie-lists.ts';
+import { amountText, link, linksOf, pageOf, problem, timeText } from './mollie-lists.ts';
 import { newRefundBook, type RefundEntry } from './refunds.ts';
 import {
   entryIn,
@@ -53,10 +53,10 @@ export const startMollie = async ({ mode = 'test' }: Options = {}) => {
         amountRemaining: amountText(rest, currency),
       }),
       details: failure,
-      _links: {
-        ...{ self: link(path), dashboard: link(`/dashboard/${id}`, 'text/html'), documentation },
+      _links: linksOf({
+        ...{ self: link(path), dashboard: link(`/dashboard/${id}`, 'text/html') },
         ...(state === 'open' && { checkout: link(`/checkout/${id}`, 'text/html') }),
-      },
+      }),
     };
   };
 
@@ -98,7 +98,7 @@ export const startMollie = async ({ mode = 'test' }: Options = {}) => {
       ...(state === 'refunded' && {
         externalReference: { type: 'acquirer-reference', id: '7498704301' },
       }),
-      _links: { self: link(`${path}/refunds/${reference}`), payment: link(path), documentation },
+      _links: linksOf({ self: link(`${path}/refunds/${reference}`), payment: link(path) }),
     };
   };
 
@@ -121,7 +121,7 @@ export const startMollie = async ({ mode = 'test' }: Options = {}) => {
       amount: amountText(amount, entryIn(book, payment).currency),
       ...{ paymentId: mistakenFor ?? payment, createdAt: timeText(at) },
       reversedAt: reversedAt && timeText(reversedAt),
-      _links: { self: link(`${path}/chargebacks/${id}`), payment: link(path), documentation },
+      _links: linksOf({ self: link(`${path}/chargebacks/${id}`), payment: link(path) }),
     };
   };
 
