@@ -18,7 +18,7 @@ export const Metadata = z
   .nullish()
   .catch(null);
 
-const Mode = z.enum(['test', 'live']);
+export const Mode = z.enum(['test', 'live']);
 const Payment = z.object({
   id: PaymentId,
   mode: Mode,
@@ -44,21 +44,25 @@ export const Problem = z.object({
 type Kind = Account['kind'];
 export const modeOf = (kind: Kind) => (kind === 'sandbox' ? 'test' : 'live');
 
-/** Test money never counts as live, nor the other way round. @throws AccountProblem */
-export const checkMode = (kind: Kind, { mode }: { mode: z.output<typeof Mode> }): void => {
-  if (mode !== modeOf(kind))
+interface OfMode {
+  mode: z.output<typeof Mode>;
+}
+
+/** Test money never counts as live, nor the other way round. */
+export const isOfKind = (kind: Kind, { mode }: OfMode): boolean => mode === modeOf(kind);
+
+/** @throws AccountProblem */
+export const checkMode = (kind: Kind, answer: OfMode): void => {
+  if (!isOfKind(kind, answer))
     throw new AccountProblem(`Mollie's answer does not belong to a ${kind} account`);
 };
-export { Mode };
-
 /** @throws GatewayUnavailable for an answer that is not about this payment */
 export const parsePayment = (
   response: HttpResponse,
   operation: string,
-  of: { kind: Kind; id: string; reference?: string },
+  of: { id: string; reference?: string },
 ): Payment => {
   const payment = parseResponse(Payment, response, `mollie, ${operation}`);
-  checkMode(of.kind, payment);
   const ours = payment.metadata?.payment_id;
   const isAbout = (of.reference ?? payment.id) === payment.id && (!ours || ours === of.id);
   if (!isAbout)

@@ -28,7 +28,15 @@ import { mollieCurrencies, toMinor } from './mollie-currencies.ts';
 import { chargebacksPath, parseChargebacks } from './mollie-disputes.ts';
 import { mollieLocaleOf } from './mollie-locales.ts';
 import { isAboutAmount, parseRefund, parseRefunds, refundsPath } from './mollie-refunds.ts';
-import { modeOf, parsePayment, type Payment, Problem, toStatus } from './mollie-responses.ts';
+import {
+  checkMode,
+  isOfKind,
+  modeOf,
+  parsePayment,
+  type Payment,
+  Problem,
+  toStatus,
+} from './mollie-responses.ts';
 import { parseSettlement, settlementPath } from './mollie-settlements.ts';
 import { sentFields } from './payer.ts';
 import { providerMessage } from './redact.ts';
@@ -102,18 +110,21 @@ export const mollie = defineDriver({
         const request = { method: 'POST', path: '/v2/payments', json } as const;
         const response = await send('create', request, key);
         if (response.status !== 201) return parseOpeningRefusal(response);
-        const opened = parsePayment(response, 'create', { kind, id: payment.id });
-        const url = opened._links.checkout?.href;
+        const opened = parsePayment(response, 'create', { id: payment.id });
+        if (!isOfKind(kind, opened))
+          return { result: 'refused', code: 'test_mode_guard', message: `Not a ${kind} payment` };
+        const { id, _links: links } = opened;
+        const url = links.checkout?.href;
         if (url === undefined)
           throw new GatewayUnavailable('mollie, create: the response has no page for the payer');
-        return { result: 'opened', reference: opened.id, redirect: { method: 'GET', url } };
+        return { result: 'opened', reference: id, redirect: { method: 'GET', url } };
       },
 
       async expire({ id, reference }) {
         const path = escapedPath`/v2/payments/${reference}`;
         const response = await send('cancel', { method: 'DELETE', path });
         if (response.status === 200)
-          return parsePayment(response, 'cancel', { kind, id, reference }).status === 'canceled';
+          return parsePayment(response, 'cancel', { id, reference }).status === 'canceled';
         parseResponse(Problem, response, 'mollie, cancel');
         // It can no longer be canceled, or its method cannot.
         if (response.status === 422) return false;
@@ -226,7 +237,9 @@ const createClient = ({ kind, credentials }: Account<Credentials>, { callsTo }: 
     const path = escapedPath`/v2/payments/${reference}`;
     const response = await send('retrieve', { method: 'GET', path });
     if (response.status !== 200) throw unexpected('retrieve', response);
-    return parsePayment(response, 'retrieve', { kind, id, reference });
+    const found = parsePayment(response, 'retrieve', { id, reference });
+    checkMode(kind, found);
+    return found;
   };
 
   const listRefunds = async ({ reference }: OpenedPayment): Promise<KnownRefund[]> => {

@@ -26,10 +26,15 @@ const titles: Record<number, string> = {
   422: 'Unprocessable Entity',
 };
 
+interface Item {
+  id: string;
+  _links?: Record<string, unknown>;
+}
+
 /** A page of a list as Mollie shows it: `from` is the first item of the page. */
 export const pageOf = (
   name: string,
-  all: readonly { id: string }[],
+  all: readonly Item[],
   { path, query }: { path: string; query: URLSearchParams },
   most = 250,
 ): FakeResponse => {
@@ -40,14 +45,15 @@ export const pageOf = (
   const items = all.slice(at, at + limit).map(withoutDocumentation);
   const following = all[at + limit];
   const next = following && link(`${path}?from=${following.id}&limit=${limit}`);
-  const _links = { self: link(path), previous: null, next: next ?? null, documentation };
-  return { body: { count: items.length, _embedded: { [name]: items }, _links } };
+  const links = linksOf({ self: link(path), previous: null, next: next ?? null });
+  return { body: { count: items.length, _embedded: { [name]: items }, _links: links } };
 };
 
-const withoutDocumentation = (item: { id: string }): object => {
-  if (!('_links' in item)) return item;
-  const { documentation: _, ...links } = item._links as Record<string, unknown>;
-  return { ...item, _links: links };
+const withoutDocumentation = (item: Item): object => {
+  const { _links: links } = item;
+  if (!links) return item;
+  const { documentation: _, ...others } = links;
+  return { ...item, _links: others };
 };
 
 /** Decimal text of an amount in the smallest units that the wire has. */

@@ -70,7 +70,7 @@ export const startMollie = async ({ mode = 'test' }: Options = {}) => {
       return problem(422, 'The amount has the wrong number of decimals', 'amount');
     const id = `tr_${mode}${String(book.size + 1).padStart(6, '0')}`;
     const paymentId = (json['metadata'] as { payment_id: string }).payment_id;
-    const returnUrl = String(json['redirectUrl']);
+    const returnUrl = json['redirectUrl'] as string;
     const entry = newEntry({ amount, currency, paymentId, returnUrl, state: 'open' });
     book.set(id, { ...entry, trackingCode: id });
     details.set(id, { json, createdAt: new Date() });
@@ -81,7 +81,7 @@ export const startMollie = async ({ mode = 'test' }: Options = {}) => {
     if (fixed.has(id) || !['open', 'authorized'].includes(entry.state))
       return problem(422, 'The payment cannot be cancelled');
     entry.state = 'canceled';
-    return { body: show(id, entry) };
+    return { body: show(mistakenFor ?? id, entry) };
   };
 
   const showRefund = (refund: RefundEntry) => {
