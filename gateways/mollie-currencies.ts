@@ -1,7 +1,5 @@
 import type { CurrencyTerms } from './amount.ts';
 import { fromDecimal } from './amount.ts';
-import type { z } from 'zod';
-import type { Amount } from './mollie-responses.ts';
 
 /*
  * Source: "Multicurrency" of docs.mollie.com, from which two are left out: BGN, which Bulgaria gave up in 2026, and RUB. Each
@@ -29,5 +27,5 @@ export const mollieCurrencies: ReadonlyMap<string, CurrencyTerms> = new Map([
 ]);
 
 /** In our minor units, with a fraction where Mollie's amount has one. @throws GatewayUnavailable */
-export const toMinor = ({ value, currency }: z.output<typeof Amount>): number =>
+export const toMinor = ({ value, currency }: { value: string; currency: string }): number =>
   fromDecimal({ currencies: mollieCurrencies }, { amount: value, currency });

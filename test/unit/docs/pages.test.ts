@@ -42,7 +42,7 @@ it.each(guides)('%s names its reader in its first line, and can be read at once'
 
 it('the pages together stay short', () => {
   const words = guides.reduce((sum, page) => sum + wordsOf(page), 0);
-  expect(words).toBeLessThanOrEqual(45_400);
+  expect(words).toBeLessThanOrEqual(46_800);
 });
 
 it('docs/index.md leads to every page', () => {
