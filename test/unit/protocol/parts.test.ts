@@ -109,6 +109,7 @@ const unordered = new Set([
   'flagDuplicates', // It only alerts.
   'keepTrackingCode', // The payment has ended, and no other step reads it.
   'postpone', // It delays an attempt, and every step may come late.
+  'reportKey', // Written once, before the opening that it is sent with; each repetition reads the same.
   'count',
   'exists',
   'list',
