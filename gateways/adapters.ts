@@ -10,9 +10,11 @@ import type { SecretBox } from './registry.ts';
 import { findDriver, joinCredentials, openCredentials, splitCredentials } from './registry.ts';
 import type { SandboxTools } from './sandbox.ts';
 
-export interface Deps extends Omit<SandboxTools, 'callsTo' | 'claimProof'>, HttpOptions {
+export interface Deps
+  extends Omit<SandboxTools, 'callsTo' | 'claimProof' | 'claimedProofs'>, HttpOptions {
   secretBox: SecretBox;
   claimProof(gateway: string, paymentId: string, proof: string): Promise<boolean>;
+  claimedProofs(gateway: string, paymentId: string): Promise<string[]>;
 }
 
 /**
@@ -33,6 +35,7 @@ export const createAdapters = (deps: Deps): AdapterOf => {
         {
           ...deps,
           claimProof: (paymentId, proof) => deps.claimProof(slug, paymentId, proof),
+          claimedProofs: (paymentId) => deps.claimedProofs(slug, paymentId),
           callsTo: beginTry(tryMs === undefined ? deps : { ...deps, tryMs }),
         },
       );
@@ -112,6 +115,7 @@ export const problemWithAccount = (
         sandboxRefunds: { tell: notCalled, list: notCalled, listBook: notCalled },
         orderNumber: notCalled,
         claimProof: notCalled,
+        claimedProofs: notCalled,
         publicBaseUrl: '',
         now: () => new Date(),
       },

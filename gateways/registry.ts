@@ -17,6 +17,7 @@ import { mollie } from './mollie.ts';
 import { payping } from './payping.ts';
 import type { SandboxTools } from './sandbox.ts';
 import { sandbox } from './sandbox.ts';
+import { sep } from './sep.ts';
 import { stripe } from './stripe.ts';
 import { vandar } from './vandar.ts';
 import { zarinpal } from './zarinpal.ts';
@@ -31,6 +32,7 @@ const drivers: Readonly<Record<string, Driver<SandboxTools>>> = {
   stripe,
   vandar,
   mollie,
+  sep,
 };
 
 export const driverNames = Object.keys(drivers);

@@ -96,6 +96,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
   const gatewayOf = createAdapters({
     orderNumber: proofs.nextOrderNumber,
     claimProof: proofs.claim,
+    claimedProofs: proofs.listClaimed,
     sandboxPayments: createSandboxPayments(sql),
     sandboxRefunds: createSandboxRefunds(sql),
     publicBaseUrl,

@@ -16,6 +16,12 @@ export const createProofs = (sql: Queries) => ({
     return rows.length > 0;
   },
 
+  async listClaimed(gateway: string, paymentId: string): Promise<string[]> {
+    const rows = await sql<{ proof: string }[]>`
+      select proof from gateway_proofs where payment_id = ${paymentId} and gateway = ${gateway} order by claimed_at`;
+    return rows.map(({ proof }) => proof);
+  },
+
   /**
    * The milliseconds since 1970, and three digits of a sequence. The time keeps it unique where a restore sets the
    * sequence back.

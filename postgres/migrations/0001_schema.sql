@@ -254,6 +254,7 @@ create table gateway_proofs (
   claimed_at timestamptz not null default now(),
   primary key (gateway, proof)
 );
+create index gateway_proofs__payment_id on gateway_proofs (payment_id);
 create sequence order_numbers;
 
 -- The transactional outbox: payments whose workflow has not been started yet. Rows live for moments.

@@ -4,6 +4,7 @@ import { describeGateway } from '../../support/gateways/conformance.ts';
 import { mollie } from '../../support/gateways/mollie.ts';
 import { payping } from '../../support/gateways/payping.ts';
 import { sandbox } from '../../support/gateways/sandbox.ts';
+import { sep } from '../../support/gateways/sep.ts';
 import { stripe } from '../../support/gateways/stripe.ts';
 import { vandar } from '../../support/gateways/vandar.ts';
 import { zarinpal } from '../../support/gateways/zarinpal.ts';
@@ -18,6 +19,7 @@ const described = [
   describeGateway(stripe),
   describeGateway(vandar),
   describeGateway(mollie),
+  describeGateway(sep),
 ];
 
 it('has every driver', () => {

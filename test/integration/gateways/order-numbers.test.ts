@@ -73,6 +73,7 @@ const tools: Tools = {
   callsTo: beginTry({ dispatcherOf, allowLoopback: true }),
   orderNumber: proofs.nextOrderNumber,
   claimProof: (paymentId, proof) => proofs.claim('sandbox', paymentId, proof),
+  claimedProofs: (paymentId) => proofs.listClaimed('sandbox', paymentId),
   now: () => new Date(),
 };
 const aWorker = () =>

@@ -264,6 +264,7 @@ export const everyStatement = (
     'gateways/proofs.ts': statementsOf(createProofs(db), {
       claim: ['sandbox', idOf(7), 'new'],
       'claim, of another': ['sandbox', idOf(7), `PROOF_${idOf(8)}`],
+      listClaimed: ['sandbox', idOf(8)],
       nextOrderNumber: [],
     }),
     'payments/late-payments.ts': statementsOf(createLatePayments(db), {

@@ -154,6 +154,10 @@ const claimProof = async (gateway: string, paymentId: string, proof: string): Pr
   claims.set(key, holder);
   return holder === paymentId;
 };
+const claimedProofs = async (gateway: string, paymentId: string): Promise<string[]> =>
+  [...claims]
+    .filter(([key, holder]) => holder === paymentId && key.startsWith(`${gateway} `))
+    .map(([key]) => key.slice(gateway.length + 1));
 
 /** Makes an adapter as the worker does: from a recorded account with sealed credentials. */
 export const adapterOf = (
@@ -171,6 +175,7 @@ export const adapterOf = (
   const gatewayOf = createAdapters({
     orderNumber: nextOrderNumber,
     claimProof,
+    claimedProofs,
     ...tools,
     ...limits,
     secretBox: openWith,

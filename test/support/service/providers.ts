@@ -3,6 +3,7 @@ import { startMollie } from '../../fakes/mollie.ts';
 import { startPayping } from '../../fakes/payping.ts';
 import type { Money } from '../../../gateways/amount.ts';
 import type { Entry, Provider } from '../../fakes/server.ts';
+import { startSep } from '../../fakes/sep.ts';
 import { startStripe } from '../../fakes/stripe.ts';
 import { startVandar } from '../../fakes/vandar.ts';
 import { startZarinpal } from '../../fakes/zarinpal.ts';
@@ -47,6 +48,7 @@ const accounts = {
     credentials: { apiKey: 'test_0123456789abcdef', accessToken: 'access_0123456789abcdef' },
     reportsCard: false,
   },
+  sep: { start: startSep, credentials: { terminalId: '2015' }, money: rials },
 } satisfies Record<string, ProviderAccount>;
 
 export type ProviderName = keyof typeof accounts;

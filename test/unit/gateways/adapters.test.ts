@@ -38,6 +38,7 @@ const host = {
   zibal: 'https://gateway.zibal.ir',
   payping: 'https://api.payping.ir',
   stripe: 'https://api.stripe.com',
+  sep: 'https://sep.shaparak.ir',
 };
 const merchantId = '0b8a7e1c-6c1d-4a53-9f5e-2f6a1c9d7e42';
 const [testAuthority = '', liveAuthority = ''] = ['S', 'A'].map((first) => first.padEnd(36, '0'));
@@ -64,6 +65,7 @@ it.each<Case>([
   ['payping', 'live', { liveToken: token }, host.payping, { paymentCode: 'pc7' }, 'pc7'],
   ['stripe', 'sandbox', { secretKey: 'sk_test_0123' }, host.stripe, session('test'), page],
   ['stripe', 'live', { secretKey: 'sk_live_0123' }, host.stripe, session('live'), page],
+  ['sep', 'live', { terminalId: '2015' }, host.sep, { status: 1, token: 't7' }, 't7'],
 ])(
   "%s, %s: calls the provider's own host with its credentials, and redirects the payer there",
   async (driver, kind, credentials, at, response, end) => {

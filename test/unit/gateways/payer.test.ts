@@ -4,6 +4,7 @@ import { stripeLocaleOf } from '../../../gateways/stripe-locales.ts';
 import { aGatewayPayment } from '../../support/gateways/fixture.ts';
 import { payping } from '../../support/gateways/payping.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
+import { sep } from '../../support/gateways/sep.ts';
 import { stripe } from '../../support/gateways/stripe.ts';
 import { vandar } from '../../support/gateways/vandar.ts';
 import { zarinpal } from '../../support/gateways/zarinpal.ts';
@@ -21,6 +22,7 @@ const zarinpalMetadata = ({ json }: Call) => {
   const { mobile, email } = Object(json['metadata']) as Payer;
   return { mobile, email };
 };
+const sepMobile = ({ json }: Call) => json['CellNumber'];
 const zibalMobile = ({ json }: Call) => json['mobile'];
 const vandarMobile = ({ json }: Call) => json['mobile_number'];
 const paypingFields = ({ json }: Call) => [json['payerIdentity'], json['payerName']];
@@ -32,8 +34,9 @@ const providers = {
   payping: aProvider(payping),
   stripe: aProvider(stripe),
   vandar: aProvider(vandar),
+  sep: aProvider(sep),
 };
-const fixtures = { zarinpal, zibal, payping, stripe, vandar };
+const fixtures = { zarinpal, zibal, payping, stripe, vandar, sep };
 type Name = keyof typeof providers;
 
 const openingOf = (name: Name, payer: Payer | null) => {
@@ -54,12 +57,13 @@ describe('an opening with the data of a payer', () => {
     ['payping', paypingFields, [whole.email, whole.name]],
     ['stripe', stripeFields, [whole.email, 'de']],
     ['vandar', vandarMobile, '09121234567'],
+    ['sep', sepMobile, '9121234567'],
   ] as const)('sends %s what it has a place for', async (name, fieldsOf, sent) => {
     const call = await sentBy(name, whole);
     expect(fieldsOf(call)).toEqual(sent);
     const rest = [
       ...(name === 'payping' ? ['9121234567'] : ['Lovelace']),
-      ...(name === 'zibal' || name === 'vandar' ? ['ada%40', 'ada@'] : []),
+      ...(['zibal', 'vandar', 'sep'].includes(name) ? ['ada%40', 'ada@'] : []),
       ...(name === 'stripe' ? ['9121234567'] : []),
     ];
     for (const other of rest) expect(call.text).not.toContain(other);
@@ -70,6 +74,7 @@ describe('an opening with the data of a payer', () => {
     ['zibal', zibalMobile, undefined],
     ['payping', paypingFields, [undefined, undefined]],
     ['vandar', vandarMobile, undefined],
+    ['sep', sepMobile, undefined],
   ] as const)('sends %s no number of another country', async (name, fieldsOf, sent) => {
     expect(fieldsOf(await sentBy(name, { mobile: '+4915112345678' }))).toEqual(sent);
     expect(fieldsOf(await sentBy(name, { mobile: '+9809121234567' }))).toEqual(sent);

@@ -4,11 +4,12 @@ import type { OpenedPayment } from '../../../gateways/gateway.ts';
 import { aGatewayRefund } from '../../support/gateways/fixture.ts';
 import { payping } from '../../support/gateways/payping.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
+import { sep } from '../../support/gateways/sep.ts';
 import { zarinpal } from '../../support/gateways/zarinpal.ts';
 
-const at = { payping: aProvider(payping), zarinpal: aProvider(zarinpal) };
+const at = { payping: aProvider(payping), zarinpal: aProvider(zarinpal), sep: aProvider(sep) };
 
-describe.each(['payping', 'zarinpal'] as const)(
+describe.each(['payping', 'zarinpal', 'sep'] as const)(
   '%s: a refund that undoes the payment',
   (driver) => {
     const { adapter, opened, paid, provider } = at[driver];
@@ -30,29 +31,29 @@ describe.each(['payping', 'zarinpal'] as const)(
     });
 
     it('is refused while nobody has paid', async () => {
-      const code = driver === 'payping' ? null : '-61';
+      const code = driver === 'zarinpal' ? '-61' : null;
       expect(await adapter().reverse!(await opened())).toMatchObject({ result: 'refused', code });
     });
 
     it('is refused after its time, without the credentials of another way', async () => {
       const payment = await paid();
       const answer = await refund(payment, false);
-      const failureCode = driver === 'payping' ? 'not_refundable' : 'merchant_configuration';
+      const failureCode = driver === 'zarinpal' ? 'merchant_configuration' : 'not_refundable';
       expect(answer).toMatchObject({ result: 'refused', failureCode });
       expect(reversedOf(payment)).toBe(0);
     });
 
     it('is no outcome when its answer is lost', async () => {
       const payment = await paid();
-      provider().fail('lost', /reverse/);
+      provider().fail('lost', /reverse/i);
       await expect(refund(payment, true)).rejects.toThrow(GatewayUnavailable);
       expect(reversedOf(payment)).toBe(1);
     });
   },
 );
 
-it('zarinpal: shows what was undone, so that a lost answer is found', async () => {
-  const { adapter, paid } = at.zarinpal;
+it.each(['zarinpal', 'sep'] as const)('%s: shows what was undone', async (driver) => {
+  const { adapter, paid } = at[driver];
   const payment = await paid();
   expect(await adapter().refunds!(payment, [])).toEqual([]);
   await adapter().reverse!(payment);

@@ -57,7 +57,8 @@ const anAccount = async () => {
         expire: unused,
       },
       sandboxRefunds: { tell: unused, list: unused, listBook: unused },
-      ...{ publicBaseUrl: 'https://pay.example', orderNumber: unused, claimProof: unused },
+      ...{ publicBaseUrl: 'https://pay.example', orderNumber: unused },
+      ...{ claimProof: unused, claimedProofs: unused },
       ...{ secretBox: box, dispatcherOf, allowLoopback: true, now: () => new Date(now) },
       callMs: 1_000,
     });

@@ -61,6 +61,17 @@ describe('nextOrderNumber', () => {
   });
 });
 
+it('lists what a payment has claimed at an account', async () => {
+  const [first, second] = [newPaymentId(), newPaymentId()];
+  await records.addGateway('sep');
+  await one.claim('sandbox', first, 'RRN-10');
+  await one.claim('sandbox', first, 'RRN-11');
+  await one.claim('sep', first, 'RRN-12');
+  await one.claim('sandbox', second, 'RRN-11');
+  expect(await two.listClaimed('sandbox', first)).toEqual(['RRN-10', 'RRN-11']);
+  expect(await two.listClaimed('sandbox', second)).toEqual([]);
+});
+
 describe('claim', () => {
   it('is true for the same payment again, and false for another one', async () => {
     const [first, second] = [newPaymentId(), newPaymentId()];
