@@ -292,7 +292,7 @@ export interface Tools {
    * @returns false if another payment of the account has claimed it
    */
   claimProof(paymentId: string, proof: string): Promise<boolean>;
-  /** What the payment has claimed, for a call after a lost answer. */
+  /** Lists the payment's claims, for a call after a lost answer. */
   claimedProofs(paymentId: string): Promise<string[]>;
   now: () => Date;
 }

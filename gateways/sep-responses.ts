@@ -103,7 +103,7 @@ const Detail = z.object({
 });
 export type Detail = z.output<typeof Detail>;
 
-/** Of a verification and of a reversal. */
+/** A verification and a reversal have these. */
 export const codes = {
   done: 0,
   /** Done before: the text of the document says that a verification is confirmed again instead. */

@@ -69,7 +69,7 @@ const Credentials = z.strictObject({
 /** A `+` of base64 that the query does not escape is read as a blank. */
 const base64In = (fields: URLSearchParams, name: string) => fields.get(name)?.replaceAll(' ', '+');
 
-/** What a payment claims beside a RefNum that the receipt of its own token has named, with its amount. */
+/** The payment also claims a RefNum with this before it, if the receipt of its own token has named it with its amount. */
 const ownReceipt = 'receipt ';
 
 export const sep = defineDriver({
@@ -104,7 +104,7 @@ export const sep = defineDriver({
       return { refNum: trackingCode ?? own, claims };
     };
 
-    /** Nothing of this payment was ever verified here. */
+    /** This payment has claimed nothing, so its money was never verified. */
     const withoutMoney = ({ expiresAt }: OpenedPayment): GatewayStatus => {
       if (now().getTime() > expiresAt.getTime() + everythingIsBackMs) return { state: 'expired' };
       throw new GatewayUnavailable('sep, receipt: there is none, and money may be there');
@@ -202,7 +202,7 @@ export const sep = defineDriver({
         const { refNum } = await findRefNum(payment);
         const code = refNum === undefined ? codes.done : (await confirm(refNum)).code;
         if (code === codes.reversed) return [reversedPayment(payment)];
-        // None of these says that money went back. The last two may hide it, so a reversal is tried once.
+        // The money may still be there. The last two may hide that it went back, so a reversal is tried once.
         if (code === codes.done || code === codes.repeated || code === codes.tooLate) return [];
         throw unexpected('verify', code);
       },

@@ -114,7 +114,7 @@ export const startSep = async () => {
       const token = `2c3c1fefac5a48geb9f9be7e${String(book.size).padStart(8, '0')}`;
       const payment = { amount: Number(Amount), currency: 'IRR', paymentId: String(ResNum) };
       const entry = newEntry({ ...payment, returnUrl: String(RedirectUrl), state: 'InProgress' });
-      // Of base64, with what a query has to escape.
+      // It is base64, with what a query has to escape.
       book.set(token, { ...entry, trackingCode: `uP+A/X${entry.trackingCode}${book.size}==` });
       madeAt.set(token, now());
       return { body: { status: 1, token } };
@@ -181,7 +181,7 @@ export const startSep = async () => {
     passTime: (ms: number) => {
       aheadMs += ms;
     },
-    /** How a verification is answered that is repeated. */
+    /** Sets the answer to a repeated verification. */
     answerRepeatsAs: (as: typeof repeats) => {
       repeats = as;
     },
