@@ -46,7 +46,7 @@ export const smallTableFiles = [
   'applications/applications.ts',
   'admin/confirmations.ts',
   ...['console/logins.ts', 'console/passkeys.ts', 'console/people.ts', 'console/views.ts'],
-  'gateways/gateways.ts',
+  ...['gateways/gateways.ts', 'gateways/renewals.ts'],
   ...['notices/addresses.ts', 'notices/queue.ts', 'notices/notices.ts'],
   'refunds/rules.ts',
   'applications/refused-requests.ts',
