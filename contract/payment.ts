@@ -17,14 +17,14 @@ export type WorkflowStart = Pick<Payment, (typeof workflowStartFields)[number]> 
   /** The event to deliver is that of a refund, whose workflow is started instead. */
   refundId?: string | null;
   refundAmount?: number | null;
-  /** The event to deliver is that of a dispute, which has a workflow of its own. */
-  disputeEventId?: string | null;
+  /** The event to deliver is that of a dispute or a link, which has a workflow of its own. */
+  ownEventId?: string | null;
 };
 
-/** The input for starting the workflow of a dispute's event. The id is the payment's. */
-export type DisputeEventStart = Pick<WorkflowStart, 'id' | 'application' | 'orderId'> & {
+/** The input for starting the workflow of a dispute's or a link's event. The id is the payment's, or the link's without one. */
+export type EventStart = Pick<WorkflowStart, 'id' | 'application' | 'orderId'> & {
   refundId?: null;
-  disputeEventId: string;
+  ownEventId: string;
 };
 
 /** The input for starting the workflow of a refund. The id is the payment's. */

@@ -26,7 +26,7 @@ export const selectTraceId = (sql: Queries): Fragment =>
 export const selectStartOfEvent = (sql: Queries): Fragment => sql`
   case when e.kind like 'refund.%' then e.subject end as "refundId",
   (select amount from refunds where id = e.subject) as "refundAmount",
-  case when e.kind like 'dispute.%' then e.id end as "disputeEventId"`;
+  case when e.kind like 'dispute.%' or e.kind like 'link.%' then e.id end as "ownEventId"`;
 
 /** The columns that a create writes. */
 export const insertColumns = (sql: Queries): Fragment =>

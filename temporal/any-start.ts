@@ -1,28 +1,28 @@
 import type { WorkflowClient, WorkflowStartOptions } from '@temporalio/client';
-import type { DisputeEventStart, RefundStart, WorkflowStart } from '../contract/payment.ts';
+import type { EventStart, RefundStart, WorkflowStart } from '../contract/payment.ts';
 import {
-  disputeEventWorkflow,
+  eventWorkflow,
   paymentWorkflow,
   type RecheckRequest,
   refundWorkflow,
 } from './messages.ts';
 import {
-  disputeEventStartOptions,
+  eventStartOptions,
   paymentStartOptions,
   refundStartOptions,
 } from './start-options.ts';
 
-/** The input for starting the workflow of a payment, that of a refund or that of a dispute's event. */
-export type AnyStart = WorkflowStart | RefundStart | DisputeEventStart;
+/** The input for starting the workflow of a payment, that of a refund or that of an event. */
+export type AnyStart = WorkflowStart | RefundStart | EventStart;
 
 const isRefund = (start: AnyStart): start is RefundStart => typeof start.refundId === 'string';
 
-const isDisputeEvent = (start: AnyStart): start is DisputeEventStart =>
-  'disputeEventId' in start && typeof start.disputeEventId === 'string';
+const hasOwnEvent = (start: AnyStart): start is EventStart =>
+  'ownEventId' in start && typeof start.ownEventId === 'string';
 
 const workflowOf = (start: AnyStart): [type: string, options: WorkflowStartOptions] => {
   if (isRefund(start)) return [refundWorkflow, refundStartOptions(start)];
-  if (isDisputeEvent(start)) return [disputeEventWorkflow, disputeEventStartOptions(start)];
+  if (hasOwnEvent(start)) return [eventWorkflow, eventStartOptions(start)];
   return [paymentWorkflow, paymentStartOptions(start, { restart: true })];
 };
 

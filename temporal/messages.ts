@@ -12,7 +12,7 @@ export const noticesQueue = 'notices';
 export const paymentWorkflow = 'payment';
 export const latePaymentWorkflow = 'latePayment';
 export const refundWorkflow = 'refund';
-export const disputeEventWorkflow = 'disputeEvent';
+export const eventWorkflow = 'event';
 export const sweeperWorkflow = 'sweeper';
 export const noticesWorkflow = 'notices';
 export const replayWorkflow = 'replay';
@@ -52,8 +52,8 @@ export interface RefundInput {
   paymentId: string;
 }
 
-export interface DisputeEventInput {
-  /** The payment's. */
+export interface EventInput {
+  /** The payment's, or that of a link without one. */
   id: string;
   eventId: string;
 }
@@ -138,7 +138,7 @@ export type Workflows = {
   payment(input: PaymentInput): Promise<void>;
   latePayment(input: LatePaymentInput): Promise<void>;
   refund(input: RefundInput): Promise<void>;
-  disputeEvent(input: DisputeEventInput): Promise<void>;
+  event(input: EventInput): Promise<void>;
   sweeper(): Promise<void>;
   notices(): Promise<void>;
   replay(input: ReplayInput): Promise<ReplayResult>;

@@ -1,10 +1,10 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { formatMoney } from '../contract/money.ts';
-import type { DisputeEventStart, RefundStart, WorkflowStart } from '../contract/payment.ts';
+import type { EventStart, RefundStart, WorkflowStart } from '../contract/payment.ts';
 import {
   type AccountDayInput,
   accountDayWorkflowId,
-  type DisputeEventInput,
+  type EventInput,
   type LatePaymentInput,
   type PaymentInput,
   paymentsQueue,
@@ -85,23 +85,23 @@ export const refundStartOptions = ({
 });
 
 /** A running workflow is left alone. A closed one is started again: the event is replayed. */
-export const disputeEventStartOptions = ({
+export const eventStartOptions = ({
   id,
-  disputeEventId: eventId,
+  ownEventId: eventId,
   application,
   orderId,
-}: DisputeEventStart) => ({
+}: EventStart) => ({
   taskQueue: paymentsQueue,
-  workflowId: disputeEventWorkflowId(eventId),
+  workflowId: eventWorkflowId(eventId),
   ...startOrJoin,
   priority: { fairnessKey: application },
-  args: [{ id, eventId }] as [DisputeEventInput],
+  args: [{ id, eventId }] as [EventInput],
   typedSearchAttributes: searchable({ application, orderId }),
-  staticSummary: `Event of a dispute for ${application}`,
-  staticDetails: `Order ${markdownCode(orderId)}, payment ${id}`,
+  staticSummary: `Event for ${application}`,
+  staticDetails: `Order ${markdownCode(orderId)}, ${id}`,
 });
 
-export const disputeEventWorkflowId = (eventId: string): string => `DISPUTE_EVENT_${eventId}`;
+export const eventWorkflowId = (eventId: string): string => `EVENT_${eventId}`;
 
 /**
  * Temporal shows details as Markdown. A backtick or a line break in an order id would end the code

@@ -1,6 +1,6 @@
 import type { Workflows } from '../temporal/messages.ts';
 import { compareAccountDay, compareAccounts } from './compare-accounts.ts';
-import { disputeEvent } from './dispute-event.ts';
+import { event } from './event.ts';
 import { latePayment } from './late-payment.ts';
 import { notices } from './notices.ts';
 import { payment } from './payment.ts';
@@ -14,7 +14,7 @@ import { webhookTest } from './webhook-test.ts';
 export {
   compareAccountDay,
   compareAccounts,
-  disputeEvent,
+  event,
   latePayment,
   notices,
   payment,
@@ -27,7 +27,7 @@ export {
 ({
   compareAccountDay,
   compareAccounts,
-  disputeEvent,
+  event,
   latePayment,
   notices,
   payment,

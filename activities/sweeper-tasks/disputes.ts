@@ -89,9 +89,9 @@ export const createDisputeTask = (deps: Deps) => {
         });
     const events = (await disputes.recordLook(look, called.result, now())) ?? [];
     const { id, application, orderId } = payment;
-    for (const disputeEventId of events)
+    for (const ownEventId of events)
       // The sweeper heals the delivery if the start fails.
-      await workflows.restart({ id, application, orderId, disputeEventId }).catch(() => {});
+      await workflows.restart({ id, application, orderId, ownEventId }).catch(() => {});
   };
 
   return {

@@ -8,7 +8,7 @@ import {
 } from '../../postgres/admin/events.ts';
 import { createAdminPayments } from '../../postgres/admin/payments.ts';
 import type { DeliveryFilter } from '../../postgres/webhooks/delivery-filter.ts';
-import { disputeEventWorkflowId } from '../../temporal/start-options.ts';
+import { eventWorkflowId } from '../../temporal/start-options.ts';
 import { findApplication } from './applications.ts';
 import { NotFound, Refusal } from './change.ts';
 import type { Deps } from './deps.ts';
@@ -44,7 +44,7 @@ export const createEventOperations = ({ sql, workflowUrl }: Pick<Deps, 'sql' | '
     async get(id: string): Promise<EventDetails> {
       const event = eventIdPattern.test(id) ? await events.get(id) : undefined;
       if (!event) throw new NotFound(`There is no event ${id}.`);
-      const ofDispute = event.disputeId && disputeEventWorkflowId(event.eventId);
+      const ofDispute = event.disputeId && eventWorkflowId(event.eventId);
       return { event, workflowUrl: workflowUrl(ofDispute ?? event.refundId ?? event.paymentId) };
     },
 

@@ -2,7 +2,7 @@ import type { AuditAction } from '../../postgres/audit-log.ts';
 import type { Page, PaymentInProgress } from '../../postgres/admin/reconciliation.ts';
 import { createReconciliationQueries } from '../../postgres/admin/reconciliation.ts';
 import type { TemporalAdmin, WorkflowSummary } from '../../temporal/admin-client.ts';
-import { disputeEventWorkflowId, latePaymentWorkflowId } from '../../temporal/start-options.ts';
+import { eventWorkflowId, latePaymentWorkflowId } from '../../temporal/start-options.ts';
 import type { DifferenceKind } from './labels.ts';
 import { Refusal } from './change.ts';
 import type { Deps } from './deps.ts';
@@ -73,8 +73,8 @@ const compareAll = async (run: Run): Promise<Reconciliation> => {
   const { queries, temporal, report } = run;
   const paymentWorkflows = {
     stillInProgress: queries.filterInProgress,
-    workflowId: ({ id, refundId, disputeEventId }: PaymentInProgress) =>
-      disputeEventId ? disputeEventWorkflowId(disputeEventId) : (refundId ?? id),
+    workflowId: ({ id, refundId, ownEventId }: PaymentInProgress) =>
+      ownEventId ? eventWorkflowId(ownEventId) : (refundId ?? id),
     action: 'payment.heal' as const,
     start: temporal.restart,
   };

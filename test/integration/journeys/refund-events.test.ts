@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../../../stack/ports.ts';
-import { disputeEventWorkflowId } from '../../../temporal/start-options.ts';
+import { eventWorkflowId } from '../../../temporal/start-options.ts';
 import { aDispute, recordDisputes } from '../../support/data/disputes.ts';
 import { createWorkflowCalls } from '../../../temporal/workflow-calls.ts';
 import { forFile } from '../../support/for-file.ts';
@@ -49,15 +49,15 @@ const postsOf = ({ id }: StoredEvent) =>
 /** The workflow of a delivery ends after the delivery. */
 const closes = ({ id, kind, subject }: StoredEvent) =>
   service.client.workflow
-    .getHandle(kind.startsWith('dispute.') ? disputeEventWorkflowId(id) : subject)
+    .getHandle(kind.startsWith('dispute.') ? eventWorkflowId(id) : subject)
     .result();
 
 /** The payer's bank takes the money. */
 const dispute = async (id: string) => {
   const lost = aDispute({ status: 'lost', amount: 1250 });
-  const [disputeEventId = ''] = await recordDisputes(sql, id, [lost]);
+  const [ownEventId = ''] = await recordDisputes(sql, id, [lost]);
   await createWorkflowCalls(service.client).restart({
-    ...{ id, application, disputeEventId },
+    ...{ id, application, ownEventId },
     orderId: String((await journey.get(id)).json['order_id']),
   });
 };

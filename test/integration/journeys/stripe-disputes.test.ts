@@ -120,7 +120,7 @@ const postsOf = (id: string): Received[] =>
   service.receiver.of(id).filter(({ json }) => 'dispute_id' in json);
 const closes = ({ headers }: Received) =>
   service.client.workflow
-    .getHandle(`DISPUTE_EVENT_${String(headers['x-service-event-id'])}`)
+    .getHandle(`EVENT_${String(headers['x-service-event-id'])}`)
     .result();
 const inShort = ({ json }: Received) =>
   ['event', 'sequence', 'stage', 'status', 'amount_held', 'amount_disputed']
@@ -177,16 +177,16 @@ it('an event whose worker died before it began the delivery is sent by a sweep, 
   const payment = await aPaidPayment(true);
   const { id, application } = payment;
   const lost = aDispute({ status: 'lost', amount: 1250 });
-  const [disputeEventId = ''] = await recordDisputes(service.sql, id, [lost]);
+  const [ownEventId = ''] = await recordDisputes(service.sql, id, [lost]);
   await service.sql`
     update deliveries set next_attempt_at = now() - interval '6 minutes'
-    where event_id = ${disputeEventId}`;
+    where event_id = ${ownEventId}`;
   await sweepNow(service.client);
   const post = await until('it is sent', () => postsOf(id)[0]);
   expect(inShort(post)).toBe('dispute.closed 1 chargeback lost 1250 1250');
   await closes(post);
   const { json } = await payment.journey.get(id);
-  const start = { id, application, orderId: String(json['order_id']), disputeEventId };
+  const start = { id, application, orderId: String(json['order_id']), ownEventId };
   await Promise.all([workflows.restart(start), workflows.restart(start)]);
   await closes(post);
   expect(postsOf(id)).toHaveLength(1);
