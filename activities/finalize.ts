@@ -5,6 +5,7 @@ import type { VerificationResult, WaitingAnswer } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
 import { findDriver } from '../gateways/registry.ts';
 import type { GatewayExchanges } from '../postgres/gateways/exchanges.ts';
+import type { LinkEnds } from '../postgres/links/ends.ts';
 import type { Orders } from '../postgres/orders.ts';
 import type {
   Duplicates,
@@ -17,12 +18,14 @@ import { mayHaveCaptured } from './gateway-calls.ts';
 import type { Log } from './log.ts';
 import { alertAbout } from './log.ts';
 import { failedWith, type Outcome } from './outcome.ts';
+import { createEndLink } from './sweeper-tasks/links.ts';
 
 export interface Deps {
   paymentOutcomes: Pick<PaymentOutcomes, 'get' | 'finalize' | 'recordInquiry' | 'flagDuplicates'>;
   orders: Pick<Orders, 'listOpen'>;
   gatewayExchanges: Pick<GatewayExchanges, 'list'>;
-  workflows: Pick<WorkflowCalls, 'recheckLatePayment' | 'callOff'>;
+  workflows: Pick<WorkflowCalls, 'recheckLatePayment' | 'callOff' | 'restart'>;
+  linkEnds: LinkEnds;
   now: () => Date;
   logger: Pick<Log, 'warn' | 'error'>;
 }
@@ -42,6 +45,7 @@ export interface RecordWaitingOptions {
 /** Records what an answer means for a payment: its end and what follows from that, or that it goes on. */
 export const createFinalizer = (deps: Deps) => {
   const { paymentOutcomes, orders, gatewayExchanges, workflows, now, logger } = deps;
+  const endLink = createEndLink(deps);
 
   /** Alerts admins if another payment has paid the same order, or has the same tracking code. */
   const alertDuplicates = (
@@ -105,6 +109,11 @@ export const createFinalizer = (deps: Deps) => {
     { inDoubt = false }: { inDoubt?: boolean } = {},
   ): Promise<VerificationResult> => {
     if (payment.status === 'paid') await afterPaid(payment);
+    if (payment.status === 'paid' && payment.linkId !== null)
+      await endLink(payment.linkId).catch((error: unknown) => {
+        const facts = { payment_id: payment.id, err: error };
+        logger.warn(facts, 'Could not end the link of a paid payment; the sweeper will');
+      });
     if (payment.failureCode === 'amount_mismatch')
       alertAbout(logger, payment, {
         alert: 'amount_mismatch',

@@ -13,6 +13,10 @@ import { listGatewaysHandler, listGatewaysRoute } from './gateways/list.ts';
 import { notifyOfPaymentHandler, notifyOfPaymentRoute } from './gateways/notifications.ts';
 import { reportOnPaymentHandler, reportOnPaymentRoute } from './gateways/reports.ts';
 import { type AnyRequest, type HandlerResult, type Route, routesFor } from './http/route.ts';
+import { createLinkHandler, createLinkRoute } from './links/create.ts';
+import { disableLinkHandler, disableLinkRoute } from './links/disable.ts';
+import { getLinkHandler, getLinkRoute } from './links/get.ts';
+import { listLinksHandler, listLinksRoute } from './links/list.ts';
 import { listMovementsHandler, listMovementsRoute } from './movements/list.ts';
 import {
   confirmNoticesHandler,
@@ -27,6 +31,7 @@ import {
 import { showDocsHandler, showDocsRoute } from './openapi/docs-page.ts';
 import { getOpenApiHandler, getOpenApiRoute } from './openapi/serve-document.ts';
 import { checkoutHandler, checkoutRoute } from './payer/checkout.ts';
+import { payLinkHandler, payLinkRoute, showLinkHandler, showLinkRoute } from './payer/link-page.ts';
 import { showOutcomeHandler, showOutcomeRoute } from './payer/outcome.ts';
 import {
   returnByPostHandler,
@@ -66,6 +71,7 @@ const read = routesFor('application', 'read');
 const mayCreate = routesFor('application', 'create');
 const replay = routesFor('application', 'replay');
 const refund = routesFor('application', 'refund');
+const link = routesFor('application', 'link');
 /** A browser with the link of a payment, or of a mail. */
 const payer = routesFor('payer');
 /** A payment provider's server, with a signature or a secret address. */
@@ -113,6 +119,10 @@ export const routes = {
   listDisputes: read.get('/disputes', listDisputesRoute, listDisputesHandler),
   getDispute: read.get('/disputes/:dispute_id', getDisputeRoute, getDisputeHandler),
   listMovements: read.get('/movements', listMovementsRoute, listMovementsHandler),
+  createLink: link.post('/links', createLinkRoute, createLinkHandler),
+  listLinks: read.get('/links', listLinksRoute, listLinksHandler),
+  getLink: read.get('/links/:link_id', getLinkRoute, getLinkHandler),
+  disableLink: link.post('/links/:link_id/disable', disableLinkRoute, disableLinkHandler),
   listEvents: read.get('/events', listEventsRoute, listEventsHandler),
   getEvent: read.get('/events/:event_id', getEventRoute, getEventHandler),
   replayEvent: replay.post('/events/:event_id/replay', replayEventRoute, replayEventHandler),
@@ -133,6 +143,8 @@ export const routes = {
     returnFromGatewayByPostRoute,
     returnByPostHandler,
   ),
+  showLink: payer.get('/links/:link_id/pay', showLinkRoute, showLinkHandler),
+  payLink: payer.post('/links/:link_id/pay', payLinkRoute, payLinkHandler),
   showOutcome: payer.get('/payments/:payment_id/outcome', showOutcomeRoute, showOutcomeHandler),
   showSandbox: payer.get('/sandbox/:payment_id', showSandboxRoute, showSandboxHandler),
   chooseInSandbox: payer.post('/sandbox/:payment_id', chooseInSandboxRoute, chooseInSandboxHandler),

@@ -8,6 +8,7 @@ import { createEvents } from '../postgres/webhooks/events.ts';
 import { createIdempotencyKeys } from '../postgres/payments/idempotency-keys.ts';
 import { createMovements } from '../postgres/accounts/movements.ts';
 import { createNoticeAddresses } from '../postgres/notices/addresses.ts';
+import { createLinks } from '../postgres/links/links.ts';
 import { createPayments } from '../postgres/payments/payments.ts';
 import { createRefunds } from '../postgres/refunds/refunds.ts';
 import { createReceivers } from '../postgres/webhooks/receivers.ts';
@@ -149,6 +150,7 @@ const connectHandlers = (deps: ServiceParts): Handlers => {
     replays,
     refunds,
     disputes: createDisputes(sql),
+    links: createLinks(sql),
     movements: createMovements(sql),
     receivers: createReceivers(sql),
     noticeAddresses: createNoticeAddresses(sql),

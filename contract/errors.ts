@@ -20,6 +20,7 @@ export const errors = {
   },
   PAYMENT_NOT_FOUND: { status: 404, meaning: 'There is no such payment.' },
   REFUND_NOT_FOUND: { status: 404, meaning: 'There is no such refund.' },
+  LINK_NOT_FOUND: { status: 404, meaning: 'There is no such link.' },
   DISPUTE_NOT_FOUND: { status: 404, meaning: 'There is no such dispute.' },
   EVENT_NOT_FOUND: { status: 404, meaning: 'There is no such event.' },
   REPLAY_NOT_FOUND: { status: 404, meaning: 'There is no such replay.' },

@@ -38,6 +38,10 @@ export const EventBody = z
       .unwrap()
       .exactOptional()
       .meta({ description: 'The one who called the payment off; only in `payment.cancelled`.' }),
+    link_id: PaymentResponse.shape.link_id
+      .unwrap()
+      .exactOptional()
+      .meta({ description: 'The link that the payer paid with; only of a payment that has one.' }),
   })
   .meta({ id: 'Event' });
 export type EventBody = z.infer<typeof EventBody>;

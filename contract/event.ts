@@ -1,5 +1,6 @@
 import { type DisputeEventKind, disputeEventKinds } from './dispute-event.ts';
 import { eventId } from './ids.ts';
+import { type LinkEventKind, linkEventKinds } from './link-event.ts';
 import {
   type EventPaymentField,
   eventPaymentFields,
@@ -16,14 +17,15 @@ export const eventKind = (status: TerminalStatus) => `payment.${status}` as cons
 export type PaymentEventKind = ReturnType<typeof eventKind>;
 export const paymentEventKinds = terminalStatuses.map(eventKind);
 
-export type EventKind = PaymentEventKind | RefundEventKind | DisputeEventKind;
+export type EventKind = PaymentEventKind | RefundEventKind | DisputeEventKind | LinkEventKind;
 export const eventKinds: readonly EventKind[] = [
   ...paymentEventKinds,
   ...refundEventKinds,
   ...disputeEventKinds,
+  ...linkEventKinds,
 ];
 
-/** An event of a payment, a refund or a dispute. Every delivery attempt sends these bytes of `body`. */
+/** An event of a payment, a refund, a dispute or a link. Every delivery attempt sends these bytes of `body`. */
 export interface Event<Kind = EventKind> {
   id: string;
   kind: Kind;
@@ -38,11 +40,14 @@ export const createEvent = (payment: Payment, createdAt: Date): Event<PaymentEve
   const kind = eventKind(payment.status);
   const fields: readonly (EventPaymentField | 'cancelled_by')[] =
     payment.status === 'cancelled' ? [...eventPaymentFields, 'cancelled_by'] : eventPaymentFields;
+  const link =
+    payment.linkId === null ? [] : [`"link_id":${paymentFields.link_id.toJson(payment)}`];
   const members = [
     `"event":"${kind}"`,
     `"event_id":"${id}"`,
     `"created_at":"${isoTime(createdAt)}"`,
     ...fields.map((name) => `"${name}":${paymentFields[name].toJson(payment)}`),
+    ...link,
   ];
   return { id, kind, body: `{${members.join()}}`, createdAt };
 };

@@ -42,6 +42,11 @@ export const newReplayId = (): string => `RPL_${newUlid()}`;
 
 export const replayIdPattern = /^RPL_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
+/** With 80 random bits: whoever has it can pay. */
+export const newLinkId = (): string => `LNK_${newUlid()}`;
+
+export const linkIdPattern = /^LNK_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+
 export const refundIdPattern = /^REFUND_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
 /** Its kind, and its payment, its refund, or its gateway with the gateway's own id of the entry. */
@@ -82,6 +87,9 @@ export const eventId = (paymentId: string): string => v5(paymentId, eventNamespa
 /** @param sequence the number of the change of the dispute that the event tells */
 export const disputeEventId = (dispute: string, sequence: number, kind: string): string =>
   v5(`${dispute}:${sequence}:${kind}`, eventNamespace);
+
+/** A link has one event: it was paid, or it has expired. */
+export const linkEventId = (link: string): string => v5(link, eventNamespace);
 
 /** A refund has at most one event of each kind. */
 export const refundEventId = (refund: string, kind: string): string =>

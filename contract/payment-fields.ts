@@ -126,6 +126,7 @@ export const paymentFields = {
     toJson: (_: unknown, __: string, { refundableUntil }: Refundable) =>
       nullable(time).toJson(refundableUntil),
   },
+  link_id: writtenAtCreate('linkId', nullable(text)),
   test: writtenAtCreate('test', boolean),
   metadata: writtenAtCreate('metadata', json),
   expires_at: writtenAtCreate('expiresAt', time),

@@ -104,6 +104,7 @@ const paymentSchemas = {
   refundable_until: time(
     'When the account at the gateway stops giving money back; null if the payment is not paid, or without a limit.',
   ).nullable(),
+  link_id: nullableText('The link that a payer began the payment with.'),
   test: z.boolean().meta({ description: 'True if a test token created the payment.' }),
   metadata: z.record(z.string(), z.unknown()).meta({
     description: 'As it was sent: the same keys in the same order, the same number literals.',

@@ -4,9 +4,9 @@ export type TokenMode = (typeof tokenModes)[number];
 
 /**
  * The rights of a token: to read everything of its application and mode, to create and verify payments, to have events
- * and samples sent, and to give money back.
+ * and samples sent, to give money back, and to make links that anybody can pay.
  */
-export const tokenScopes = ['read', 'create', 'replay', 'refund'] as const;
+export const tokenScopes = ['read', 'create', 'replay', 'refund', 'link'] as const;
 export type TokenScope = (typeof tokenScopes)[number];
 
 /** The rights of a token that was given no others. It moves no money back. */

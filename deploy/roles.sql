@@ -36,13 +36,16 @@ grant select on applications, tokens, payments, refunds, workflow_outbox, idempo
   request_counts, movements, disputes, sandbox_payments, events, deliveries to payments_api;
 grant select (event_id, number, round, trigger, started_at, completed_at, duration_ms, response_status,
   error_class, response_body, response_truncated) on attempts to payments_api;
+-- It makes links in the name of an application and disables them; a worker says that one is paid or has expired.
+grant select, insert (id, application, test, order_id, amount, currency, description, locale, expires_at, requested_by,
+  key_hash, fingerprint), update (status, disabled_at) on links to payments_api;
 -- The API records replays and webhook tests as requests: a workflow carries them out.
 grant select on replays, webhook_tests to payments_api;
 grant insert (id, application, test, delivery, from_at, to_at, matched), update (stop_requested) on replays
   to payments_api;
 grant insert (id, application, kind, requested_at, traceparent), delete on webhook_tests to payments_api;
 grant insert (id, application, test, order_id, status, amount, currency, gateway, candidates, description,
-  callback_url, metadata, expires_at, created_at, updated_at, traceparent, payer_locale) on payments to payments_api;
+  callback_url, metadata, expires_at, created_at, updated_at, traceparent, payer_locale, link_id) on payments to payments_api;
 -- It reads nothing of a payer again.
 grant insert (payment_id, sealed) on payers to payments_api;
 grant update (checkout_at, late_searches, late_search_at, cancel_request_reason, return_proof) on payments to payments_api;
@@ -117,6 +120,8 @@ grant update (kind, name, takes_back, day, at, amount, currency, fee, payment_id
   to payments_worker;
 grant update (day, payment_id, refund_id, application, our_amount, our_currency, our_time, their_amount, their_currency,
   their_time, their_name, state, seen_at, changed_at, workflow_runs) on account_differences to payments_worker;
+-- It ends links.
+grant select, update (status, payment_id, paid_at) on links to payments_worker;
 -- It asks a gateway that opens nothing after the others.
 grant update (silent_until, silences) on gateways to payments_worker;
 -- It renews the credentials for refunds that end.

@@ -4,7 +4,7 @@ import { changesOne, type Fragment, type Queries } from './driver/sql.ts';
 import { selectPayment } from './payment-columns.ts';
 
 /*
- * One paid payment for an order, for applications that want it (`applications.orders_paid_once`). The order is
+ * One paid payment for an order, for applications that want it (`applications.orders_paid_once`) and for links. The order is
  * (application, test, order_id). A payment holds it by `order_claimed_at`: while its money is taken, then while it is
  * paid and some of its money is left. Each fragment says which tables of its statement it needs: a payment `p`, its
  * application `a` and its gateway `g`, or another payment `q` and its gateway `h`.
@@ -12,7 +12,7 @@ import { selectPayment } from './payment-columns.ts';
 
 /** Needs `p`, `a` and `g`. Fake money of a live token neither holds an order nor blocks one: whoever has the link pays it. */
 export const takesPart = (sql: Queries): Fragment =>
-  sql`(a.orders_paid_once and (p.test or g.kind = 'live'))`;
+  sql`((a.orders_paid_once or p.link_id is not null) and (p.test or g.kind = 'live'))`;
 
 /** Needs `p` and `q`. */
 const isOfSameOrder = (sql: Queries): Fragment => sql`

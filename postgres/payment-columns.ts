@@ -22,8 +22,15 @@ export const selectPayment = (
 export const selectTraceId = (sql: Queries): Fragment =>
   sql`substr(p.traceparent, 4, 32) as "traceId"`;
 
-/** What the start of the workflow that delivers the event `e` needs besides the payment `p`. */
+/** Joins the payment `p` of the event `e`. That of a link may have none. */
+export const joinPaymentOfEvent = (sql: Queries): Fragment =>
+  sql`left join payments p on p.id = e.payment_id`;
+
+/** What the start of the workflow that delivers the event `e` needs, with the payment `p`. */
 export const selectStartOfEvent = (sql: Queries): Fragment => sql`
+  coalesce(p.id, e.subject) as id, e.application,
+  coalesce(p.order_id, (select order_id from links where id = e.subject)) as "orderId",
+  p.amount, p.currency, p.gateway, p.expires_at as "expiresAt",
   case when e.kind like 'refund.%' then e.subject end as "refundId",
   (select amount from refunds where id = e.subject) as "refundAmount",
   case when e.kind like 'dispute.%' or e.kind like 'link.%' then e.id end as "ownEventId"`;

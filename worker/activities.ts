@@ -35,6 +35,7 @@ import { createSandboxPayments } from '../postgres/sandbox/payments.ts';
 import { createSandboxRefunds } from '../postgres/sandbox/refunds.ts';
 import type { KeyRing } from '../postgres/secrets/secret-box.ts';
 import { createSecretBox, noKeys } from '../postgres/secrets/secret-box.ts';
+import { createLinkEnds } from '../postgres/links/ends.ts';
 import { createOrders } from '../postgres/orders.ts';
 import { createPayouts } from '../postgres/accounts/payouts.ts';
 import { createPayers } from '../postgres/payments/payers.ts';
@@ -113,6 +114,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     workflows: createWorkflowCalls(client),
     receivers: createReceivers(sql),
     payouts: createPayouts(sql),
+    linkEnds: createLinkEnds(sql),
     publicBaseUrl,
     now,
     logger: instrumentLogger(logger, metrics),

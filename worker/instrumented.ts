@@ -97,6 +97,7 @@ export const instrumentSweeperTasks = (
     eraseOldPayers: instrument('eraseOldPayers'),
     lookAtDisputes: instrument('lookAtDisputes'),
     lookAtPayouts: instrument('lookAtPayouts'),
+    endLinks: instrument('endLinks'),
     watchReceivers: instrument('watchReceivers'),
     renewRefundTokens: instrument('renewRefundTokens'),
   };

@@ -133,6 +133,8 @@ const event: Record<EventKind, string> = {
   'dispute.opened': 'dispute opened',
   'dispute.updated': 'dispute updated',
   'dispute.closed': 'dispute closed',
+  'link.paid': 'link paid',
+  'link.expired': 'link expired',
 };
 
 const refundStatus: Record<RefundStatus, string> = {
@@ -355,6 +357,7 @@ const scope: Record<TokenScope, string> = {
   create: 'create',
   replay: 'replay',
   refund: 'refund',
+  link: 'link',
 };
 
 const token = {

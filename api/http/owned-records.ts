@@ -2,6 +2,7 @@ import type { ErrorCode } from '../../contract/errors.ts';
 import {
   disputeIdPattern,
   eventIdPattern,
+  linkIdPattern,
   paymentIdPattern,
   refundIdPattern,
   replayIdPattern,
@@ -11,7 +12,7 @@ import type { Caller } from '../../postgres/applications/tokens.ts';
 import type { Refuse } from './route.ts';
 
 /** The payments, refunds, disputes, movements, events and replays that this caller's token may see. */
-export const ownerOf = ({ application, mode }: Caller): Owner => ({
+export const ownerOf = ({ application, mode }: Pick<Caller, 'application' | 'mode'>): Owner => ({
   application,
   test: mode === 'test',
 });
@@ -43,5 +44,7 @@ export const findOwnEvent = finderByOwner('event_id', eventIdPattern, 'EVENT_NOT
 export const findOwnRefund = finderByOwner('refund_id', refundIdPattern, 'REFUND_NOT_FOUND');
 /** @throws PaymentError DISPUTE_NOT_FOUND */
 export const findOwnDispute = finderByOwner('dispute_id', disputeIdPattern, 'DISPUTE_NOT_FOUND');
+/** @throws PaymentError LINK_NOT_FOUND */
+export const findOwnLink = finderByOwner('link_id', linkIdPattern, 'LINK_NOT_FOUND');
 /** @throws PaymentError REPLAY_NOT_FOUND */
 export const findOwnReplay = finderByOwner('replay_id', replayIdPattern, 'REPLAY_NOT_FOUND');

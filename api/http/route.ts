@@ -28,7 +28,7 @@ export interface ResponseSpec {
  */
 export interface RouteSpec {
   /** The group in the documentation; by default that of the access. */
-  tag?: 'Disputes' | 'Events' | 'Movements' | 'Notice pages' | 'Refunds';
+  tag?: 'Disputes' | 'Events' | 'Links' | 'Movements' | 'Notice pages' | 'Refunds';
   summary: string;
   description: string;
   params?: z.ZodObject;

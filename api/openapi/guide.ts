@@ -19,6 +19,7 @@ export const tags = {
   Payments: 'For applications, with a bearer token.',
   Refunds: 'Money that goes back to a payer. With a bearer token.',
   Disputes: "What payers' banks ask for, or take back. With a bearer token.",
+  Links: 'Addresses that whoever has them may pay once. With a bearer token.',
   Movements: "What moved the money of gateways' accounts. With a bearer token.",
   Events:
     'What an application was told of its payments: the log, the feed, replay. With a bearer token.',

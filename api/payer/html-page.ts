@@ -30,6 +30,8 @@ const style = `
   section + section, form + section { margin-top: 1.75rem } main > :first-child { margin-top: 0 }
   nav { display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin-top: 1.75rem; font-size: .9rem }
   nav a { color: var(--soft) }
+  .qr { margin: 1.75rem 0 0; text-align: center } .qr svg { width: 9rem; height: 9rem; background: #fff }
+  @media print { form, nav { display: none } body { background: #fff } main { border: 0 } }
   .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }`;
 
 export const cspHash = (text: string) =>

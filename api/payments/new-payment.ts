@@ -33,8 +33,14 @@ export interface Created {
   isPaidOnce: boolean;
 }
 
+/** The application and mode whose payment it is. */
+export type PaymentCaller = Pick<
+  Caller,
+  'application' | 'mode' | 'callbackUrls' | 'ordersPaidOnce' | 'defaultGateway' | 'fallbackGateways'
+>;
+
 interface CreateRequest {
-  caller: Caller;
+  caller: PaymentCaller;
   refuse: Refuse<'VALIDATION_FAILED' | 'GATEWAY_NOT_ALLOWED'>;
 }
 
@@ -92,6 +98,7 @@ export const newPayment = async (
     description: fields.description ?? null,
     callbackUrl,
     metadata: metadata?.text ?? '{}',
+    linkId: null,
     expiresAt: new Date(createdAt.getTime() + fields.expires_in * 1000),
     createdAt,
     updatedAt: createdAt,
@@ -129,7 +136,7 @@ interface Choice {
 const choiceOf = (
   value: unknown,
   members: ReadonlyMap<string, JsonNode>,
-  { defaultGateway, fallbackGateways }: Caller,
+  { defaultGateway, fallbackGateways }: PaymentCaller,
 ): Choice => {
   const isTwice = members.has('gateway') && members.has('gateways');
   if (members.has('gateways')) {
@@ -146,7 +153,7 @@ const choiceOf = (
 const findGateways = async (
   gateways: Pick<Gateways, 'listNamed'>,
   slugs: readonly string[],
-  { defaultGateway }: Caller,
+  { defaultGateway }: PaymentCaller,
 ): Promise<Gateway[]> => {
   if (slugs.length === 0) return [];
   const isOwn = slugs.length === 1 && slugs[0] === defaultGateway.slug;

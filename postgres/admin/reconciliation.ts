@@ -1,7 +1,8 @@
+import { linkEventId } from '../../contract/ids.ts';
 import { type WorkflowStart, workflowStartFields } from '../../contract/payment.ts';
 import type { Status } from '../../contract/status.ts';
 import type { Fragment, Queries } from '../driver/sql.ts';
-import { selectPayment, selectStartOfEvent } from '../payment-columns.ts';
+import { selectPayment, joinPaymentOfEvent, selectStartOfEvent } from '../payment-columns.ts';
 import { isStalled } from '../payments/sweeper.ts';
 
 /** A payment that must have a running workflow. */
@@ -38,9 +39,9 @@ export interface Examined {
  */
 export const createReconciliationQueries = (sql: Queries) => {
   const workflowStart = selectPayment(sql, workflowStartFields);
-  const from = (column: Fragment, { after }: Page) =>
+  const from = (column: Fragment, { after }: Page, id = sql`p.id`) =>
     after
-      ? sql`and (${column}, p.id) > (${after.position}::text::timestamptz, ${after.id})`
+      ? sql`and (${column}, ${id}) > (${after.position}::text::timestamptz, ${after.id})`
       : sql``;
   return {
     /** Open payments older than a minute. The workflow of a younger one may be starting. */
@@ -57,12 +58,12 @@ export const createReconciliationQueries = (sql: Queries) => {
     /** Ended payments with a pending delivery. */
     async listUndelivered(page: Page): Promise<PaymentInProgress[]> {
       return sql<PaymentInProgress[]>`
-        select ${workflowStart}, ${selectStartOfEvent(sql)}, p.status, d.next_attempt_at as "dueAt",
+        select ${selectStartOfEvent(sql)}, coalesce(p.status, 'expired') as status, d.next_attempt_at as "dueAt",
           d.next_attempt_at < now() - interval '2 minutes' as overdue,
           d.next_attempt_at::text as position
-        from deliveries d join events e on e.id = d.event_id join payments p on p.id = d.payment_id
-        where d.status = 'pending' ${from(sql`d.next_attempt_at`, page)}
-        order by d.next_attempt_at, p.id limit ${page.limit}`;
+        from deliveries d join events e on e.id = d.event_id ${joinPaymentOfEvent(sql)}
+        where d.status = 'pending' ${from(sql`d.next_attempt_at`, page, sql`coalesce(p.id, e.subject)`)}
+        order by d.next_attempt_at, coalesce(p.id, e.subject) limit ${page.limit}`;
     },
 
     /** Payments with a refund that its workflow works on. The workflow of a younger one may be starting. */
@@ -115,14 +116,17 @@ export const createReconciliationQueries = (sql: Queries) => {
         order by l.found_at, p.id limit ${page.limit}`;
     },
 
-    /** Returns those of the payments that are still open or have a pending delivery. */
+    /** Returns those of the payments and links that are still open or have a pending delivery. */
     async filterInProgress(ids: readonly string[]): Promise<Set<string>> {
       const rows = await sql<{ id: string }[]>`
         select p.id from payments p
         left join events e on e.payment_id = p.id
         left join deliveries d on d.event_id = e.id
         where p.id = any(${[...ids]}::text[])
-          and (p.status in ('pending', 'processing') or d.status = 'pending')`;
+          and (p.status in ('pending', 'processing') or d.status = 'pending')
+        union all
+        select e.subject from events e join deliveries d on d.event_id = e.id
+        where e.id = any(${ids.map(linkEventId)}::text[]::uuid[]) and d.status = 'pending'`;
       return new Set(rows.map(({ id }) => id));
     },
 

@@ -46,7 +46,7 @@ export const createConsoleQueries = (sql: Queries) => {
     refund: (id) => sql`select test from refunds where id = ${id}`,
     dispute: (id) => sql`select test from disputes where id = ${id}`,
     event: (id) => sql`
-      select p.test from events e join payments p on p.id = e.payment_id where e.id = ${id}`,
+      select test from events where id = ${id}`,
     replay: (id) => sql`select test from replays where id = ${id}`,
     difference: (id) => sql`
       select ${isDifferenceOf(sql, true)} as test from account_differences f where f.id = ${id}`,
@@ -120,8 +120,7 @@ export const createConsoleQueries = (sql: Queries) => {
     /** The payment that an event is about. */
     findByEvent: (eventId: string) =>
       first(sql<{ paymentId: string; application: string }[]>`
-        select e.payment_id as "paymentId", p.application
-        from events e join payments p on p.id = e.payment_id where e.id = ${eventId}`),
+        select payment_id as "paymentId", application from events where id = ${eventId}`),
 
     /**
      * Payments whose order, gateway reference or tracking code is this text, with the kind of the match.

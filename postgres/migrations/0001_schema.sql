@@ -64,7 +64,7 @@ create table tokens (
   name text not null,
   -- The token's rights, see contract/token.ts.
   scopes text[] not null default '{read,create,replay}' constraint tokens__scopes
-    check (cardinality(scopes) > 0 and scopes <@ '{read,create,replay,refund}'),
+    check (cardinality(scopes) > 0 and scopes <@ '{read,create,replay,refund,link}'),
   created_at timestamptz not null default now(),
   last_used_at timestamptz,
   expires_at timestamptz,
@@ -99,6 +99,45 @@ create unlogged table request_counts (
 -- Who a name of an admin means: neither case nor spaces make another person.
 create function person_of(name text) returns text immutable
 return lower(regexp_replace(normalize(name, NFKC), '\s', '', 'g'));
+
+-- Orders that whoever has the address of the link may pay once. contract/link.ts lists the columns that the API returns.
+create table links (
+  id text primary key,
+  application text not null references applications,
+  test boolean not null,
+  order_id text not null,
+  status text not null default 'open' constraint links__status check (status in ('open', 'paid', 'expired', 'disabled')),
+  amount bigint not null constraint links__amount check (amount between 1 and 999999999999),
+  currency text not null,
+  description text,
+  locale text,
+  -- The payment that has paid it. A purge may have deleted it since.
+  payment_id text,
+  expires_at timestamptz not null,
+  created_at timestamptz not null default now(),
+  paid_at timestamptz,
+  disabled_at timestamptz,
+  requested_by text not null constraint links__requested_by check (requested_by in ('application', 'admin')),
+  -- The admin who asked for it, and how; null: an application did.
+  asked_by text,
+  asked_via text constraint links__asked_via check (asked_via in ('cli', 'console')),
+  -- SHA-256 of the application's idempotency key, and of its request.
+  key_hash bytea,
+  fingerprint bytea,
+  constraint links__asked check ((requested_by = 'admin') = (asked_by is not null)),
+  constraint links__paid check ((status = 'paid') = (payment_id is not null) and (status = 'paid') = (paid_at is not null)),
+  constraint links__disabled check (status <> 'disabled' or disabled_at is not null),
+  constraint links__key unique (application, test, key_hash)
+);
+create index links__list on links (application, test, created_at desc, id desc);
+create index links__list_by_status on links (application, test, status, created_at desc, id desc);
+create index links__list_by_order on links (application, test, order_id, created_at desc, id desc);
+create index links__list_by_order_and_status on links (application, test, order_id, status, created_at desc, id desc);
+-- For admins: those of every application, and what an admin has asked for.
+create index links__all on links (created_at desc, id desc);
+create index links__asked_by on links (person_of(asked_by), created_at) where requested_by = 'admin';
+-- Those that the sweeper ends.
+create index links__to_expire on links (expires_at) where status = 'open';
 
 -- One try of a payer to pay for an order. contract/payment-fields.ts lists the columns that the API returns.
 create table payments (
@@ -167,6 +206,8 @@ create table payments (
   -- one makes the pause before the next one longer.
   late_searches int not null default 0,
   late_search_at timestamptz,
+  -- The link that a payer began it with.
+  link_id text references links,
   -- The language that the application knows of the payer, for the payer's pages. All else of the payer is in `payers`.
   payer_locale text,
   -- The trace of the create request, as its webhooks have it. The workflow starts with it, whoever starts it.
@@ -205,6 +246,10 @@ create index payments__amount on payments (application, test, currency, amount, 
 -- One payment holds an order. The second of two claims at once waits here, and is refused.
 create unique index payments__order on payments (application, test, order_id)
   where order_claimed_at is not null;
+
+-- The tries of a link, and those that have paid one.
+create index payments__link on payments (link_id, created_at desc) where link_id is not null;
+create index payments__link_paid on payments (paid_at, link_id) where link_id is not null and status = 'paid';
 
 -- The sweeper's queries: payments to inquire about, overdue payments, and payments to heal.
 create index payments__to_inquire on payments (gateway, coalesce(inquired_at, checkout_at))
@@ -674,12 +719,13 @@ revoke execute on function confirm_subject() from public;
 create trigger confirmations__confirm before insert on confirmations
   for each row execute function confirm_subject();
 
--- The events. Each names its subject (a payment, a refund or a dispute, by its id), the payment it belongs to, and its owner.
+-- The events. Each names its subject (a payment, a refund, a dispute or a link, by its id), the payment it belongs to, and its owner.
 -- Every attempt sends these bytes.
 create table events (
   id uuid primary key,
   subject text not null,
-  payment_id text not null references payments,
+  -- Null: nobody has tried to pay the link.
+  payment_id text references payments,
   application text not null,
   test boolean not null,
   kind text not null,
@@ -703,7 +749,7 @@ create table feeds (
 -- the event and its payment, so that one index serves each list of events with its delivery status.
 create table deliveries (
   event_id uuid primary key references events,
-  payment_id text not null,
+  payment_id text,
   application text not null,
   test boolean not null,
   order_id text not null,

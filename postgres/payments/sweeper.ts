@@ -4,7 +4,7 @@ import {
   workflowStartFields,
 } from '../../contract/payment.ts';
 import type { Fragment, Queries } from '../driver/sql.ts';
-import { selectPayment, selectStartOfEvent } from '../payment-columns.ts';
+import { joinPaymentOfEvent, selectPayment, selectStartOfEvent } from '../payment-columns.ts';
 
 /** A payment whose payer was sent to the gateway, and that the sweeper inquires about now. */
 export interface ClaimedPayment extends WorkflowStart {
@@ -165,8 +165,8 @@ export const createSweeperQueries = (sql: Queries) => {
     /** Postponed deliveries of the application; the one that has waited longest is first. */
     async listPostponed(application: string, limit: number): Promise<PostponedDelivery[]> {
       return sql<PostponedDelivery[]>`
-        select ${workflowStart}, d.event_id as "eventId", ${selectStartOfEvent(sql)}
-        from deliveries d join events e on e.id = d.event_id join payments p on p.id = d.payment_id
+        select d.event_id as "eventId", ${selectStartOfEvent(sql)}
+        from deliveries d join events e on e.id = d.event_id ${joinPaymentOfEvent(sql)}
         where d.application = ${application} and d.postponed_at is not null
         order by d.postponed_at limit ${limit}`;
     },
@@ -208,14 +208,13 @@ export const createSweeperQueries = (sql: Queries) => {
             order by healed_at nulls first, next_attempt_at
             limit ${limit}
             for update skip locked))
-          returning event_id, payment_id, round, at_once
+          returning event_id, round, at_once
         )
-        select ${workflowStart}, ${selectStartOfEvent(sql)}, exists (
+        select ${selectStartOfEvent(sql)}, exists (
           select from attempts t
           where t.event_id = overdue.event_id and t.round = overdue.round
         ) as begun, overdue.at_once as "atOnce"
-        from overdue join events e on e.id = overdue.event_id
-        join payments p on p.id = overdue.payment_id`;
+        from overdue join events e on e.id = overdue.event_id ${joinPaymentOfEvent(sql)}`;
     },
 
     /**

@@ -1,10 +1,10 @@
 import type { AttemptResult, PastAttempt } from '../../contract/attempt.ts';
 import type { EventKind } from '../../contract/event.ts';
 import { limits } from '../../contract/limits.ts';
-import { type WorkflowStart, workflowStartFields } from '../../contract/payment.ts';
+import type { WorkflowStart } from '../../contract/payment.ts';
 import type { DeliveryStatus, RoundTrigger } from '../../contract/status.ts';
 import { changesOne, type Queries } from '../driver/sql.ts';
-import { selectPayment, selectStartOfEvent } from '../payment-columns.ts';
+import { joinPaymentOfEvent, selectStartOfEvent } from '../payment-columns.ts';
 import { isActive } from '../secrets/webhook-secrets.ts';
 
 /** The input of an attempt. It is read for every attempt, so a corrected URL or secret takes effect at once. */
@@ -133,7 +133,7 @@ export const createDeliveries = (sql: Queries) => ({
       from deliveries d
       join events e on e.id = d.event_id
       join applications a on a.slug = d.application
-      join payments p on p.id = d.payment_id
+      left join payments p on p.id = d.payment_id
       left join refunds r on r.id = e.subject
       where d.event_id = ${eventId}`;
     return row && toDelivery(row);
@@ -181,8 +181,8 @@ export const createDeliveries = (sql: Queries) => ({
               select from attempts t where t.event_id = d.event_id and t.started_at > ${restBegan})
           end
         returning event_id, payment_id)
-      select ${selectPayment(sql, workflowStartFields)}, ${selectStartOfEvent(sql)}
-      from replayed join events e on e.id = replayed.event_id join payments p on p.id = replayed.payment_id`;
+      select ${selectStartOfEvent(sql)}
+      from replayed join events e on e.id = replayed.event_id ${joinPaymentOfEvent(sql)}`;
     return row;
   },
 

@@ -145,6 +145,7 @@ const scopeTexts: Record<TokenScope, string> = {
   create: 'create and verify payments',
   replay: 'have events sent again, and samples',
   refund: 'give money back',
+  link: 'make links that anybody can pay',
 };
 
 const chosenScopes = ({ form }: PersonRequest): readonly TokenScope[] => {

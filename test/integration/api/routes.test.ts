@@ -27,6 +27,8 @@ const allowed: Record<TokenScope, string[]> = {
     'listDisputes',
     'getDispute',
     'listMovements',
+    'listLinks',
+    'getLink',
     'getWebhook',
     'listEvents',
     'getEvent',
@@ -34,6 +36,7 @@ const allowed: Record<TokenScope, string[]> = {
   ],
   replay: ['replayEvent', 'createReplay', 'stopReplay', 'testWebhook'],
   refund: ['createRefund', 'cancelRefund'],
+  link: ['createLink', 'disableLink'],
 };
 
 /** An application with a payment; `send` calls an operation for that payment. */

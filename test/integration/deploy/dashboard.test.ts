@@ -121,6 +121,7 @@ const tasks = Object.keys({
   eraseOldPayers: true,
   lookAtDisputes: true,
   lookAtPayouts: true,
+  endLinks: true,
   watchReceivers: true,
   renewRefundTokens: true,
 } satisfies Record<keyof SweeperTasks, true>);

@@ -28,6 +28,7 @@ const sweeperTasks = {
   eraseOldPayers: noRows,
   lookAtDisputes: noRows,
   lookAtPayouts: noRows,
+  endLinks: noRows,
   watchReceivers: noRows,
   renewRefundTokens: noRows,
 };

@@ -7,6 +7,7 @@ import type { AdapterOf } from '../../../gateways/adapters.ts';
 import type { GatewayAdapter, GatewayPayment, GatewayStatus } from '../../../gateways/gateway.ts';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import { observed } from '../../../gateways/observe.ts';
+import { createLinkEnds } from '../../../postgres/links/ends.ts';
 import { createOrders } from '../../../postgres/orders.ts';
 import { createSecretBox } from '../../../postgres/secrets/secret-box.ts';
 import { createGateways } from '../../../postgres/gateways/gateways.ts';
@@ -112,10 +113,12 @@ export const withGateway = (
     gatewayBulkhead: createBulkhead({ perOwner: 250 }),
     breaker: createBreaker(createGateways(records.sql)),
     orders: createOrders(records.sql),
+    linkEnds: createLinkEnds(records.sql),
     payersBox: createSecretBox(payersKeyRing, 'PAYERS_KEY'),
     workflows: {
       recheckLatePayment: async (id) => void late.push(id),
       callOff: async ({ id }) => void calledOff.push(id),
+      restart: async () => {},
       ...workflows,
     },
     publicBaseUrl,

@@ -13,6 +13,7 @@ const done = {
   eraseOldPayers: 6,
   lookAtDisputes: 8,
   lookAtPayouts: 9,
+  endLinks: 2,
   watchReceivers: 7,
   renewRefundTokens: 10,
 } satisfies Record<keyof SweeperTasks, number>;

@@ -1,0 +1,34 @@
+import { type LinkResponse } from '../../contract/link-responses.ts';
+import { paymentExamples } from '../payments/payment-examples.ts';
+
+const { application, order_id, amount, currency, test } = paymentExamples.pending;
+const link_id = 'LNK_01J8ZK3V7Q9XW2M4N6P8R0T1AB';
+
+const open: LinkResponse = {
+  link_id,
+  application,
+  order_id,
+  status: 'open',
+  amount,
+  currency,
+  description: 'Invoice 2026-117',
+  locale: null,
+  url: `https://pay.example/api/v1/links/${link_id}/pay`,
+  payment_id: null,
+  test,
+  expires_at: '2024-10-30T10:00:00.000Z',
+  created_at: '2024-09-30T10:00:00.000Z',
+  paid_at: null,
+  disabled_at: null,
+};
+
+/** Links as the documentation shows them. */
+export const linkExamples = {
+  open,
+  paid: {
+    ...open,
+    status: 'paid',
+    payment_id: paymentExamples.pending.payment_id,
+    paid_at: '2024-10-01T08:00:00.000Z',
+  },
+} satisfies Record<string, LinkResponse>;

@@ -1,0 +1,67 @@
+import { createLinkEvent } from '../../contract/link-event.ts';
+import type { Link } from '../../contract/link.ts';
+import type { Payment } from '../../contract/payment.ts';
+import type { Sql } from '../driver/sql.ts';
+import { eventInserts } from '../event-inserts.ts';
+import { selectPayment } from '../payment-columns.ts';
+import { selectLink } from './links.ts';
+
+/** The event of a link that has ended, for the workflow that delivers it. */
+export interface LinkEnd {
+  /** The payment's id, or the link's without one. */
+  id: string;
+  application: string;
+  orderId: string;
+  ownEventId: string;
+}
+
+/** How far back a sweep looks for payments that have paid a link: the sweeper may have been down. */
+const lookBack = '7 days';
+
+/** Links that a payment has paid, or that nobody has paid in time. The sweeper asks. */
+export const createLinkEnds = (sql: Sql) => ({
+  /** Links to look at, at most `limit`: a payment has paid one, or its time is over. */
+  async listDue(limit: number): Promise<string[]> {
+    const rows = await sql<{ id: string }[]>`
+      (select l.id from payments p join links l on l.id = p.link_id
+        where p.link_id is not null and p.status = 'paid' and p.paid_at > now() - ${lookBack}::interval
+          and l.status <> 'paid' limit ${limit})
+      union
+      (select l.id from links l where l.status = 'open' and l.expires_at <= now()
+        and not exists (
+          select from payments p where p.link_id = l.id and p.status in ('pending', 'processing'))
+        order by l.expires_at limit ${limit})`;
+    return rows.map(({ id }) => id);
+  },
+
+  /**
+   * Ends a link that was paid or has expired, with its event. A payment that has begun may still pay it, so it waits for
+   * that one. What was disabled can only be paid.
+   * @returns undefined if it goes on, or had ended
+   */
+  end: (id: string, now: Date): Promise<LinkEnd | undefined> =>
+    sql.begin(async (tx) => {
+      const [link] = await tx<(Link & { isOver: boolean })[]>`
+        select ${selectLink(tx)}, l.expires_at <= now() as "isOver" from links l where l.id = ${id} for update`;
+      if (!link || link.status === 'paid' || link.status === 'expired') return undefined;
+      const [payment = null] = await tx<Payment[]>`
+        select ${selectPayment(tx)} from payments p where p.link_id = ${id}
+        order by p.status = 'paid' desc, p.status in ('pending', 'processing') desc, p.created_at desc limit 1`;
+      const isPaid = payment?.status === 'paid';
+      const isOpen = payment?.status === 'pending' || payment?.status === 'processing';
+      if (!isPaid && (isOpen || !link.isOver || link.status === 'disabled')) return undefined;
+
+      const kind = isPaid ? 'link.paid' : 'link.expired';
+      const event = createLinkEvent(kind, { link, payment, createdAt: now });
+      await tx`
+        with of_payment as (
+          update links set status = ${isPaid ? 'paid' : 'expired'}, payment_id = ${isPaid ? payment.id : null},
+            paid_at = ${isPaid ? payment.paidAt : null}
+          where id = ${id}
+          returning ${payment?.id ?? null}::text as id, application, test, order_id
+        ), ${eventInserts(tx, event, id)} select`;
+      const { application, orderId } = link;
+      return { id: payment?.id ?? id, application, orderId, ownEventId: event.id };
+    }),
+});
+export type LinkEnds = ReturnType<typeof createLinkEnds>;
