@@ -1,9 +1,8 @@
 import type { Event } from './event.ts';
 import { text } from './fields.ts';
-import { linkEventId } from './ids.ts';
+import { linkEventId, newPaymentId } from './ids.ts';
 import type { Link } from './link.ts';
-import { type Payment, paymentFields } from './payment-fields.ts';
-import { eventPaymentFields } from './payment-fields.ts';
+import { eventPaymentFields, type Payment, paymentFields } from './payment-fields.ts';
 import { isoTime } from './time.ts';
 
 /** The kinds of a link's one event. */
@@ -13,35 +12,49 @@ export type LinkEventKind = (typeof linkEventKinds)[number];
 /**
  * The event of a link that is paid or has expired, with the bytes that every attempt sends. It has all fields of a
  * payment's event, so a receiver can read both as one type: those of the payment that has paid the link, or of its
- * last try. Without any try `payment_id` is null, and the rest is that of a payment that nobody has begun.
+ * last try. Of a link that nobody has tried to pay they are those of a payment that nobody has begun.
  */
 export const createLinkEvent = (
   kind: LinkEventKind,
-  { link, payment, createdAt }: { link: Link; payment: Payment | null; createdAt: Date },
+  { link, payment, createdAt }: { link: Link; payment: EventPayment; createdAt: Date },
 ): Event<LinkEventKind> => {
   const id = linkEventId(link.id);
-  const blank = {
-    ...link,
-    trackingCode: null,
-    cardPanMasked: null,
-    failureCode: null,
-    metadata: '{}',
-    status: 'expired',
-    paidAt: null,
-  } as const;
-  const { payment_id, ...others } = Object.fromEntries(
-    eventPaymentFields.map((name) => [
-      name,
-      paymentFields[name].toJson(payment ?? (blank as never)),
-    ]),
-  );
   const members = [
     `"event":"${kind}"`,
     `"event_id":"${id}"`,
     `"created_at":"${isoTime(createdAt)}"`,
     `"link_id":${text.toJson(link.id)}`,
-    `"payment_id":${payment === null ? 'null' : payment_id}`,
-    ...Object.entries(others).map(([name, json]) => `"${name}":${json}`),
+    ...eventPaymentFields.map((name) => `"${name}":${paymentFields[name].toJson(payment)}`),
   ];
   return { id, kind, body: `{${members.join()}}`, createdAt };
 };
+
+/** The part of a payment that its event has. */
+type EventPayment = Pick<
+  Payment,
+  | 'id'
+  | 'application'
+  | 'orderId'
+  | 'status'
+  | 'amount'
+  | 'currency'
+  | 'trackingCode'
+  | 'cardPanMasked'
+  | 'paidAt'
+  | 'failureCode'
+  | 'test'
+  | 'metadata'
+>;
+
+/** For the event of a link that nobody has tried to pay. No payment has its id. */
+export const untriedPayment = ({
+  application,
+  orderId,
+  amount,
+  currency,
+  test,
+}: Link): EventPayment => ({
+  ...{ id: newPaymentId(), application, orderId, amount, currency, test },
+  ...{ status: 'expired', trackingCode: null, cardPanMasked: null, paidAt: null },
+  ...{ failureCode: null, metadata: '{}' },
+});

@@ -12,16 +12,18 @@ const nextFeedPosition = (sql: Queries) => sql`
 /**
  * Common table expressions that record an event with its final body, and its delivery, unless `of_payment` is empty.
  * `of_payment` is an expression before them with id, application, test and order_id of the payment.
- * @param subject the id of the payment, of its refund or of its dispute
+ * @param subject the id of the payment, of its refund, of its dispute or of its link
+ * @param options.hasPayment false: nobody has tried to pay the link, and `id` is that of no payment
  */
 export const eventInserts = (
   sql: Queries,
   { id, kind, body, createdAt }: Event,
   subject: string,
+  { hasPayment = true } = {},
 ) => sql`
     event as (
       insert into events (id, subject, payment_id, application, test, kind, body, created_at)
-      select ${id}::uuid, ${subject}, id, application, test, ${kind}, ${Buffer.from(body)}::bytea,
+      select ${id}::uuid, ${subject}, ${hasPayment ? sql`id` : sql`null`}, application, test, ${kind}, ${Buffer.from(body)}::bytea,
         ${createdAt}::timestamptz
       from of_payment
       returning id, kind, created_at

@@ -1,5 +1,7 @@
-import { type LinkResponse } from '../../contract/link-responses.ts';
-import { paymentExamples } from '../payments/payment-examples.ts';
+import { linkEventId } from '../../contract/ids.ts';
+import { LinkEventBody } from '../../contract/link-event-schema.ts';
+import type { LinkResponse } from '../../contract/link-responses.ts';
+import { eventExamples, paymentExamples } from '../payments/payment-examples.ts';
 
 const { application, order_id, amount, currency, test } = paymentExamples.pending;
 const link_id = 'LNK_01J8ZK3V7Q9XW2M4N6P8R0T1AB';
@@ -32,3 +34,15 @@ export const linkExamples = {
     paid_at: '2024-10-01T08:00:00.000Z',
   },
 } satisfies Record<string, LinkResponse>;
+
+const event_id = linkEventId(link_id);
+
+/** Their events. */
+export const linkEventExamples = {
+  paid: LinkEventBody.parse({ ...eventExamples.paid, event: 'link.paid', event_id, link_id }),
+  expired: LinkEventBody.parse({
+    ...eventExamples.paid,
+    ...{ event: 'link.expired', event_id, link_id, status: 'expired' },
+    ...{ tracking_code: null, card_pan_masked: null, paid_at: null, metadata: {} },
+  }),
+} satisfies Record<string, LinkEventBody>;

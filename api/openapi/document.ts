@@ -2,10 +2,12 @@ import { z } from 'zod';
 import type { CreateDocumentOptions } from 'zod-openapi';
 import { createDocument } from 'zod-openapi';
 import { DisputeEventBody, DisputeEventHeaders } from '../../contract/dispute-event-schema.ts';
+import { LinkEventBody, LinkEventHeaders } from '../../contract/link-event-schema.ts';
 import { EventBody, EventHeaders } from '../../contract/event-schema.ts';
 import { RefundEventBody, RefundEventHeaders } from '../../contract/refund-event-schema.ts';
 import { limits } from '../../contract/limits.ts';
 import { disputeEventExamples } from '../disputes/dispute-examples.ts';
+import { linkEventExamples } from '../links/link-examples.ts';
 import type { DeclaredResponse } from '../http/declared-responses.ts';
 import { declaredResponses } from '../http/declared-responses.ts';
 import type { HeaderName } from '../http/response-headers.ts';
@@ -37,6 +39,7 @@ export const createOpenApi = (publicBaseUrl: string) => {
         paymentEnded: { post: webhook },
         refundChanged: { post: refundWebhook },
         disputeChanged: { post: disputeWebhook },
+        linkEnded: { post: linkWebhook },
       },
       components: {
         securitySchemes: {
@@ -245,6 +248,17 @@ const disputeWebhook = {
     'by `event_id`. Its `status` is that of the dispute, and says nothing about the order.',
   requestParams: { header: DisputeEventHeaders },
   requestBody: requestBody({ json: DisputeEventBody, examples: disputeEventExamples }),
+};
+
+const linkWebhook = {
+  ...webhook,
+  operationId: 'linkEnded',
+  summary: 'A link is paid or has expired',
+  description:
+    'Signed, repeated, listed and replayed like the event of a payment, and those of test links come to the same URL. A link ' +
+    'sends one event at most. De-duplicate by `event_id`. Each try of a payer is a payment with an event of its own.',
+  requestParams: { header: LinkEventHeaders },
+  requestBody: requestBody({ json: LinkEventBody, examples: linkEventExamples }),
 };
 
 /**

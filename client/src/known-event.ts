@@ -1,8 +1,9 @@
-import type { DisputeEvent, Event, FailureCode, RefundEvent } from './types.ts';
+import type { DisputeEvent, Event, FailureCode, LinkEvent, RefundEvent } from './types.ts';
 
 /** With the member it is a subtype of the other events, as the narrowing of `isKnownEvent` needs. */
-type OfRefund = RefundEvent & { cancelled_by?: never };
-type OfDispute = DisputeEvent & { cancelled_by?: never };
+type OfRefund = RefundEvent & { cancelled_by?: never; link_id?: never };
+type OfDispute = DisputeEvent & { cancelled_by?: never; link_id?: never };
+type OfLink = LinkEvent & { cancelled_by?: never };
 
 interface Events {
   'payment.paid': Event & { status: 'paid'; paid_at: string; failure_code: null };
@@ -15,6 +16,8 @@ interface Events {
   'dispute.opened': OfDispute & { closed_at: null };
   'dispute.updated': OfDispute;
   'dispute.closed': OfDispute & { closed_at: string };
+  'link.paid': OfLink & { status: 'paid'; paid_at: string; failure_code: null };
+  'link.expired': OfLink;
 }
 
 /** An event of a kind that this release knows; its `event` says which fields it has. */
@@ -31,6 +34,8 @@ const kinds: Record<keyof Events, true> = {
   'dispute.opened': true,
   'dispute.updated': true,
   'dispute.closed': true,
+  'link.paid': true,
+  'link.expired': true,
 };
 
 /** False for the kinds of later versions: answer those with a 2xx status, and do nothing else. */

@@ -234,6 +234,7 @@ export type ErrorCode =
   | 'INTERNAL'
   | 'INVALID_IDEMPOTENCY_KEY'
   | 'INVALID_TOKEN'
+  | 'LINK_NOT_FOUND'
   | 'MALFORMED_JSON'
   | 'METHOD_NOT_ALLOWED'
   | 'NOT_FOUND'
@@ -296,6 +297,21 @@ export interface Attempt {
 export interface CancelPayment {
   /** For people. It is shown on the payment, and not sent to the gateway. */
   reason?: string | undefined;
+}
+
+export interface CreateLink {
+  /** The order that the link pays. At most one payment of it is paid, whatever the setting of the application. */
+  order_id: string;
+  /** In minor units of the currency, e.g. cents; IRR in whole rials. Written as a plain integer, without fraction or exponent. The gateway may accept less (rule `gateway_bounds`) or only whole multiples (rule `gateway_step`). */
+  amount: number;
+  /** ISO 4217 code. The gateway may accept fewer currencies (rule `gateway_currency`). */
+  currency: Currency;
+  /** Shown to the payer, on the page and at the gateway. */
+  description?: string;
+  /** The language of the page, until the payer chooses another one there. */
+  locale?: 'en' | 'fa' | 'de' | 'ar' | 'tr';
+  /** Seconds until nobody can begin to pay, by default 30 days. A payment that has begun goes on. By default `2592000`. */
+  expires_in?: number;
 }
 
 export interface CreatePayment {
@@ -616,6 +632,8 @@ export interface Event {
 
   /** The one who called the payment off; only in `payment.cancelled`. */
   cancelled_by?: 'payer' | 'application' | 'admin' | (string & {});
+  /** The link that the payer paid with; only of a payment that has one. */
+  link_id?: string;
 }
 
 export interface EventDetail {
@@ -632,6 +650,8 @@ export interface EventDetail {
     | 'dispute.opened'
     | 'dispute.updated'
     | 'dispute.closed'
+    | 'link.paid'
+    | 'link.expired'
     | (string & {});
   /** When the payment ended, not when it was created. ISO 8601 in UTC with milliseconds, written `+00:00`. */
   created_at: string;
@@ -671,6 +691,8 @@ export interface EventSummary {
     | 'dispute.opened'
     | 'dispute.updated'
     | 'dispute.closed'
+    | 'link.paid'
+    | 'link.expired'
     | (string & {});
   /** When the payment ended, not when it was created. ISO 8601 in UTC with milliseconds, written `+00:00`. */
   created_at: string;
@@ -731,6 +753,85 @@ export interface Gateway {
 
 export interface GatewayList {
   data: Gateway[];
+}
+
+export interface Link {
+  /** The id of a link. */
+  link_id: string;
+  /** Slug of the owning application. */
+  application: string;
+  /** The application's own order reference. Several payments may have the same one. */
+  order_id: string;
+  /** `open`: it can be paid. `paid`: a payment of it is paid. `expired`: nobody has paid in time. `disabled`: nobody can begin to pay any more; one who has begun may still make it `paid`. New statuses may appear. */
+  status: 'open' | 'paid' | 'expired' | 'disabled' | (string & {});
+  /** In minor units of the currency, e.g. cents; IRR in whole rials. */
+  amount: number;
+  currency: Currency;
+  /** As it was sent; null if none was sent. */
+  description: string | null;
+  /** The language of the page. */
+  locale: string | null;
+  /** The page. Send it to the payer. To open it changes nothing. */
+  url: string;
+  /** The payment that has paid it. */
+  payment_id: string | null;
+  /** True if a test token created the payment. */
+  test: boolean;
+  /** From then on nobody can begin to pay. ISO 8601 in UTC with milliseconds, written `+00:00`. */
+  expires_at: string;
+  /** When the link was made. The list has its order. ISO 8601 in UTC with milliseconds, written `+00:00`. */
+  created_at: string;
+  paid_at: string | null;
+  disabled_at: string | null;
+}
+
+export interface LinkEvent {
+  /** `link.paid`: a payment of the link is paid; that payment has its own event, too. `link.expired`: nobody has paid in time. A link has one of them at most. New kinds may appear. */
+  event: 'link.paid' | 'link.expired' | (string & {});
+  /** The same in every attempt: ignore an event that you have processed. */
+  event_id: string;
+  /** When the link ended. ISO 8601 in UTC with milliseconds, written `+00:00`. */
+  created_at: string;
+  /** The id of a link. */
+  link_id: string;
+  /** The payment that has paid the link, or its last try. If nobody has tried, an id that no payment has. */
+  payment_id: string;
+  /** Slug of the owning application. */
+  application: string;
+  /** The application's own order reference. Several payments may have the same one. */
+  order_id: string;
+  /** `pending`: the payer can pay. `processing`: the payer has returned, the money is on its way or the gateway is silent at the deadline, and the outcome is not certain yet. `paid`, `failed`, `cancelled` and `expired` are final. New statuses are announced in advance. */
+  status: 'pending' | 'processing' | 'paid' | 'failed' | 'cancelled' | 'expired' | (string & {});
+  /** In minor units of the currency, e.g. cents; IRR in whole rials. */
+  amount: number;
+  currency: Currency;
+  /** Tracking code of the gateway; null unless paid. */
+  tracking_code: string | null;
+  /** First six and last four digits of the card; null if the gateway has none. */
+  card_pan_masked: string | null;
+  paid_at: string | null;
+  /** Null unless failed. */
+  failure_code: FailureCode | null;
+  /** One fixed English sentence for each failure code, which a payer may read. */
+  failure_reason: string | null;
+  /** True if a test token created the payment. Events of both modes come to the same webhook URL with the same signature: compare it with your order before you act. */
+  test: boolean;
+  /** As it was sent: the same keys in the same order, the same number literals. */
+  metadata: {
+    [k: string]: unknown;
+  };
+}
+
+export interface LinkList {
+  data: Link[];
+  pagination: LinkPagination;
+}
+
+export interface LinkPagination {
+  per_page: number;
+  has_more: boolean;
+  /** Send it as `cursor` to get the next page; null on the last page. */
+  next_cursor: string | null;
 }
 
 export interface Movement {
@@ -833,6 +934,8 @@ export interface Payment {
   /** The sum that can still be refunded, in minor units; 0 unless the payment is paid and the account at its gateway still gives money back. It leaves out money that the gateway cannot give back, as a rest below its least amount. */
   refundable: number;
   refundable_until: string | null;
+  /** The link that a payer began the payment with. */
+  link_id: string | null;
   /** True if a test token created the payment. */
   test: boolean;
   /** As it was sent: the same keys in the same order, the same number literals. */
@@ -1035,6 +1138,8 @@ export interface TestWebhook {
         | 'dispute.opened'
         | 'dispute.updated'
         | 'dispute.closed'
+        | 'link.paid'
+        | 'link.expired'
       )
     | undefined;
 }
@@ -1206,6 +1311,8 @@ export interface ListEvents {
         | 'dispute.opened'
         | 'dispute.updated'
         | 'dispute.closed'
+        | 'link.paid'
+        | 'link.expired'
       )
     | undefined;
   /** The status of the delivery at the moment. It changes, so a feed with this filter misses events. */

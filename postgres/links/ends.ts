@@ -1,4 +1,4 @@
-import { createLinkEvent } from '../../contract/link-event.ts';
+import { createLinkEvent, untriedPayment } from '../../contract/link-event.ts';
 import type { Link } from '../../contract/link.ts';
 import type { Payment } from '../../contract/payment.ts';
 import type { Sql } from '../driver/sql.ts';
@@ -52,14 +52,15 @@ export const createLinkEnds = (sql: Sql) => ({
       if (!isPaid && (isOpen || !link.isOver || link.status === 'disabled')) return undefined;
 
       const kind = isPaid ? 'link.paid' : 'link.expired';
-      const event = createLinkEvent(kind, { link, payment, createdAt: now });
+      const shown = payment ?? untriedPayment(link);
+      const event = createLinkEvent(kind, { link, payment: shown, createdAt: now });
       await tx`
         with of_payment as (
           update links set status = ${isPaid ? 'paid' : 'expired'}, payment_id = ${isPaid ? payment.id : null},
             paid_at = ${isPaid ? payment.paidAt : null}
           where id = ${id}
-          returning ${payment?.id ?? null}::text as id, application, test, order_id
-        ), ${eventInserts(tx, event, id)} select`;
+          returning ${shown.id} as id, application, test, order_id
+        ), ${eventInserts(tx, event, id, { hasPayment: payment !== null })} select`;
       const { application, orderId } = link;
       return { id: payment?.id ?? id, application, orderId, ownEventId: event.id };
     }),

@@ -749,7 +749,7 @@ create table feeds (
 -- the event and its payment, so that one index serves each list of events with its delivery status.
 create table deliveries (
   event_id uuid primary key references events,
-  payment_id text,
+  payment_id text not null,
   application text not null,
   test boolean not null,
   order_id text not null,
