@@ -1,4 +1,3 @@
-import type { Event } from './event.ts';
 import { text } from './fields.ts';
 import { linkEventId, newPaymentId } from './ids.ts';
 import type { Link } from './link.ts';
@@ -17,7 +16,7 @@ export type LinkEventKind = (typeof linkEventKinds)[number];
 export const createLinkEvent = (
   kind: LinkEventKind,
   { link, payment, createdAt }: { link: Link; payment: EventPayment; createdAt: Date },
-): Event<LinkEventKind> => {
+): { id: string; kind: LinkEventKind; body: string; createdAt: Date } => {
   const id = linkEventId(link.id);
   const members = [
     `"event":"${kind}"`,

@@ -35,6 +35,7 @@ const queries = {
   listRefunds: 'ListRefunds',
   listDisputesOfPayment: 'ListDisputesOfPayment',
   listDisputes: 'ListDisputes',
+  listLinks: 'ListLinks',
   listMovements: 'ListMovements',
   listGateways: 'ListGateways',
   listEvents: 'ListEvents',

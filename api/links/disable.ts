@@ -21,7 +21,7 @@ export const disableLinkRoute = {
         disabled: {
           ...linkExamples.open,
           status: 'disabled',
-          disabled_at: '2024-10-02T09:00:00.000Z',
+          disabled_at: '2024-10-02T09:00:00.000+00:00',
         } satisfies LinkResponse,
       },
     },

@@ -18,8 +18,8 @@ const open: LinkResponse = {
   url: `https://pay.example/api/v1/links/${link_id}/pay`,
   payment_id: null,
   test,
-  expires_at: '2024-10-30T10:00:00.000Z',
-  created_at: '2024-09-30T10:00:00.000Z',
+  expires_at: '2024-10-30T10:00:00.000+00:00',
+  created_at: '2024-09-30T10:00:00.000+00:00',
   paid_at: null,
   disabled_at: null,
 };
@@ -31,7 +31,7 @@ export const linkExamples = {
     ...open,
     status: 'paid',
     payment_id: paymentExamples.pending.payment_id,
-    paid_at: '2024-10-01T08:00:00.000Z',
+    paid_at: '2024-10-01T08:00:00.000+00:00',
   },
 } satisfies Record<string, LinkResponse>;
 

@@ -51,10 +51,16 @@ export const payLinkRoute = {
 
 type LinkRequest = RequestOf<'payer', typeof showLinkRoute>;
 
+export interface PageDeps {
+  links: Pick<Links, 'getForPayer'>;
+  payments: Pick<Payments, 'getOutcomeForPayer'>;
+  publicBaseUrl: string;
+  now: () => Date;
+}
+
 export interface Deps extends NewPaymentDeps {
   sql: Sql;
   links: Pick<Links, 'getForPayer'>;
-  payments: Pick<Payments, 'getOutcomeForPayer'>;
   starter: Pick<Starter, 'start'>;
   backlog: Pick<Backlog, 'check'>;
   metrics: Pick<ApiMetrics, 'created'>;
@@ -99,7 +105,7 @@ const unknownPage = (request: LinkRequest) =>
   problemPage(visitOfLink(request), 404, 'not_found_title', 'link_not_found_text');
 
 export const showLinkHandler =
-  (deps: Deps): Handler<'payer', typeof showLinkRoute> =>
+  (deps: PageDeps): Handler<'payer', typeof showLinkRoute> =>
   async (request) => {
     const link = await find(request, deps.links.getForPayer);
     if (!link) return unknownPage(request);
@@ -124,7 +130,11 @@ export const showLinkHandler =
     return payPage(deps, visit, link);
   };
 
-const payPage = async ({ payments, publicBaseUrl, now }: Deps, visit: Visit, link: PayableLink) => {
+const payPage = async (
+  { payments, publicBaseUrl, now }: PageDeps,
+  visit: Visit,
+  link: PayableLink,
+) => {
   const text = speak(visit.language);
   const ended =
     link.lastTry && !isOpen(link) ? await payments.getOutcomeForPayer(link.lastTry.id) : undefined;

@@ -159,6 +159,25 @@ export class Payments {
       ),
   };
 
+  readonly links = {
+    /** Makes a link. Send its `url` to the payer. The token needs the scope `link`. */
+    create: (link: api.CreateLink, { idempotencyKey, ...options }: CreateOptions = {}) =>
+      this.#post<api.Link>(isAnswer.link, ['links'], options, {
+        body: link,
+        idempotencyKey: idempotencyKey ?? crypto.randomUUID(),
+      }),
+    get: (linkId: string, options?: RequestOptions) =>
+      this.#get<api.Link>(isAnswer.link, ['links', linkId], undefined, options),
+    /** Newest first. */
+    list: (query: api.ListLinks = {}, options?: RequestOptions) =>
+      createList<api.Link, api.LinkList, api.ListLinks>(query, (each) =>
+        this.#get(isAnswer.page, ['links'], each, options),
+      ),
+    /** Nobody can begin to pay it any more. */
+    disable: (linkId: string, options?: RequestOptions) =>
+      this.#post<api.Link>(isAnswer.link, ['links', linkId, 'disable'], options),
+  };
+
   readonly movements = {
     /** The movements of money, newest first. */
     list: (query: api.ListMovements = {}, options?: RequestOptions) =>
@@ -235,6 +254,7 @@ const isAnswer = {
   payment: hasText('payment_id', 'status'),
   refund: hasText('refund_id', 'status'),
   dispute: hasText('dispute_id', 'status'),
+  link: hasText('link_id', 'status', 'url'),
   event: hasText('event_id', 'event'),
   replay: hasText('replay_id', 'status'),
   plan: ({ matched }) => typeof matched === 'number',

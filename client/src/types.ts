@@ -1261,6 +1261,19 @@ export interface ListDisputes {
   cursor?: string | undefined;
 }
 
+export interface ListLinks {
+  status?: ('open' | 'paid' | 'expired' | 'disabled') | undefined;
+  order_id?: string | undefined;
+  /** Links made at this time or later; a date means its first moment in UTC. A date (`2026-11-20`) or an RFC 3339 time (`2026-11-20T10:41:37Z`) from 1970 to 9999; a time has an offset, at most 9 digits of fraction and no leap second. */
+  from?: string | undefined;
+  /** Links made before this time; a date includes its whole day in UTC. A date (`2026-11-20`) or an RFC 3339 time (`2026-11-20T10:41:37Z`) from 1970 to 9999; a time has an offset, at most 9 digits of fraction and no leap second. */
+  to?: string | undefined;
+  /** By default `20`. */
+  per_page?: number | undefined;
+  /** The `next_cursor` of the previous page. Send the same filters with it. */
+  cursor?: string | undefined;
+}
+
 export interface ListMovements {
   /** The kind of the movement. */
   kind?:

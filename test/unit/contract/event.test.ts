@@ -68,7 +68,8 @@ describe('createEvent', () => {
   });
 
   it('writes the same fields as the schema of the event has, in the same order', () => {
-    const cancelled = examplePayment({ status: 'cancelled', cancelledBy: 'payer' });
+    const linkId = 'LNK_01J8ZK3V7Q9XW2M4N6P8R0T1AB';
+    const cancelled = examplePayment({ status: 'cancelled', cancelledBy: 'payer', linkId });
     expect(Object.keys(EventBody.shape)).toEqual(fieldNames(createEvent(cancelled, at).body));
   });
 });

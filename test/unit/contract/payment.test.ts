@@ -33,6 +33,7 @@ describe('presentPayment', () => {
       amount_disputed: 0,
       refundable: 0,
       refundable_until: null,
+      link_id: null,
       test: true,
       metadata: {},
       expires_at: '2026-11-20T11:11:37.120+00:00',

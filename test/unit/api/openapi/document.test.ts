@@ -73,6 +73,7 @@ describe('the OpenAPI document', () => {
     expect(closed.toSorted()).toEqual(
       [
         'CancelPayment',
+        'CreateLink',
         'CreatePayment',
         'CreateRefund',
         'CreateReplay',

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AnyRequest } from '../../../../api/http/route.ts';
 import { OverloadedError } from '../../../../api/http/error-response.ts';
 import { visitOf } from '../../../../api/payer/language.ts';
+import { showLinkHandler } from '../../../../api/payer/link-page.ts';
 import { showOutcomeHandler } from '../../../../api/payer/outcome.ts';
 import {
   errorPage,
@@ -16,8 +17,10 @@ import { type TextName, texts } from '../../../../api/payer/texts.ts';
 import { type ErrorCode, errors, PaymentError } from '../../../../contract/errors.ts';
 import { type FailureCode, failureReasons } from '../../../../contract/failure-codes.ts';
 import { type Language, languages } from '../../../../contract/languages.ts';
-import { newPaymentId, newRequestId } from '../../../../contract/ids.ts';
+import { newLinkId, newPaymentId, newRequestId } from '../../../../contract/ids.ts';
 import { statuses } from '../../../../contract/status.ts';
+import { sandboxAccount } from '../../../../postgres/gateways/gateways.ts';
+import type { PayableLink } from '../../../../postgres/links/links.ts';
 import { sealPayer } from '../../../../postgres/payments/payers.ts';
 import type { SandboxPagePayment } from '../../../../postgres/sandbox/payments.ts';
 import {
@@ -133,6 +136,44 @@ const outcomePages = (language: Language) => [
   showOutcome(language, { status: 'expired', updatedAt: new Date(0), driver: 'stripe' }),
 ];
 
+const linkId = newLinkId();
+
+/** The page of a link; undefined: there is none. */
+const showLinkPage = (language: Language, changes: Partial<PayableLink> | undefined) => {
+  const link = changes && {
+    ...{ ...payment, id: linkId, application: 'shop', orderId: 'order-1', status: 'open' as const },
+    ...{ paymentId: null, expiresAt: now, createdAt: now, paidAt: null, disabledAt: null },
+    ...{ isApplicationDisabled: false, isOver: false, tries: 0, lastTry: null, isOrderPaid: false },
+    ...{ defaultGateway: sandboxGateway, fallbackGateways: [] },
+    ...changes,
+  };
+  const handler = showLinkHandler({
+    links: { getForPayer: async () => link },
+    payments: { getOutcomeForPayer: async () => undefined },
+    publicBaseUrl: 'https://pay.example',
+    now: () => now,
+  });
+  return handler({ ...sandboxRequest(language), params: { link_id: linkId } });
+};
+
+const sandboxGateway = { ...sandboxAccount, enabled: true };
+
+const linkPages = (language: Language) =>
+  [
+    undefined,
+    {},
+    { locale: language },
+    { lastTry: { id: paymentId, status: 'failed' }, tries: 1 },
+    { lastTry: { id: paymentId, status: 'pending' }, tries: 1 },
+    { lastTry: { id: paymentId, status: 'processing' }, tries: 1 },
+    { status: 'paid' as const },
+    { isOrderPaid: true },
+    { status: 'disabled' as const },
+    { isApplicationDisabled: true },
+    { isOver: true },
+    { tries: 100 },
+  ].map((changes) => showLinkPage(language, changes));
+
 /** Every page of a payer in a language. */
 const pagesIn = async (language: Language): Promise<string[]> => {
   const request = aBrowser({ acceptLanguage: language });
@@ -153,6 +194,7 @@ const pagesIn = async (language: Language): Promise<string[]> => {
     redirectToGateway(known, { method: 'POST', url: 'https://bank.example/', fields: {} }),
     ...sandboxPages(language),
     ...outcomePages(language),
+    ...linkPages(language),
     ...failed.flatMap((error) =>
       [undefined, 5].map((retryAfter) =>
         errorPage({ status: errors[error.code].status, error, requestId, retryAfter, request }),
