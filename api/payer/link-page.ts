@@ -10,6 +10,7 @@ import type { Payment } from '../../contract/payment.ts';
 import { isTerminal, type Status } from '../../contract/status.ts';
 import { findDriver } from '../../gateways/registry.ts';
 import type { Sql } from '../../postgres/driver/sql.ts';
+import { createGateways } from '../../postgres/gateways/gateways.ts';
 import { createLinks, type Links, type PayableLink } from '../../postgres/links/links.ts';
 import { createPayments, type Payments } from '../../postgres/payments/payments.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
@@ -82,7 +83,8 @@ const closedPages = {
 const whyClosed = (link: PayableLink): keyof typeof closedPages | undefined => {
   if (link.status === 'paid' || link.isOrderPaid || link.lastTry?.status === 'paid') return 'paid';
   if (link.status === 'disabled' || link.isApplicationDisabled) return 'disabled';
-  if (link.isOver) return 'expired';
+  // A transaction that has waited for the lock may have begun before the time was over.
+  if (link.isOver || link.status === 'expired') return 'expired';
   return link.tries >= linkTriesMax && !isOpen(link) ? 'exhausted' : undefined;
 };
 
@@ -206,7 +208,13 @@ const begin = (
     );
     const refuse = (code: ConstructorParameters<typeof PaymentError>[0], message?: string) =>
       new PaymentError('SERVICE_UNAVAILABLE', message, { cause: code });
-    const created = await newPayment(deps, { caller: tried.caller, refuse }, parseJson(tried.body));
+    // In this transaction: who holds a connection must not wait for another one.
+    const inTransaction = { ...deps, gateways: createGateways(tx) };
+    const created = await newPayment(
+      inTransaction,
+      { caller: tried.caller, refuse },
+      parseJson(tried.body),
+    );
     const payment = { ...created.payment, linkId: id };
     const { candidates, isPaidOnce, payer } = created;
     const { isInserted } = await createPayments(tx).insert(payment, null, {

@@ -3,6 +3,7 @@ import { linkEventId } from '../../../contract/ids.ts';
 import { defaultTokenScopes } from '../../../contract/token.ts';
 import type { Journey } from '../../support/service/journey.ts';
 import { answered, createJourney } from '../../support/service/journey.ts';
+import { aLink as linkOf, finishTry } from '../../support/service/links.ts';
 import { useService } from '../../support/service/service.ts';
 import { sweepNow } from '../../support/service/sweep-now.ts';
 import { until } from '../../support/until.ts';
@@ -12,42 +13,8 @@ const service = await forFile(useService());
 
 const { anApplication } = service;
 
-let orders = 0;
-/** A link of a new order, with its page. */
-const aLink = async (journey: Journey, fields: Record<string, unknown> = {}) => {
-  orders += 1;
-  const sent = { order_id: `invoice-${orders}`, amount: 1250, currency: 'EUR', ...fields };
-  const made = await journey.request('POST', '/api/v1/links', sent);
-  expect(made.status, made.text).toBe(201);
-  const id = String(made.json['link_id']);
-  const path = `/api/v1/links/${id}/pay`;
-  return {
-    id,
-    path,
-    json: made.json,
-    read: async () => (await journey.request('GET', `/api/v1/links/${id}`)).json,
-    disable: () => journey.request('POST', `/api/v1/links/${id}/disable`),
-    open: () => journey.call('GET', path),
-    /** Presses the button. @returns the payment, or undefined if nobody can pay */
-    async begin(): Promise<string | undefined> {
-      const { status, headers, text } = await journey.call('POST', path);
-      expect(status, text).toBe(303);
-      return /PAY_\w{26}/.exec(headers.get('location') ?? '')?.[0];
-    },
-    tries: () => service.sql`select id from payments where link_id = ${id} order by id`,
-  };
-};
-
-/** The payer of a try chooses at the sandbox, and comes back until the outcome is there. */
-const finish = async (journey: Journey, id: string, action: string) => {
-  await answered(() => journey.checkout(id));
-  await journey.choose(id, action);
-  return until('the outcome', async () => {
-    const back = await journey.comeBack(id);
-    const location = back.headers.get('location') ?? '';
-    return location.includes('status=') && !location.includes('status=processing') && location;
-  });
-};
+const aLink = (journey: Journey, fields?: Record<string, unknown>) =>
+  linkOf(service, journey, fields);
 
 const eventOf = (id: string) =>
   until('the event of the link', () =>
@@ -71,7 +38,7 @@ it('a payer pays: the payment has the link, and the application gets two events'
   const { journey } = await anApplication();
   const link = await aLink(journey);
   const id = (await link.begin()) ?? '';
-  const location = await finish(journey, id, 'pay');
+  const location = await finishTry(journey, id, 'pay');
   expect(location).toContain(`${link.path}?payment_id=${id}`);
   expect((await journey.get(id)).json).toMatchObject({ status: 'paid', link_id: link.id });
   const paid = await until('it is paid', async () => {
@@ -105,13 +72,13 @@ it('a try that fails, is cancelled or has expired leaves the link open', async (
   const { journey } = await anApplication();
   const link = await aLink(journey);
   const first = (await link.begin()) ?? '';
-  await finish(journey, first, 'refuse');
+  await finishTry(journey, first, 'refuse');
   expect((await link.open()).text).toContain('Pay now');
   const second = (await link.begin()) ?? '';
   expect(second).not.toBe(first);
-  await finish(journey, second, 'cancel');
+  await finishTry(journey, second, 'cancel');
   const third = (await link.begin()) ?? '';
-  await finish(journey, third, 'pay');
+  await finishTry(journey, third, 'pay');
   await until('it is paid', async () => (await link.read())['payment_id'] === third);
 });
 
@@ -131,7 +98,7 @@ it('a link that is disabled while a payer pays is paid, and another one begins n
   expect((await link.disable()).json).toMatchObject({ status: 'disabled' });
   expect((await link.open()).text).toContain('Nobody can pay with this link any more');
   expect(await link.begin()).toBeUndefined();
-  await finish(journey, id, 'pay');
+  await finishTry(journey, id, 'pay');
   await until('it is paid', async () => (await link.read())['status'] === 'paid');
   expect((await link.disable()).json).toMatchObject({ status: 'paid' });
 });
@@ -162,7 +129,7 @@ it('a link whose time ends while somebody pays is paid', async () => {
   await service.sql`update links set expires_at = now() - interval '1 minute' where id = ${link.id}`;
   await sweepNow(service.client);
   expect(await link.read()).toMatchObject({ status: 'open' });
-  await finish(journey, id, 'pay');
+  await finishTry(journey, id, 'pay');
   await until('it is paid', async () => (await link.read())['status'] === 'paid');
 });
 
@@ -219,9 +186,9 @@ it('an order that something else has paid is paid, also where orders may be paid
   const id = (await link.begin()) ?? '';
   await answered(() => journey.checkout(id));
   const own = await journey.create({ order_id: 'elsewhere' });
-  await finish(journey, own, 'pay');
+  await finishTry(journey, own, 'pay');
   expect((await link.open()).text).toContain('This is paid');
-  await finish(journey, id, 'pay');
+  await finishTry(journey, id, 'pay');
   expect((await journey.get(id)).json).toMatchObject({
     status: 'failed',
     failure_code: 'order_already_paid',
