@@ -6,6 +6,7 @@ import { lateMoney } from './late-money.ts';
 import { opening } from './opening.ts';
 import { order } from './order.ts';
 import type { Part, Value } from './part.ts';
+import { paymentLink } from './payment-link.ts';
 import { refund } from './refund.ts';
 
 export type AnyState = Readonly<Record<string, Value>>;
@@ -33,6 +34,7 @@ export const parts: readonly Part<AnyState>[] = [
   anyPart(order({ shape: 'silence' })),
   anyPart(order({ shape: 'calls off' })),
   anyPart(order({ shape: 'restores' })),
+  anyPart(paymentLink()),
 ];
 
 /** Faults that tests plant: the explorer must find each of them. */
@@ -153,4 +155,14 @@ export const plantedFaults: readonly { fault: string; part: Part<AnyState> }[] =
     fault,
     part: anyPart(order({ fault, shape: 'restores' })),
   })),
+  ...(
+    [
+      'the link is not read again under its lock',
+      'the link is ended by what was read before',
+      'the end does not wait for the payment that is open',
+      'a disabled link is not paid',
+      'the sweeper looks at expired links alone',
+      'a payment of the link takes no part in the claim of the order',
+    ] as const
+  ).map((fault) => ({ fault, part: anyPart(paymentLink(fault)) })),
 ];

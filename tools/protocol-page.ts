@@ -14,6 +14,7 @@ const shown: Readonly<Record<string, string>> = {
   dispute: 'recorded',
   cancel: 'status',
   'one paid payment for an order, calls off': 'two_status',
+  'payment link': 'status',
 };
 const [begin, end] = ['<!-- from the model: begin -->', '<!-- from the model: end -->'];
 
@@ -30,7 +31,7 @@ const toMermaid = ({ states, edges }: Graph<AnyState>, variable: string): string
     if (valueOf(from) === valueOf(to)) continue;
     const arrow = `${valueOf(from)} --> ${valueOf(to)}`;
     const label = step
-      .replace(/ \((?:replay )?(?:a|b|one|two)(?: old)?\)/, '')
+      .replace(/ \((?:replay )?(?:a|b|one|two|sweeper)(?: old)?\)/, '')
       .replaceAll(':', ',');
     labels.set(arrow, (labels.get(arrow) ?? new Set()).add(label));
   }

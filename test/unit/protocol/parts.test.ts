@@ -9,6 +9,8 @@ import {
 import { createDeliveries } from '../../../postgres/webhooks/deliveries.ts';
 import { createDisputes } from '../../../postgres/payments/disputes.ts';
 import type { Queries, Sql } from '../../../postgres/driver/sql.ts';
+import { createLinkEnds } from '../../../postgres/links/ends.ts';
+import { createLinks } from '../../../postgres/links/links.ts';
 import { createLatePayments } from '../../../postgres/payments/late-payments.ts';
 import { createOrders } from '../../../postgres/orders.ts';
 import { createPaymentOutcomes } from '../../../postgres/payments/outcomes.ts';
@@ -84,6 +86,7 @@ const transactions = {
   paymentOutcomes: createPaymentOutcomes(sql),
   deliveries: createDeliveries(sql),
   disputes: createDisputes(sql),
+  linkEnds: createLinkEnds(sql),
   latePayments: createLatePayments(sql),
   orders: createOrders(sql),
   workflowOutbox: createWorkflowOutbox(sql),
@@ -91,6 +94,7 @@ const transactions = {
 const inCode = new Set([
   ...Object.values(transactions).flatMap((queries) => Object.keys(queries)),
   ...Object.keys(createPayments(sql)),
+  ...Object.keys(createLinks(sql)),
   ...Object.keys(createRefundOutcomes(sql)),
   ...Object.keys(createWorkflowCalls(client)),
   ...Object.keys(createFinalizer({} as FinalizerDeps)),
