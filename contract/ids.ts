@@ -16,9 +16,10 @@ const newUlid = (): string => ulid(undefined, randomSource());
 /** Ordered by time, with 80 random bits: it appears in payer-facing URLs and must be unguessable. */
 export const newPaymentId = (): string => `PAY_${newUlid()}`;
 
+const firstUlid = (time: Date): string => `${encodeTime(time.getTime())}${'0'.repeat(16)}`;
+
 /** Sorts before every id of a payment that is created at `time` or later. */
-export const firstPaymentId = (time: Date): string =>
-  `PAY_${encodeTime(time.getTime())}${'0'.repeat(16)}`;
+export const firstPaymentId = (time: Date): string => `PAY_${firstUlid(time)}`;
 
 export const paymentIdPattern = /^PAY_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
@@ -44,6 +45,9 @@ export const replayIdPattern = /^RPL_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
 /** With 80 random bits: whoever has it can pay. */
 export const newLinkId = (): string => `LNK_${newUlid()}`;
+
+/** Sorts before every id of a link that is created at `time` or later. */
+export const firstLinkId = (time: Date): string => `LNK_${firstUlid(time)}`;
 
 export const linkIdPattern = /^LNK_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 

@@ -237,6 +237,7 @@ grant select, insert (person, name, address), update (address), delete on consol
 -- A purge deletes old records as a role of its own (npm run admin -- purge), which changes nothing else.
 grant select, delete on payments, refunds, workflow_outbox, events, deliveries, attempts, late_payments, sandbox_payments,
   sandbox_refunds, gateway_entries, replays, webhook_tests to payments_retention;
+grant select (id, status, expires_at), delete on links to payments_retention;
 grant select (created_at), delete on console_sessions, console_links to payments_retention;
 grant update (response_body) on attempts to payments_retention;
 grant select (at), delete on refused_requests to payments_retention;

@@ -55,6 +55,8 @@ export const createPurge =
       const payments = paymentsBefore
         ? await deleteAll((size) => queries.deletePayments(paymentsBefore, size))
         : 0;
+      // After their payments.
+      if (paymentsBefore) await deleteAll((size) => queries.deleteLinks(paymentsBefore, size));
       if (Math.max(attemptBodies, payments) < limit) await queries.recordPurge();
       return { attemptBodies, payments };
     });

@@ -1,4 +1,4 @@
-import { firstPaymentId } from '../../contract/ids.ts';
+import { firstLinkId, firstPaymentId } from '../../contract/ids.ts';
 import type { Queries } from '../driver/sql.ts';
 
 /** Deletes old records in bounded batches. */
@@ -118,6 +118,40 @@ export const createRetention = (sql: Queries) => ({
         delete from sandbox_refunds where payment_id = ${theirs}
       ), deleted as (
         delete from payments where id = ${theirs} returning id
+      )
+      select count(*) from deleted`;
+    return row?.count ?? 0;
+  },
+
+  /**
+   * Deletes links that have ended and whose time was over before that time, with the event of those that nobody has tried
+   * to pay. It leaves links with payments, or with a pending delivery.
+   * @returns how many, at most `limit`
+   */
+  async deleteLinks(before: Date, limit: number): Promise<number> {
+    const [row] = await sql<{ count: number }[]>`
+      with old as (
+        select l.id, (select e.id from events e where e.subject = l.id and e.payment_id is null) as event_id
+        from links l
+        where l.id < ${firstLinkId(before)} and l.expires_at < ${before} and l.status <> 'open'
+          and (select true from payments p where p.link_id = l.id limit 1) is null
+          and (select true from events e join deliveries d on d.event_id = e.id
+            where e.subject = l.id and e.payment_id is null and d.status = 'pending') is null
+        order by l.id limit ${limit}
+      ), deleted_deliveries as (
+        -- As for payments: an admin may replay it.
+        delete from deliveries where status <> 'pending'
+          and event_id = any ((select array_agg(event_id) from old)::uuid[])
+        returning event_id
+      ), deletable as (
+        select array_agg(id) as ids, array_agg(event_id) as event_ids from old
+        where event_id is null or event_id in (select event_id from deleted_deliveries)
+      ), deleted_attempts as (
+        delete from attempts where event_id = any ((select event_ids from deletable)::uuid[])
+      ), deleted_events as (
+        delete from events where id = any ((select event_ids from deletable)::uuid[])
+      ), deleted as (
+        delete from links where id = any ((select ids from deletable)::text[]) returning id
       )
       select count(*) from deleted`;
     return row?.count ?? 0;

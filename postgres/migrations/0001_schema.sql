@@ -733,6 +733,8 @@ create table events (
   created_at timestamptz not null
 );
 create index events__payment on events (payment_id);
+-- A purge looks for the events of links that nobody has tried to pay.
+create index events__untried on events (subject) where payment_id is null;
 
 -- The position of each feed's last event. The transaction of the next event locks the row until it commits and takes
 -- a later position, whatever the clock says: who sees an event sees all before it. A time, so a database that was

@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { eventId, newPaymentId, newReplayId } from '../../../../contract/ids.ts';
+import {
+  eventId,
+  linkEventId,
+  newLinkId,
+  newPaymentId,
+  newReplayId,
+} from '../../../../contract/ids.ts';
 import { dayMs } from '../../../../contract/time.ts';
 import { createAuditLog } from '../../../../postgres/audit-log.ts';
 import { createConsoleLoginQueries } from '../../../../postgres/console/logins.ts';
 import { createDeliveries } from '../../../../postgres/webhooks/deliveries.ts';
 import { createGatewayEntries } from '../../../../postgres/accounts/gateway-entries.ts';
 import { createGatewayExchanges } from '../../../../postgres/gateways/exchanges.ts';
+import { createLinkEnds } from '../../../../postgres/links/ends.ts';
+import { createLinks } from '../../../../postgres/links/links.ts';
 import { createProofs } from '../../../../postgres/gateways/proofs.ts';
 import { createLatePayments } from '../../../../postgres/payments/late-payments.ts';
 import { everyDelivery } from '../../../../postgres/webhooks/delivery-filter.ts';
@@ -137,6 +145,58 @@ describe('the purge', () => {
     expect(await records.sql`select from movements where payment_id = ${paid}`).toHaveLength(1);
     // Nor does a proof pay for another payment.
     expect(await proofs.claim('sandbox', open.id, 'used-once')).toBe(false);
+  });
+
+  it('deletes old links that have ended, after their payments and with their events', async () => {
+    const { sql } = records;
+    const links = createLinks(sql);
+    const aLink = async () => {
+      const id = newLinkId();
+      await links.insert({
+        ...{ id, application: 'shop', test: true, orderId: id, amount: 1250, currency: 'EUR' },
+        ...{ description: null, locale: null, expiresAt: new Date(), askedBy: null },
+      });
+      return id;
+    };
+    const [untried, undelivered, tried, disabled, paid, unsent, open] = await Promise.all(
+      Array.from({ length: 7 }, aLink),
+    );
+    const ids = [untried, undelivered, tried, disabled, paid, unsent, open] as string[];
+    const paymentOf = async (link = '', status: 'paid' | 'failed') => {
+      const id = await delivered(status);
+      await sql`update payments set link_id = ${link} where id = ${id}`;
+    };
+    await paymentOf(tried, 'failed');
+    await paymentOf(paid, 'paid');
+    // Its event is not delivered.
+    await sql`update payments set link_id = ${unsent ?? ''} where id = ${(await records.ended('paid')).id}`;
+    await links.disable(disabled ?? '');
+    const { end } = createLinkEnds(sql);
+    for (const id of ids) if (id !== open) await end(id, new Date());
+    await sql`
+      update deliveries set status = 'delivered', next_attempt_at = null
+      where kind like 'link.%' and event_id <> ${linkEventId(undelivered ?? '')}::uuid`;
+    const left = async () =>
+      (await sql<{ id: string }[]>`select id from links where id = any(${ids})`).map(
+        ({ id }) => id,
+      );
+
+    await purgeAfter(5_000, null);
+    await purgeAfter(399, 400);
+    expect(await left()).toHaveLength(7);
+    const { payments } = await purgeAfter(401, 400);
+    expect(payments).toBeGreaterThanOrEqual(2);
+    expect(new Set(await left())).toEqual(new Set([undelivered, unsent, open]));
+    const events = await sql`
+      select from events where subject = any(${ids.filter((id) => ![undelivered, unsent].includes(id))})`;
+    expect(events).toHaveLength(0);
+    expect(
+      await sql`select from deliveries where event_id = ${linkEventId(untried ?? '')}`,
+    ).toHaveLength(0);
+
+    await sql`update deliveries set status = 'exhausted', next_attempt_at = null where kind like 'link.%'`;
+    await purgeAfter(401, 400);
+    expect(new Set(await left())).toEqual(new Set([unsent, open]));
   });
 
   it('deletes old replays with their results, and keeps one that runs', async () => {
