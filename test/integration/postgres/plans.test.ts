@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { forFile } from '../../support/for-file.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
+import { aLink, finishTry } from '../../support/service/links.ts';
 import { startService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
 
@@ -19,18 +20,23 @@ const lanes = 10;
 const payments = 200;
 /** A connection that was idle ends after a minute. */
 const idleMs = 62_000;
-/** Pays and delivers all payments. @returns the statements of the service that each payment sends, with their plans */
+/** Pays and delivers all payments, and as many links. @returns the statements of the service that each payment sends, with their plans */
 const plansOfPayments = async () => {
   const { application, journey } = await service.anApplication();
   await postgres.sql`select pg_stat_statements_reset()`;
   const lane = async () => {
-    for (let nth = 0; nth < payments / lanes; nth += 1) await journey.finish('pay');
+    for (let nth = 0; nth < payments / lanes; nth += 1) {
+      await journey.finish('pay');
+      const link = await aLink(service, journey);
+      await finishTry(journey, (await link.begin()) ?? '', 'pay');
+    }
   };
   await Promise.all(Array.from({ length: lanes }, lane));
   await until('all are delivered', async () => {
     const delivered = await postgres.sql`
       select from deliveries where application = ${application} and status = 'delivered'`;
-    return delivered.length === payments;
+    // The event of each payment, and of each link.
+    return delivered.length === payments * 3;
   });
   return postgres.sql<{ query: string; calls: number; plans: number }[]>`
     select query, calls::float8, plans::float8 from pg_stat_statements

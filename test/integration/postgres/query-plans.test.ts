@@ -2,11 +2,13 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { createEvents } from '../../../postgres/webhooks/events.ts';
 import { createDisputes } from '../../../postgres/payments/disputes.ts';
+import { createLinks } from '../../../postgres/links/links.ts';
 import { createMovements } from '../../../postgres/accounts/movements.ts';
 import { createPayments } from '../../../postgres/payments/payments.ts';
 import { allowedOfKept, allowedScans, isOfAdmins } from '../../support/checks/allowed-scans.ts';
 import { everyStatement, idOf, smallTableFiles } from '../../support/checks/every-statement.ts';
 import { projectFiles, readProjectFile } from '../../support/checks/project-files.ts';
+import { fillLinks } from '../../support/data/fill-links.ts';
 import { fillAll } from '../../support/data/fill-tables.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
 import { everyEvent } from '../../support/data/filters.ts';
@@ -26,6 +28,7 @@ const postgres = await forFile(
   }),
 );
 await fillAll(postgres.sql, { application, count });
+await fillLinks(postgres.sql);
 await postgres.sql`alter database payments set auto_explain.log_min_duration = 0`;
 /** Its queries are explained in the server's log. */
 const sql = connect(postgres.url, { name: 'explained', max: 1 });
@@ -64,7 +67,7 @@ const collectPlans = async (works: readonly (readonly [string, Work])[], by = sq
 
 /** Matches scans of whole tables that grow with payments and tokens. */
 const growingTableScan =
-  /Seq Scan on (?:payments|refunds|disputes|events|deliveries|attempts|workflow_outbox|idempotency_keys|payers|sandbox_payments|sandbox_refunds|gateway_exchanges|gateway_entries|gateway_proofs|late_payments|movements|audit_log|tokens)\b/g;
+  /Seq Scan on (?:payments|links|refunds|disputes|events|deliveries|attempts|workflow_outbox|idempotency_keys|payers|sandbox_payments|sandbox_refunds|gateway_exchanges|gateway_entries|gateway_proofs|late_payments|movements|audit_log|tokens)\b/g;
 
 /** Counts the blocks that a query has read, from cache or disk. */
 const countBlocks = (plan: string): number => {
@@ -193,6 +196,24 @@ describe(`at ${count} payments`, () => {
       // Nearly all are of one application, so the order of all of them is as good as its own.
       expect(plan, description).toMatch(/Index Scan using disputes__(?:list|payment|all)/);
       expect(plan, description).not.toMatch(/Seq Scan|Rows Removed by Filter: \d{2,}|Bitmap/);
+      // A page of 21 rows that are spread over the table.
+      expect(countBlocks(plan), description).toBeLessThan(40);
+    });
+  });
+
+  it('a list of links reads only the rows of its page, for every combination of filters', async () => {
+    const queries = combine({
+      orderId: [null, 'order-6'],
+      status: [null, 'expired'],
+      ...times,
+      ...page(`LNK_${idOf(middle).slice(4)}`),
+    } as const);
+    const links = createLinks(sql);
+    const list = (query: (typeof queries)[0]) => links.list({ ...owner, ...query }, query);
+    await checkPlans(queries, list, (plan, description) => {
+      // Nearly all are of one application, so the order of all of them is as good as its own.
+      expect(plan, description).toMatch(/Index Scan using links__(?:list|all)/);
+      expect(plan, description).not.toMatch(/Seq Scan|Sort|Rows Removed by Filter: \d{2,}|Bitmap/);
       // A page of 21 rows that are spread over the table.
       expect(countBlocks(plan), description).toBeLessThan(40);
     });

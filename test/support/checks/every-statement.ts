@@ -36,6 +36,7 @@ import { anAuditSlice, everyEvent } from '../data/filters.ts';
 import { aPayment } from '../data/payments.ts';
 import { noAnswer } from '../data/records.ts';
 import { accountStatements } from './account-statements.ts';
+import { linkStatements } from './link-statements.ts';
 import { refundStatements } from './refund-statements.ts';
 import { searchStatements } from './search-statements.ts';
 import { type Statements, statementsOf } from './statements.ts';
@@ -84,12 +85,8 @@ export const everyStatement = (
     ...{ responseStatus: 200, responseBody: null, responseTruncated: false },
   };
   const exchange: GatewayExchange = {
-    at: now,
-    operation: 'inquire',
-    result: 'waiting',
-    code: null,
-    message: null,
-    durationMs: 5,
+    ...({ operation: 'inquire', result: 'waiting' } as const),
+    ...{ at: now, code: null, message: null, durationMs: 5 },
   };
   const anyEvent = { ...owner, ...everyEvent };
   const wholePage = { after: null, limit: 51 };
@@ -288,6 +285,7 @@ export const everyStatement = (
       expire: ['R8'],
     }),
     ...refundStatements(db, filled),
+    ...linkStatements(db, { ...filled, count }),
     'payments/sweeper.ts': statementsOf(createSweeperQueries(db), {
       listGatewaysInUse: [],
       claimForInquiry: ['sandbox', 10],
@@ -458,6 +456,7 @@ export const everyStatement = (
       findRefusedLogin: [],
       forgetReasons: [new Date(0), batch],
       deletePayments: [new Date(), 1_000],
+      deleteLinks: [new Date(), 1_000],
       recordPurge: [],
     }),
   };
