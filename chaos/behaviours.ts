@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Application } from './application.ts';
+import type { BeginByLink } from './by-link.ts';
 import type { Payers } from './payers.ts';
 import type { Random } from './random.ts';
 import type { Behaviour, CreatedPayment } from './scenarios.ts';
 
 export interface Actors {
   application: Application;
+  beginByLink: BeginByLink;
   payers: Payers;
 }
 

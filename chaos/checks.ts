@@ -4,6 +4,7 @@ import { findFallbackProblems } from './fallbacks.ts';
 import { findGatewayProblems } from './gateway-records.ts';
 import { findLateProblems } from './late-payments.ts';
 import { findOrderProblems } from './orders.ts';
+import { findLinkProblems } from './payment-links.ts';
 import type { Post } from './receiver.ts';
 import { findRefundProblems } from './refunds.ts';
 import { type CreatedPayment, isTerminal } from './scenarios.ts';
@@ -32,6 +33,7 @@ export const checkAll = (evidence: Evidence): Violation[] => {
         : [{ order: id, text: 'a webhook arrived about a payment that does not exist' }],
     ),
     ...findOrderProblems(evidence),
+    ...findLinkProblems(evidence),
     ...journal.problems().map(({ order, text }) => {
       const payment = byOrder.get(order);
       return { order, text, ...(payment && { payment }) };
@@ -76,11 +78,12 @@ const checkPayment = (
 };
 
 const findCreateProblems = (
-  { order, orderId, amount, currency, behaviour }: CreatedPayment,
+  { order, orderId, amount, currency, behaviour, link }: CreatedPayment,
   shown: ShownPayment,
 ): string[] => {
   const isSameMoney = shown.amount === amount && shown.currency === currency;
-  const isSameMetadata = JSON.stringify(shown.metadata) === JSON.stringify({ order, behaviour });
+  const metadata = link === undefined ? { order, behaviour } : {};
+  const isSameMetadata = JSON.stringify(shown.metadata) === JSON.stringify(metadata);
   if (shown.order_id === orderId && isSameMoney && isSameMetadata) return [];
   const facts = `${shown.amount} ${shown.currency} for ${shown.order_id}`;
   return [`it is ${facts}, with ${JSON.stringify(shown.metadata)}`];

@@ -2,6 +2,7 @@ import { type Member, pidOf } from '../tools/production/member.ts';
 import { type ProductionOptions, startProduction } from '../tools/production/production.ts';
 import { createApplication } from './application.ts';
 import type { Actors } from './behaviours.ts';
+import { createByLink } from './by-link.ts';
 import { createClient } from './client.ts';
 import type { Links } from './faults.ts';
 import { startGateways } from './gateways.ts';
@@ -60,6 +61,7 @@ export const startEnvironment = async ({
   });
   const actors: Actors = {
     application: createApplication({ client, journal, token, apiUrl }),
+    beginByLink: createByLink({ client, journal, token, apiUrl }),
     payers: createPayers({ client, journal, apiUrl, notifications }),
   };
   return {

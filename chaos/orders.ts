@@ -59,11 +59,11 @@ export const findOrderProblems = ({ payments, refused = [], records }: Evidence)
     ...refused
       .filter(
         ({ orderId, paidBy }) =>
-          !hasPaid(paidBy) || !ofOrder.get(orderId)?.some(({ id }) => id === paidBy),
+          !ofOrder.get(orderId)?.some(({ id }) => hasPaid(id) && id === (paidBy ?? id)),
       )
       .map(({ order, paidBy }) => ({
         order,
-        text: `it was refused because of ${paidBy}, which has not paid its order`,
+        text: `it was refused because of ${paidBy ?? 'another payment'}, which has not paid its order`,
       })),
   ];
 };

@@ -226,7 +226,8 @@ const runScenarios = async (
   const runOne = async (scenario: Scenario, index: number) => {
     await load.turnOf(index);
     await sleep(scenario.afterMs);
-    const payment = await actors.application.create(scenario);
+    const begin = scenario.byLink ? actors.beginByLink : actors.application.create;
+    const payment = await begin(scenario);
     if (!payment) return;
     if ('paidBy' in payment) return void refused.push(payment);
     created.push(payment);

@@ -22,12 +22,14 @@ export interface Scenario {
   behaviour: Behaviour;
   /** The application gives the money back in this way once it is paid. */
   refund?: RefundWish | undefined;
+  /** Its payer begins it by a payment link. */
+  byLink?: boolean;
 }
 
 /** A scenario whose payment the service did not create, because another one has paid its order. */
 export interface RefusedScenario extends Scenario {
-  /** The other one, as the service names it. */
-  paidBy: string;
+  /** The other one, as the service names it. Undefined: the page of a link says only that the order is paid. */
+  paidBy: string | undefined;
 }
 
 /** A scenario whose payment the service has created. */
@@ -40,6 +42,8 @@ export interface CreatedPayment extends Scenario {
   expiresAt: number;
   /** The gateway's name for it, once its payer was sent there. */
   reference?: string;
+  /** The payment link by which its payer has begun it. */
+  link?: string;
 }
 
 /** Relative frequencies. The slow ones need the payment's deadline, or the sweeper. */
@@ -81,6 +85,9 @@ const severalOrders = 0.4;
 export const isTerminal = (status: string | undefined): boolean =>
   terminalStatuses.some((terminal) => terminal === status);
 
+/** A payment of a link has the gateways of its application, and half an hour: no run waits for its deadline. */
+const mayBeByLink = new Set<Behaviour>(['pay', 'payTwice', 'refuse', 'cancel', 'wrongAmount']);
+
 /** Draws everything about the payers that the seed decides. */
 export const drawScenarios = ({
   payments,
@@ -101,11 +108,13 @@ export const drawScenarios = ({
     const gateway = random.pick(drawn);
     const isOneOfSeveral = names.order !== names.orderId;
     const behaviour = isOneOfSeveral && random.chance(severalPay) ? 'pay' : random.pick(lots);
+    const choice = drawCandidates(gateway, { gateways, random });
     return {
       ...names,
+      byLink: choice.candidates.length > 1 && !choice.named.gateways && mayBeByLink.has(behaviour),
       afterMs: isOneOfSeveral && random.chance(severalLater) ? random.between(0, laterMs) : 0,
       gateway,
-      ...drawCandidates(gateway, { gateways, random }),
+      ...choice,
       behaviour,
       ...gateway.drawAmount(random),
       refund:

@@ -45,6 +45,16 @@ export interface ServiceRecords {
   /** By payment id. */
   refunds: Map<string, RefundRow[]>;
   sums: Map<string, { refunded: number; pending: number }>;
+  /** By their own id. */
+  links: Map<string, LinkRow>;
+}
+
+/** A payment link with its events. */
+interface LinkRow {
+  id: string;
+  status: string;
+  paymentId: string | null;
+  events: { id: string; kind: string; delivery: string }[];
 }
 
 /** A refund with its events. */
@@ -101,7 +111,8 @@ export const readServiceRecords = async (
   const deliveries = await sql<{ payment_id: string; status: string }[]>`
     select payment_id, status from deliveries where kind like 'payment.%'`;
   const orders = await sql<{ key: string; payments: number }[]>`
-    select metadata::json->>'order' as key, count(*)::int as payments from payments group by key`;
+    select metadata::json->>'order' as key, count(*)::int as payments from payments
+    where metadata::json->>'order' is not null group by key`;
   const latePayments = await sql<{ payment_id: string; result: string }[]>`
     select payment_id, coalesce(result, 'found') as result from late_payments`;
   const refunds = await sql<(RefundRow & { payment_id: string })[]>`
@@ -112,7 +123,14 @@ export const readServiceRecords = async (
     group by r.id`;
   const sums = await sql<{ id: string; refunded: number; pending: number }[]>`
     select id, amount_refunded as refunded, amount_refund_pending as pending from payments`;
+  const links = await sql<LinkRow[]>`
+    select l.id, l.status, l.payment_id as "paymentId",
+      coalesce(json_agg(json_build_object('id', d.event_id, 'kind', d.kind, 'delivery', d.status))
+        filter (where d.event_id is not null), '[]') as events
+    from links l left join events e on e.subject = l.id left join deliveries d on d.event_id = e.id
+    group by l.id`;
   return {
+    links: new Map(links.map((row) => [row.id, row])),
     refunds: Map.groupBy(refunds, ({ payment_id }) => payment_id),
     sums: new Map(sums.map(({ id, ...row }) => [id, row])),
     shown,
@@ -133,7 +151,7 @@ export const drain = async (
 ): Promise<void> => {
   const ids = payments.map(({ id }) => id);
   const isDone = async () => {
-    if ((await countUndelivered(sql, ids)) > 0 || (await countOpenRefunds(sql)) > 0) return false;
+    if ((await countUndelivered(sql, ids)) > 0 || (await countOpen(sql)) > 0) return false;
     const rows = await sql<{ id: string; status: string; failure_code: string | null }[]>`
       select id, status, failure_code from payments where id = any(${ids})`;
     const outcomes = new Map(rows.map((row) => [row.id, row]));
@@ -147,11 +165,14 @@ export const drain = async (
     if (await isDone().catch(() => false)) return;
 };
 
-/** Refunds that have not ended, and their events that are not delivered. */
-const countOpenRefunds = async (sql: Sql): Promise<number> => {
+/** Refunds and paid links that have not ended, and their events that are not delivered. */
+const countOpen = async (sql: Sql): Promise<number> => {
   const [row] = await sql<{ open: number }[]>`
     select (select count(*) from refunds where status = 'pending')::int
-      + (select count(*) from deliveries where kind like 'refund.%' and status = 'pending')::int as open`;
+      + (select count(*) from payments p join links l on l.id = p.link_id
+        where p.status = 'paid' and l.status <> 'paid')::int
+      + (select count(*) from deliveries
+        where kind like any (array['refund.%', 'link.%']) and status = 'pending')::int as open`;
   return row?.open ?? 0;
 };
 

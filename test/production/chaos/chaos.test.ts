@@ -36,6 +36,7 @@ it(
     expect(report.statuses.get('paid')).toBeGreaterThan(20);
     expect(report.statuses.get('order_already_paid')).toBeGreaterThan(0);
     expect(report.conversion.down.elsewhere).toBeGreaterThan(0);
+    expect(report.evidence.payments.some(({ link }) => link !== undefined)).toBe(true);
 
     // The same checks find each lie about this run.
     const { evidence, readRecords, sql } = report;

@@ -44,6 +44,7 @@ const hasRefund: Fits = ({ payment: { id, order }, evidence: { records, journal 
     .get(id)
     ?.some((row) => row.status === 'succeeded' && journal.refundsFor(order).includes(row.id)) ??
   false;
+const hasLink: Fits = (subject) => isPaid(subject) && subject.payment.link !== undefined;
 const isElsewhere: Fits = (subject) =>
   isPaid(subject) && subject.payment.gateway !== subject.payment.candidates[0];
 
@@ -79,7 +80,9 @@ const lies: readonly (readonly Lie[])[] = [
     [/^it is \d+ \w+ for /, setPayment('amount = amount + 10')],
     [
       /^2 payments were made with one/,
-      setPayment('metadata = (select metadata from payments where id <> $1 limit 1)'),
+      setPayment(
+        'metadata = (select metadata from payments where id <> $1 and link_id is null limit 1)',
+      ),
     ],
     [
       [
@@ -95,6 +98,17 @@ const lies: readonly (readonly Lie[])[] = [
       [/^it ended expired, and must be paid: /, /^it ended expired, and \w+ reported paid$/],
       setPayment("status = 'expired', paid_at = null, order_claimed_at = null"),
       isPaidAlone,
+    ],
+    [
+      /^its link is open by null$/,
+      `update links set status = 'open', payment_id = null, paid_at = null
+        where id = (select link_id from payments where id = $1)`,
+      hasLink,
+    ],
+    [
+      /^its link has the events of nothing$/,
+      'delete from events where subject = (select link_id from payments where id = $1)',
+      hasLink,
     ],
     [/^its failure code is unknown, /, setPayment("failure_code = 'unknown'"), isRefused],
     [

@@ -101,11 +101,8 @@ export const everyStatement = (
 
   const replay = {
     ...everyDelivery,
-    delivery: 'delivered',
-    to: now,
-    matched: 1,
-    perSecond: 10,
-  } as const;
+    ...({ delivery: 'delivered', to: now, matched: 1, perSecond: 10 } as const),
+  };
   const ofOwner = { application, test: true, from: new Date(0) };
   const running = {
     id: 'RPL_1',
