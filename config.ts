@@ -197,6 +197,8 @@ const operationsShape = {
   SMTP_HOST,
   /** For links to the workflows of payments. */
   TEMPORAL_UI_URL: httpUrl.optional(),
+  /** For the addresses of payment links. */
+  PUBLIC_BASE_URL: httpUrl.optional(),
   /** Links that let people in lead there. */
   CONSOLE_BASE_URL: consoleBaseUrl.default('http://console.localhost:3002'),
 };

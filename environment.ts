@@ -59,6 +59,7 @@ const connectionFile = z.object({
   temporal_address: z.string(),
   temporal_namespace: z.string(),
   temporal_ui_url: z.string().nullable(),
+  api_base_url: z.string().optional(),
   console_url: z.string().optional(),
   smtp_port: z.number().optional(),
 });
@@ -74,6 +75,7 @@ export const readStackVariables = (folder: string): Environment => {
       TEMPORAL_NAMESPACE: connection.temporal_namespace,
       TEMPORAL_UI_URL: connection.temporal_ui_url ?? undefined,
       CONSOLE_BASE_URL: connection.console_url,
+      PUBLIC_BASE_URL: connection.api_base_url,
       SMTP_HOST: connection.smtp_port === undefined ? undefined : '127.0.0.1',
       SECRETS_KEY_FILE: join(folder, 'secrets-key'),
       WEBHOOKS_KEY_FILE: join(folder, 'webhooks-key'),

@@ -36,9 +36,10 @@ grant select on applications, tokens, payments, refunds, workflow_outbox, idempo
   request_counts, movements, disputes, sandbox_payments, events, deliveries to payments_api;
 grant select (event_id, number, round, trigger, started_at, completed_at, duration_ms, response_status,
   error_class, response_body, response_truncated) on attempts to payments_api;
--- It makes links in the name of an application and disables them; a worker says that one is paid or has expired.
+-- It makes links in the name of an application and disables them, admins in their own (see the policies below). A worker
+-- says that one is paid or has expired, a trigger whether another admin must confirm it.
 grant select, insert (id, application, test, order_id, amount, currency, description, locale, expires_at, requested_by,
-  key_hash, fingerprint), update (status, disabled_at) on links to payments_api;
+  asked_by, asked_via, key_hash, fingerprint), update (status, disabled_at) on links to payments_api, payments_admin, payments_console;
 -- The API records replays and webhook tests as requests: a workflow carries them out.
 grant select on replays, webhook_tests to payments_api;
 grant insert (id, application, test, delivery, from_at, to_at, matched), update (stop_requested) on replays
@@ -167,8 +168,9 @@ grant update (status, default_gateway, fallback_gateways, callback_urls, webhook
 grant insert (id, payment_id, application, test, order_id, status, stage, amount, currency, method, requested_by,
   reason, reference, metadata, fingerprint, asked_by, asked_via, created_at, updated_at),
   update (settled_as, due_at, cancel_requested, released) on refunds to payments_admin, payments_console;
-grant insert (refund_id, token, actor, via) on confirmations to payments_admin, payments_console;
-grant select, insert, update, delete on refund_limits, refund_approvals to payments_admin;
+grant insert (refund_id, token, link_id, actor, via) on confirmations to payments_admin, payments_console;
+grant select, insert, update, delete on refund_limits, refund_approvals, link_approvals to payments_admin;
+grant select on link_approvals to payments_console;
 grant update (enabled, credentials, notification_secrets, refund_credentials, time_zone, fee_basis_points, fee_fixed, fees_reported) on gateways
   to payments_admin;
 grant select on movements, disputes, gateway_entries, statement_lines, payouts, payout_lines, account_days, account_balances, account_differences, receivers, notices, notice_addresses to payments_admin, payments_console;
@@ -262,7 +264,7 @@ do $$
 declare
   restricted text;
 begin
-  foreach restricted in array array['audit_log', 'movements', 'refunds', 'tokens', 'confirmations', 'console_people', 'console_links'] loop
+  foreach restricted in array array['audit_log', 'movements', 'refunds', 'tokens', 'links', 'confirmations', 'console_people', 'console_links'] loop
     if not (select relrowsecurity from pg_class where oid = restricted::regclass) then
       execute format('alter table %I enable row level security', restricted);
     end if;
@@ -308,6 +310,20 @@ begin
     create policy refunds__worker on refunds as restrictive for insert to payments_worker
       with check (requested_by = 'gateway' and method = 'refund' and status = 'succeeded');
   end if;
+  -- Each role makes links of its own kind.
+  if not exists (select from pg_policy where polname = 'links__api') then
+    create policy links__api on links as restrictive for insert to payments_api
+      with check (requested_by = 'application' and not to_confirm);
+  end if;
+  if not exists (select from pg_policy where polname = 'links__admin') then
+    create policy links__admin on links as restrictive for insert to payments_admin
+      with check (requested_by = 'admin' and asked_via = 'cli');
+  end if;
+  if not exists (select from pg_policy where polname = 'links__console') then
+    create policy links__console on links as restrictive for insert to payments_console
+      with check (requested_by = 'admin' and asked_via = 'console'
+        and exists (select from console_people p where p.name = asked_by and p.role = 'admin'));
+  end if;
   -- A token names its issuer: another admin confirms one with the scope `refund`.
   if not exists (select from pg_policy where polname = 'tokens__admin') then
     create policy tokens__admin on tokens as restrictive for insert to payments_admin
@@ -349,6 +365,7 @@ $$;
 
 grant execute on function payment_to_refund(text) to payments_api, payments_admin, payments_console;
 grant execute on function refund_to_confirm(text, text, bigint, text, boolean, timestamptz, bigint) to payments_admin, payments_console;
+grant execute on function link_to_confirm(text, bigint, text, boolean) to payments_admin, payments_console;
 grant execute on function ask_refund_rule(text, text, bigint, text) to payments_console;
 
 commit;

@@ -177,6 +177,7 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
         ALLOW_LOOPBACK_TARGETS: 'true',
         CONSOLE_PORT: String(ports.CONSOLE_PORT),
         CONSOLE_BASE_URL: connection.console_url,
+        PUBLIC_BASE_URL: connection.api_base_url,
         SMTP_HOST: mailbox,
         SHUTDOWN_GRACE_SECONDS: '1',
         SKIP_TIME: String(!config.externalTemporal),

@@ -116,11 +116,18 @@ export const numberArgument = (text: string, what: string): number => {
   throw new Misuse(`It must be the number of ${what}, written in digits.`);
 };
 
-const parseTypedMoney = (text: string): { amount: number; currency: string } => {
+/** Parses money with its currency. */
+export const moneyArgument = (text: string): { amount: number; currency: string } =>
+  readMoney(text, '.');
+
+const parseTypedMoney = (text: string) => readMoney(text, ', or --minor-units.');
+
+/** @param otherwise ends the advice */
+const readMoney = (text: string, otherwise: string): { amount: number; currency: string } => {
   const money = parseMoney(text);
   if (!('problem' in money)) return money;
   throw new InvalidArgumentError(
-    `${money.problem} Write money with its currency ("6.00 EUR"), or --minor-units.`,
+    `${money.problem} Write money with its currency ("6.00 EUR")${otherwise}`,
   );
 };
 

@@ -19,6 +19,7 @@ import { deliveryCommands } from './deliveries.ts';
 import { disputeCommands } from './disputes.ts';
 import { gatewayCommands } from './gateways.ts';
 import { withoutControls } from './io.ts';
+import { linkCommands } from './links.ts';
 import { noticeCommands } from './notices.ts';
 import { paymentCommands } from './payments.ts';
 import { purgeCommand } from './purge.ts';
@@ -58,6 +59,7 @@ export const commands: readonly (CommandGroup | CommandSpec)[] = [
   deliveryCommands,
   refundCommands,
   disputeCommands,
+  linkCommands,
   webhookCommands,
   reconcileCommand,
   accountCommands,

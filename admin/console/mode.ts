@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import {
   disputeIdPattern,
   eventIdPattern,
+  linkIdPattern,
   paymentIdPattern,
   refundIdPattern,
   replayIdPattern,
@@ -38,6 +39,7 @@ const thingOf = ({
   if (paymentIdPattern.test(id)) return ['payment', id];
   if (refundIdPattern.test(id)) return ['refund', id];
   if (disputeIdPattern.test(id)) return ['dispute', id];
+  if (linkIdPattern.test(id)) return ['link', id];
   if (replayIdPattern.test(id)) return ['replay', id];
   if (eventIdPattern.test(event)) return ['event', event];
   return /^\d{1,15}$/.test(number) ? ['difference', number] : undefined;

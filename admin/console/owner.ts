@@ -15,6 +15,9 @@ export const ofRefund: Owner = async ({ params, operations }) =>
 export const ofDispute: Owner = async ({ params, operations }) =>
   operations.disputes.applicationOf(params.id);
 
+export const ofLink: Owner = async ({ params, operations }) =>
+  operations.links.applicationOf(params.id);
+
 export const ofEvent =
   ({ queries }: Pick<Deps, 'queries'>): Owner =>
   async ({ params }) => {

@@ -16,6 +16,8 @@ import { eventRoutes } from './pages/events.ts';
 import { gatewayActions, gatewayRoutes } from './pages/gateways.ts';
 import { gatewayPageRoutes } from './pages/gateway.ts';
 import { giveBackRoutes } from './pages/give-back.ts';
+import { linkActions } from './pages/link-actions.ts';
+import { linkRoutes } from './pages/links.ts';
 import { loginRoutes } from './pages/login.ts';
 import { noticeActions } from './pages/notices.ts';
 import { orderActions } from './pages/order-actions.ts';
@@ -59,6 +61,7 @@ export const createRoutes = (deps: Deps): Route[] => {
     ...refundPageRoutes(deps),
     ...disputeRoutes(deps),
     ...disputePageRoutes(deps),
+    ...linkRoutes(deps),
     ...giveBackRoutes,
     ...payoutRoutes,
     ...accountsRoutes(deps),
@@ -85,6 +88,7 @@ export const createRoutes = (deps: Deps): Route[] => {
       ...(deps.skipsTime ? [skipAction] : []),
       ...refundActions,
       ...refundRuleActions,
+      ...linkActions,
       ...accountDifferenceActions,
       ...replayActions,
       ...applicationActions,

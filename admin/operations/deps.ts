@@ -35,6 +35,8 @@ export interface Deps {
   workflowUrl: (paymentId: string) => string | null;
   /** There is a server that takes mail. */
   sendsMail: boolean;
+  /** The address at which payers reach the service; null: it is not known. */
+  publicBaseUrl: string | null;
   /** The address of the web console for people. */
   consoleUrl: string;
   now: () => Date;

@@ -19,7 +19,7 @@ export interface EventDetails {
   workflowUrl: string | null;
 }
 
-/** Reads events of payments, refunds and disputes, with their deliveries. */
+/** Reads events of payments, refunds, disputes and links, with their deliveries. */
 export const createEventOperations = ({ sql, workflowUrl }: Pick<Deps, 'sql' | 'workflowUrl'>) => {
   const events = createAdminEvents(sql);
 
@@ -44,8 +44,8 @@ export const createEventOperations = ({ sql, workflowUrl }: Pick<Deps, 'sql' | '
     async get(id: string): Promise<EventDetails> {
       const event = eventIdPattern.test(id) ? await events.get(id) : undefined;
       if (!event) throw new NotFound(`There is no event ${id}.`);
-      const ofDispute = event.disputeId && eventWorkflowId(event.eventId);
-      return { event, workflowUrl: workflowUrl(ofDispute ?? event.refundId ?? event.paymentId) };
+      const own = (event.disputeId ?? event.linkId) && eventWorkflowId(event.eventId);
+      return { event, workflowUrl: workflowUrl(own ?? event.refundId ?? event.paymentId) };
     },
 
     /**

@@ -15,7 +15,8 @@ import type { TokenSummary } from '../../postgres/admin/tokens.ts';
 import type { OpensNothing } from '../../postgres/admin/attention.ts';
 import type { NoticeAddress } from '../../postgres/notices/addresses.ts';
 import type { Application } from '../../postgres/applications/applications.ts';
-import { labelOf, secondAdmin, type Vocabulary } from './labels.ts';
+import { labelOf, type Vocabulary } from './labels.ts';
+import { secondAdmin } from './link-labels.ts';
 import type { AccountTerms } from '../../postgres/gateways/gateways.ts';
 import { formatPercent } from '../../contract/basis-points.ts';
 import { moneyOf } from './account-month.ts';
@@ -44,6 +45,7 @@ export const paymentFacts = (payment: PaymentRecord) => {
     application: fact('Application', payment.application),
     created: fact('Created', payment.createdAt),
     description: fact('Description', payment.description),
+    link: fact('Link', payment.linkId),
     gateway: fact('Gateway', payment.gateway),
     candidates: fact(
       'Gateways that may open it',

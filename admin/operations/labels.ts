@@ -31,6 +31,7 @@ import type { DeliveryState } from '../../postgres/webhooks/delivery-filter.ts';
 import type { LatePaymentResult } from '../../postgres/payments/late-payments.ts';
 import type { ReplayStatus } from '../../postgres/webhooks/replays.ts';
 import { disputeStage, disputeStatus } from './dispute-labels.ts';
+import { linkStatus, type secondAdmin } from './link-labels.ts';
 
 const status: Record<Status, string> = {
   pending: 'pending',
@@ -142,9 +143,6 @@ const refundStatus: Record<RefundStatus, string> = {
   succeeded: 'succeeded',
   failed: 'failed',
 };
-
-/** Beside the stages of a refund: it waits for a second admin. */
-export const secondAdmin = 'to_confirm';
 
 const refundStage: Record<RefundStage | typeof secondAdmin, string> = {
   reserved: 'gateway not told yet',
@@ -280,6 +278,10 @@ const audit: Record<AuditAction, string> = {
   'gateway.credentials': 'replaced credentials',
   'gateway.disable': 'disabled a gateway',
   'gateway.enable': 'enabled a gateway',
+  'link.confirm': 'confirmed a link',
+  'link.confirm_above': 'changed the amount of links for a second admin',
+  'link.create': 'made a link',
+  'link.disable': 'disabled a link',
   'notice.add': 'added an address for notices',
   'notice.remove': 'removed an address for notices',
   'passkey.add': 'added a passkey',
@@ -327,6 +329,7 @@ const subject: Record<SubjectKind, string> = {
   currency: 'currency',
   gateway: 'gateway',
   key: 'key',
+  link: 'link',
   payment: 'payment',
   person: 'person',
   refund: 'refund',
@@ -412,6 +415,7 @@ export const labels = {
   refundReason,
   disputeStage,
   disputeStatus,
+  linkStatus,
   requester,
   refundMethod,
   exchange,

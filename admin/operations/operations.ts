@@ -14,6 +14,7 @@ import { createDisputeOperations } from './disputes.ts';
 import { createEventOperations } from './events.ts';
 import { createGatewayOperations } from './gateways.ts';
 import { createInvitations } from './invitations.ts';
+import { createLinkOperations } from './links.ts';
 import { createNoticeOperations } from './notices.ts';
 import { createOrderOperations } from './orders.ts';
 import { createPaymentOperations } from './payments.ts';
@@ -58,6 +59,7 @@ export const createOperations = (deps: Omit<Deps, 'change'>) => {
     refunds,
     orders: createOrderOperations(shared, refunds),
     disputes: createDisputeOperations(shared),
+    links: createLinkOperations(shared),
     events: createEventOperations(shared),
     replays: createReplayOperations(shared),
     console: { ...createConsoleLogins(shared), ...createInvitations(shared) },

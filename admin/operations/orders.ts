@@ -8,6 +8,7 @@ import {
   orderPaymentsMax,
 } from '../../postgres/admin/orders.ts';
 import { createAdminDisputes, type DisputeRecord } from '../../postgres/admin/disputes.ts';
+import { createAdminLinks, everyLink } from '../../postgres/admin/links.ts';
 import type { OverRule } from '../../postgres/admin/refunds.ts';
 import { findApplication } from './applications.ts';
 import { NotFound, Refusal } from './change.ts';
@@ -87,12 +88,16 @@ export const createOrderOperations = (
 ) => {
   const orders = createAdminOrders(sql);
 
-  /** @throws NotFound */
+  const hasLink = async (key: OrderKey): Promise<boolean> =>
+    (await createAdminLinks(sql).list({ ...everyLink, ...key }, { after: null, limit: 1 })).length >
+    0;
+
+  /** @throws NotFound unless there is a payment or a link of it */
   const get = async ({ application, test, orderId }: OrderKey): Promise<OrderDetails> => {
     const key = { application, test, orderId };
     const { ordersPaidOnce } = await findApplication(sql, application);
     const found = await orders.list(key, orderPaymentsMax + 1);
-    if (found.length === 0)
+    if (found.length === 0 && !(await hasLink(key)))
       throw new NotFound(`${application} has no payment of the order “${orderId}” in this mode.`);
     const payments = found.slice(0, orderPaymentsMax);
     const isCut = found.length > payments.length;

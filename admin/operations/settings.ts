@@ -15,6 +15,7 @@ export interface Settings {
   ALLOW_LOOPBACK_TARGETS: boolean;
   TEMPORAL_UI_URL?: string | undefined;
   CONSOLE_BASE_URL: string;
+  PUBLIC_BASE_URL?: string | undefined;
   SMTP_HOST?: string | undefined;
   temporal: { namespace: string };
 }
@@ -36,6 +37,7 @@ export const depsOf = (settings: Settings) => {
     workflowUrl: (id) =>
       uiUrl ? `${uiUrl}/namespaces/${temporal.namespace}/workflows/${id}` : null,
     consoleUrl: settings.CONSOLE_BASE_URL,
+    publicBaseUrl: settings.PUBLIC_BASE_URL ?? null,
     sendsMail: settings.SMTP_HOST !== undefined,
     now: () => new Date(),
   } satisfies Partial<Deps>;

@@ -40,6 +40,13 @@ export const createConfirmations = (sql: Queries) => ({
     );
   },
 
+  /** @throws NotConfirmed */
+  async confirmLink(id: string, { actor, via }: Person): Promise<void> {
+    await orNotConfirmed(
+      sql`insert into confirmations (link_id, actor, via) values (${id}, ${actor}, ${via})`,
+    );
+  },
+
   /** The rule that was asked for, with the amount that the second admin has seen. @throws NotConfirmed */
   async confirmRule(
     { application, currency, amount }: RefundRule,

@@ -16,11 +16,14 @@ export interface DeliveryRow extends ListedDelivery {
   nextAttemptAt: Date | null;
 }
 
-/** An event of a payment, or of one of its refunds or disputes. */
+/** An event of a payment, of one of its refunds or disputes, or of a link. */
 export interface EventSummary extends DeliveryRow {
-  /** Both are null: it is the payment's own. */
+  /** All are null: it is the payment's own. */
   refundId: string | null;
   disputeId: string | null;
+  linkId: string | null;
+  /** False: the event is of a link that nobody has tried to pay, and no payment has its id. */
+  hasPayment: boolean;
 }
 
 /** An event with the bytes that every attempt sends, and all attempts. */
@@ -45,7 +48,8 @@ export const createAdminEvents = (sql: Queries) => {
     (EventSummary & Pick<EventRecord, 'round' | 'body'>)[]
   >`
     select ${rowColumns}, case when e.kind like 'refund.%' then e.subject end as "refundId",
-      case when e.kind like 'dispute.%' then e.subject end as "disputeId" ${columns}
+      case when e.kind like 'dispute.%' then e.subject end as "disputeId",
+      case when e.kind like 'link.%' then e.subject end as "linkId", e.payment_id is not null as "hasPayment" ${columns}
     from events e cross join lateral (
       select * from deliveries where event_id = e.id offset 0) as d
     ${joinLastAttempt(sql)}

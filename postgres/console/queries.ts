@@ -19,7 +19,7 @@ export interface GatewayCount {
 
 /** A thing that belongs to live or to tests, and has a page of its own. */
 export type ThingKind =
-  'payment' | 'refund' | 'dispute' | 'event' | 'replay' | 'difference' | 'request';
+  'payment' | 'refund' | 'dispute' | 'link' | 'event' | 'replay' | 'difference' | 'request';
 
 /** The work that no process has done yet. Null: there is none. */
 export interface Waiting {
@@ -45,6 +45,7 @@ export const createConsoleQueries = (sql: Queries) => {
     payment: (id) => sql`select test from payments where id = ${id}`,
     refund: (id) => sql`select test from refunds where id = ${id}`,
     dispute: (id) => sql`select test from disputes where id = ${id}`,
+    link: (id) => sql`select test from links where id = ${id}`,
     event: (id) => sql`
       select test from events where id = ${id}`,
     replay: (id) => sql`select test from replays where id = ${id}`,

@@ -123,6 +123,15 @@ export const createSearchQueries = (sql: Queries) => {
       (select ${refundColumns} from refunds r
         where r.gateway_reference = ${reference} and r.test = ${test} and ${inScope(applications, sql`r.application`)} limit ${limit})`,
 
+    /** Links of exactly this order. */
+    links: (orderId: string, { applications, test, limit }: SearchScope) => sql<{ id: string }[]>`
+      select l.id from ${ownersOf(sql, { application: null, test })} cross join lateral (
+        select l.id, l.created_at from links l
+        where l.application = o.slug and l.test = o.test and l.order_id = ${orderId}
+        order by l.created_at desc, l.id desc limit ${limit}) as l
+      where ${inScope(applications, sql`o.slug`)}
+      order by l.created_at desc, l.id desc limit ${limit}`,
+
     /** Disputes with this reference at their gateway. */
     disputes: (reference: string, { applications, test, limit }: SearchScope) => sql<
       { id: string }[]

@@ -52,6 +52,9 @@ export const selectLink = (sql: Queries): Fragment => sql`
   l.payment_id as "paymentId", l.expires_at as "expiresAt", l.created_at as "createdAt", l.paid_at as "paidAt",
   l.disabled_at as "disabledAt"`;
 
+/** A link `l` that waits for a second admin. It may end so. */
+const isHeld = (sql: Queries): Fragment => sql`(l.to_confirm and l.status = 'open')`;
+
 /** The links of applications. */
 export const createLinks = (sql: Queries) => ({
   /** @returns undefined if the application has used the key before; then nothing is written */
@@ -71,11 +74,11 @@ export const createLinks = (sql: Queries) => ({
       select ${selectLink(sql)}, l.fingerprint from links l
       where l.application = ${application} and l.test = ${test} and l.key_hash = ${hash}`),
 
-  /** @returns undefined if the link does not exist or has another owner */
+  /** @returns undefined if the link does not exist, has another owner, or waits for a second admin */
   get: (id: string, { application, test }: Owner) =>
     first(sql<Link[]>`
       select ${selectLink(sql)} from links l
-      where l.id = ${id} and l.application = ${application} and l.test = ${test}`),
+      where l.id = ${id} and l.application = ${application} and l.test = ${test} and not ${isHeld(sql)}`),
 
   /** Newest first. */
   async list(
@@ -84,7 +87,7 @@ export const createLinks = (sql: Queries) => ({
   ): Promise<Link[]> {
     return sql<Link[]>`
       select ${selectLink(sql)} from links l
-      where true ${conditionsOf(sql, filter, {
+      where not ${isHeld(sql)} ${conditionsOf(sql, filter, {
         application: (application) => sql`l.application = ${application}`,
         test: (test) => sql`l.test = ${test}`,
         orderId: (id) => sql`l.order_id = ${id}`,
@@ -99,7 +102,7 @@ export const createLinks = (sql: Queries) => ({
       update links set status = 'disabled', disabled_at = now() where id = ${id} and status = 'open'`),
 
   /**
-   * For its page: whoever has the id may read it.
+   * For its page: whoever has the id may read it, but for one that a second admin has not confirmed.
    * @param options.lock until the transaction ends nobody else begins a payment of it
    */
   async getForPayer(id: string, { lock = false } = {}): Promise<PayableLink | undefined> {
@@ -116,7 +119,7 @@ export const createLinks = (sql: Queries) => ({
       from links l join applications a on a.slug = l.application join gateways g on g.slug = a.default_gateway
       left join lateral (
         select p.id, p.status from payments p where p.link_id = l.id order by p.created_at desc limit 1) t on true
-      where l.id = ${id} ${lock ? sql`for update of l` : sql``}`;
+      where l.id = ${id} and not l.to_confirm ${lock ? sql`for update of l` : sql``}`;
     if (!row) return undefined;
     const { gateway, driver, kind, enabled, tryId, tryStatus, ...link } = row;
     return {

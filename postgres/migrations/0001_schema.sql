@@ -121,6 +121,8 @@ create table links (
   -- The admin who asked for it, and how; null: an application did.
   asked_by text,
   asked_via text constraint links__asked_via check (asked_via in ('cli', 'console')),
+  -- Nobody can pay it until a second admin has confirmed it.
+  to_confirm boolean not null default false,
   -- SHA-256 of the application's idempotency key, and of its request.
   key_hash bytea,
   fingerprint bytea,
@@ -133,8 +135,8 @@ create index links__list on links (application, test, created_at desc, id desc);
 create index links__list_by_status on links (application, test, status, created_at desc, id desc);
 create index links__list_by_order on links (application, test, order_id, created_at desc, id desc);
 create index links__list_by_order_and_status on links (application, test, order_id, status, created_at desc, id desc);
--- For admins: those of every application, and what an admin has asked for.
-create index links__all on links (created_at desc, id desc);
+-- For admins: those that wait for a second one, and what an admin has asked for.
+create index links__to_confirm on links (application, test, created_at desc, id desc) where to_confirm and status = 'open';
 create index links__asked_by on links (person_of(asked_by), created_at) where requested_by = 'admin';
 -- Those that the sweeper ends.
 create index links__to_expire on links (expires_at) where status = 'open';
@@ -477,6 +479,13 @@ create table refund_rule_requests (
   constraint refund_rule_requests__rule unique nulls not distinct (application, currency)
 );
 
+-- Another admin must confirm a link of an admin with which that one has asked for more than this amount in 24 hours, in
+-- minor units.
+create table link_approvals (
+  currency text primary key,
+  above bigint not null constraint link_approvals__above check (above >= 0)
+);
+
 create index refunds__payment on refunds (payment_id, created_at desc, id desc);
 -- The list of a gateway names the refund whose money came back.
 create index refunds__reference on refunds (gateway_reference) where gateway_reference is not null;
@@ -492,10 +501,11 @@ create index refunds__reserved on refunds (application) where stage = 'reserved'
 -- What an admin has asked for.
 create index refunds__asked_by on refunds (person_of(asked_by), created_at) where requested_by = 'admin';
 
--- A refund, a token or a rule that waits for a second admin, and that one.
+-- A refund, a token, a link or a rule that waits for a second admin, and that one.
 create table confirmations (
   refund_id text constraint confirmations__refund unique references refunds on delete cascade,
   token bytea constraint confirmations__token unique references tokens,
+  link_id text constraint confirmations__link unique references links on delete cascade,
   -- A rule that was asked for: refund_rule_requests forgets it.
   rule_currency text,
   rule_application text,
@@ -503,7 +513,7 @@ create table confirmations (
   actor text not null,
   via text not null constraint confirmations__via check (via in ('cli', 'console')),
   confirmed_at timestamptz not null default now(),
-  constraint confirmations__subject check (num_nonnulls(refund_id, token, rule_currency) = 1)
+  constraint confirmations__subject check (num_nonnulls(refund_id, token, link_id, rule_currency) = 1)
 );
 
 -- No role may change the sums of a payment, what is used of a limit, or what waits for a confirmation: the functions
@@ -611,6 +621,33 @@ create trigger tokens__ends_earlier before update of expires_at on tokens
   for each row when (new.expires_at is null or new.expires_at > old.expires_at)
   execute function refuse_clearing('expires_at');
 
+-- What an admin has asked for in 24 hours with a new link, and the amount of the rule; no row: it is not above it. Links that
+-- were disabled or have expired count, too: somebody may have paid one before.
+create function link_to_confirm(in_currency text, wanted bigint, asker text, is_test boolean)
+  returns table (total bigint, above bigint) language sql stable
+  set search_path = pg_catalog, public, pg_temp as $$
+  select s.total, a.above from link_approvals a cross join lateral (
+    select wanted + coalesce(sum(l.amount), 0)::bigint as total from links l
+    where person_of(l.asked_by) = person_of(asker) and l.created_at > now() - interval '24 hours'
+      and l.requested_by = 'admin' and (l.test, l.currency) = (is_test, in_currency)) as s
+  where a.currency = in_currency and s.total > a.above
+$$;
+revoke execute on function link_to_confirm(text, bigint, text, boolean) from public;
+
+-- The row of the rule is locked, so of two links at once the second one sees the first.
+create function hold_link() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  perform from link_approvals where currency = new.currency for update;
+  new.created_at := now();
+  new.to_confirm := exists (select from link_to_confirm(new.currency, new.amount, new.asked_by, new.test));
+  return new;
+end
+$$;
+revoke execute on function hold_link() from public;
+create trigger links__hold before insert on links
+  for each row when (new.requested_by = 'admin') execute function hold_link();
+
 -- Sets a rule for refunds in both modes. Null for the application: the amount above which another admin confirms.
 create function set_refund_rule(of_application text, in_currency text, wanted bigint) returns void language plpgsql
   set search_path = pg_catalog, public, pg_temp as $$
@@ -689,6 +726,10 @@ begin
     where r.application is not distinct from new.rule_application and r.currency = new.rule_currency
       and r.amount is not distinct from new.rule_amount
     returning r.asked_by as name, 'console' as via into asker;
+  elsif new.link_id is not null then
+    update links l set to_confirm = false
+    where l.id = new.link_id and l.to_confirm and l.status = 'open' and l.expires_at > now()
+    returning l.asked_by as name, l.asked_via as via into asker;
   else
     update tokens t set to_confirm = false
     where t.hash = new.token and t.to_confirm and t.revoked_at is null

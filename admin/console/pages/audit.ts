@@ -48,10 +48,11 @@ const changesOf = (record: AuditRecord): string[] => {
 const pageOfId = (id: string): string => {
   if (id.startsWith('PAY_')) return `/payments/${id}`;
   if (id.startsWith('REFUND_')) return `/refunds/${id}`;
+  if (id.startsWith('LNK_')) return `/links/${id}`;
   return id.startsWith('RPL_') ? `/deliveries/replays/${id}` : `/events/${id}`;
 };
 const anId =
-  /(\b(?:PAY|REFUND|RPL)_[0-9A-HJKMNP-TV-Z]{26}\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b)/;
+  /(\b(?:PAY|REFUND|LNK|RPL)_[0-9A-HJKMNP-TV-Z]{26}\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b)/;
 
 /** A text in which each id leads to its thing. */
 const linked = (text: string): Html =>
@@ -67,6 +68,7 @@ const addressOf = (kind: string, name: string): string | null => {
   const path = encodeURIComponent(name);
   if (kind === 'payment') return `/payments/${path}`;
   if (kind === 'refund') return `/refunds/${path}`;
+  if (kind === 'link') return `/links/${path}`;
   if (kind === 'application') return `/applications/${path}`;
   if (kind === 'replay') return `/deliveries/replays/${path}`;
   if (kind === 'account_difference') return `/accounts/differences/${path}`;
@@ -82,7 +84,7 @@ const subjectOf = (subject: string): Html => {
   const word = html`${labelOf('subject', kind)}`;
   if (name === '') return word;
   if (address === null) return html`${word} <bdi>${escapeControls(name)}</bdi>`;
-  return html`${word} ${/^(?:PAY|REFUND|RPL)_/.test(name) ? shortId(address, name) : cutLink(address, name)}`;
+  return html`${word} ${/^(?:PAY|REFUND|LNK|RPL)_/.test(name) ? shortId(address, name) : cutLink(address, name)}`;
 };
 
 /** A name in one line. */

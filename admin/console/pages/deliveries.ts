@@ -34,6 +34,9 @@ export const eventsOfPayment = (events: readonly EventSummary[], request: Person
       Event: html`<a href="/events/${event.eventId}">${eventName(event.kind)}</a>`,
       Refund: event.refundId && idLink(`/refunds/${event.refundId}`, event.refundId),
       Dispute: event.disputeId && idLink(`/disputes/${event.disputeId}`, event.disputeId),
+      ...(events.some(({ linkId }) => linkId !== null) && {
+        Link: event.linkId && idLink(`/links/${event.linkId}`, event.linkId),
+      }),
       Webhook: stateOf(event),
       Next: event.nextAttemptAt,
       Recorded: event.createdAt,

@@ -14,7 +14,8 @@ const replayEffects = {
   exhausted: 'A new round of up to six attempts sends the event again',
 } as const;
 
-const subjectOf = ({ paymentId, refundId, disputeId }: EventSummary): string => {
+const subjectOf = ({ paymentId, refundId, disputeId, linkId }: EventSummary): string => {
+  if (linkId !== null) return `the link ${linkId}`;
   if (refundId !== null) return `${refundId}, a refund of ${paymentId}`;
   return disputeId === null ? paymentId : `${disputeId}, a dispute of ${paymentId}`;
 };
@@ -30,13 +31,14 @@ const describe = (event: EventSummary): string => {
 
 /** The facts of an event and of its delivery. */
 const eventCells = (event: EventSummary): Row => {
-  const { eventId, kind, paymentId, refundId, disputeId } = event;
+  const { eventId, kind, paymentId, refundId, disputeId, linkId } = event;
   return {
     Event: idLink(`/events/${eventId}`, eventId),
     Kind: coded('event', kind),
-    Payment: idLink(`/payments/${paymentId}`, paymentId),
+    Payment: event.hasPayment ? idLink(`/payments/${paymentId}`, paymentId) : null,
     Refund: refundId && idLink(`/refunds/${refundId}`, refundId),
     Dispute: disputeId && idLink(`/disputes/${disputeId}`, disputeId),
+    Link: linkId && idLink(`/links/${linkId}`, linkId),
     Order: event.orderId,
     Application: applicationOf(event),
     Webhook: deliveryState(event.status, event.errorClass),

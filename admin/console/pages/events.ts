@@ -46,15 +46,16 @@ export const eventRoutes = (deps: Deps): Route[] => {
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { params, operations, cells, session } = request;
     const { event, workflowUrl } = await operations.events.get(params.event);
-    const { eventId, kind, paymentId, refundId, disputeId, application, status } = event;
+    const { eventId, kind, paymentId, refundId, disputeId, linkId, application, status } = event;
     const replay = replayButton(event, request);
     return page(
       `Event ${eventId}`,
       html`${cells.facts({
         Kind: withCode('event', kind),
-        Payment: idLink(`/payments/${paymentId}`, paymentId),
+        Payment: event.hasPayment ? idLink(`/payments/${paymentId}`, paymentId) : null,
         Refund: refundId && idLink(`/refunds/${refundId}`, refundId),
         Dispute: disputeId && idLink(`/disputes/${disputeId}`, disputeId),
+        Link: linkId && idLink(`/links/${linkId}`, linkId),
         Order: event.orderId,
         Application: link(`/applications/${application}`, application),
         Mode: event.test ? 'test' : 'live',

@@ -33,6 +33,7 @@ import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts'
 import { page } from '../request.ts';
 import { applicationOf, orderLink, orderPath } from '../thing-page.ts';
 import { disputeTable } from './disputes.ts';
+import { linksOfOrder } from './links.ts';
 import { moneyTag } from './payment-facts.ts';
 import { refundsOfOrder } from './refunds.ts';
 
@@ -189,7 +190,8 @@ const orderPart = async (
 ): Promise<Html> => {
   const { payments, isCut } = details;
   const isPaid = payments.some(({ status }) => status === 'paid');
-  const [refunds, disputes] = await Promise.all([
+  const [links, refunds, disputes] = await Promise.all([
+    linksOfOrder(details, request),
     isPaid ? refundsOfOrder(details, request) : undefined,
     request.operations.orders.disputes(details),
   ]);
@@ -198,7 +200,8 @@ const orderPart = async (
     ${request.cells.facts({ ...orderCells(details), Order: null, 'Held by': holderOf(details, request) })}
     <h2>Payments</h2>
     ${isCut ? html`<p>The order has more than ${orderPaymentsMax} payments. The sums and the table have the paid ones first and then the newest. ${link(`/payments?${String(new URLSearchParams({ application: details.application, order: details.orderId }))}`, 'All of them')}</p>` : ''}
-    ${request.cells.table({ caption: 'Payments of the order', rows: withoutEmpty(rows), ifEmpty: '' })}
+    ${request.cells.table({ caption: 'Payments of the order', rows: withoutEmpty(rows), ifEmpty: 'Nobody has begun to pay it.' })}
+    ${links ? html`<h2>Links</h2>${links}` : ''}
     ${refunds ? html`<h2>Refunds</h2>${refunds}` : ''}
     ${disputes.length > 0 ? html`<h2>Disputes</h2>${disputeTable(request, disputes, { now, ifEmpty: '' })}` : ''}`;
 };

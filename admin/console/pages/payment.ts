@@ -64,6 +64,7 @@ const factsPart = (payment: PaymentRecord, { cells }: PersonRequest): Html => {
       failure:
         facts.failure.value && payment.failureCode && withCode('failure', payment.failureCode),
       application: link(`/applications/${payment.application}`, payment.application),
+      link: payment.linkId && idLink(`/links/${payment.linkId}`, payment.linkId),
       duplicateOf:
         payment.duplicateOf && idLink(`/payments/${payment.duplicateOf}`, payment.duplicateOf),
     }),
@@ -185,7 +186,9 @@ const paymentPart = async (
   request: PersonRequest,
 ): Promise<Html> => {
   const { payment, events, others, workflowUrl } = found;
-  const ended = events.find(({ refundId, disputeId }) => refundId === null && disputeId === null);
+  const ended = events.find(
+    ({ refundId, disputeId, linkId }) => (refundId ?? disputeId ?? linkId) === null,
+  );
   const [own, refunds, disputes] = await Promise.all([
     ended && request.operations.events.get(ended.eventId),
     payment.status === 'paid' ? refundsOfPayment(payment.id, request) : undefined,

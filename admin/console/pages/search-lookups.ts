@@ -90,8 +90,9 @@ const exact = async (
 ): Promise<Found[]> => {
   const { session, test } = request;
   const { applications } = session;
-  const [payments, disputes, named] = await Promise.all([
+  const [payments, links, disputes, named] = await Promise.all([
     queries.findByText(text, { applications, test }, limit),
+    search.links(text, { applications, test, limit }),
     search.disputes(text, { applications, test, limit }),
     names(request),
   ]);
@@ -100,8 +101,18 @@ const exact = async (
     payments: payments.filter(({ found }) => found === kind),
     ...(kind === 'order' && { isOfOrders: true }),
   }));
+  const hasPayments = payments.some(({ found }) => found === 'order');
   return [
     ...kinds,
+    {
+      by: 'order of a link',
+      // The page of the order has those with payments.
+      links: (hasPayments ? [] : links).map(({ id }) => ({
+        href: `/links/${id}`,
+        label: id,
+        kind: 'Link',
+      })),
+    },
     {
       by: "the gateway's reference of a dispute",
       links: disputes.map(({ id }) => ({ href: `/disputes/${id}`, label: id, kind: 'Dispute' })),

@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import {
   disputeIdPattern,
   eventIdPattern,
+  linkIdPattern,
   paymentIdPattern,
   refundIdPattern,
   replayIdPattern,
@@ -25,6 +26,8 @@ const textMax = 500;
 const paymentIn = /PAY_[0-9A-HJKMNP-TV-Z]{26}/i;
 const refundIn = /REFUND_[0-9A-HJKMNP-TV-Z]{26}/i;
 const disputeIn = /DISPUTE_[0-9A-HJKMNP-TV-Z]{26}/i;
+
+const linkIn = /LNK_[0-9A-HJKMNP-TV-Z]{26}/i;
 
 const secret = /svc_(?:live|test)_[\w-]*|whsec_[\w+/=-]*/;
 const prefixLength = 13;
@@ -172,6 +175,12 @@ export const searchRoutes = (deps: Deps): Route[] => {
       const application = await operations.disputes.applicationOf(dispute);
       const isThere = application !== undefined && isVisible(application, session);
       return isThere ? redirect(`/disputes/${dispute}`) : { by: 'the id of a dispute' };
+    }
+    const ofLink = linkIn.exec(text.replaceAll(/\s/g, ''))?.[0].toUpperCase() ?? '';
+    if (linkIdPattern.test(ofLink)) {
+      const application = await operations.links.applicationOf(ofLink);
+      const isThere = application !== undefined && isVisible(application, session);
+      return isThere ? redirect(`/links/${ofLink}`) : { by: 'the id of a link' };
     }
     if (replayIdPattern.test(text)) return redirect(`/deliveries/replays/${text}`);
     if (eventIdPattern.test(text.toLowerCase())) {

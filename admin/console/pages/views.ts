@@ -8,7 +8,7 @@ import { page, redirect } from '../request.ts';
 
 const nameMax = 40;
 const addressMax = 1_000;
-const lists = /^\/(?:payments|refunds|disputes|deliveries)\?/;
+const lists = /^\/(?:payments|refunds|disputes|links|deliveries)\?/;
 
 /** Saves the list as it is filtered, under a name. */
 export const saveView = (path: string, { query, csrf }: PersonRequest): Html => {

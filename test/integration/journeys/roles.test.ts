@@ -16,6 +16,7 @@ import {
   forbiddenTo,
   type DatabaseRole,
 } from '../../support/checks/forbidden-statements.ts';
+import { testLinkRights } from '../../support/checks/link-rights.ts';
 import { createLogins, isInRoles, listRights } from '../../support/checks/rights.ts';
 import { insertRefund } from '../../support/data/insert-refund.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
@@ -285,6 +286,8 @@ describe('each process under its own database role', () => {
       expect(await left(table), table).toEqual([]);
     expect((await journey.get(id)).status).toBe(404);
   });
+
+  testLinkRights(service, as);
 
   it('no statement of the processes was refused', () => {
     const lines = [service.api, ...workers].flatMap((process) => process.lines);

@@ -44,8 +44,7 @@ import { type Statements, statementsOf } from './statements.ts';
 /** Files of `postgres/` whose tables grow only by hand, or lose their rows soon. */
 export const smallTableFiles = [
   'accounts/days.ts',
-  'applications/applications.ts',
-  'admin/confirmations.ts',
+  ...['admin/confirmations.ts', 'applications/applications.ts'],
   ...['console/logins.ts', 'console/passkeys.ts', 'console/people.ts', 'console/views.ts'],
   ...['gateways/gateways.ts', 'gateways/renewals.ts'],
   ...['notices/addresses.ts', 'notices/queue.ts', 'notices/notices.ts'],
@@ -281,6 +280,7 @@ export const everyStatement = (
       getDispute: ['R7'],
       expire: ['R8'],
     }),
+    ...linkStatements(db, filled),
     ...refundStatements(db, filled),
     ...linkStatements(db, { ...filled, count }),
     'payments/sweeper.ts': statementsOf(createSweeperQueries(db), {

@@ -1,3 +1,4 @@
+import { createAdminLinks, everyLink } from '../../../postgres/admin/links.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { createLinkEnds } from '../../../postgres/links/ends.ts';
 import { createLinks } from '../../../postgres/links/links.ts';
@@ -35,6 +36,17 @@ export const linkStatements = (
     'links/ends.ts': statementsOf(createLinkEnds(db), {
       listDue: [100],
       end: [linkOf(count / 2 + 2), now],
+    }),
+    'admin/links.ts': statementsOf(createAdminLinks(db), {
+      list: [everyLink, next],
+      'list, of an order': [{ ...everyLink, ...owner, orderId: 'order-7' }, page],
+      'list, of a status': [{ ...everyLink, test: owner.test, status: 'open' }, page],
+      'list, to confirm': [{ ...everyLink, test: owner.test, toConfirm: true }, page],
+      get: [linkOf(7)],
+      listTries: [linkOf(7)],
+      overRule: [{ amount: 1, currency: 'EUR', test: owner.test }, 'ada'],
+      approvalAbove: ['EUR'],
+      setApprovalAbove: ['EUR', 1],
     }),
   };
 };

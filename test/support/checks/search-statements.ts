@@ -17,6 +17,7 @@ export const searchStatements = (
       byIdPrefix: () => search.byIdPrefix('01K9Z5W6', scope),
       byIdSuffix: () => search.byIdSuffix('ABC234', scope),
       refunds: () => search.refunds({ idPrefix: '01K9Z5W6', reference: 'R-1' }, scope),
+      links: () => search.links('order-7', scope),
       disputes: () => search.disputes('dp_7', scope),
       refundsBySuffix: () => search.refundsBySuffix('ABC234', scope),
       events: () => search.events('0b6f2c64', scope),

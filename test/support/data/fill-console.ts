@@ -3,6 +3,7 @@ import { createApplications } from '../../../postgres/applications/applications.
 import { operationsOn } from '../service/admin-operations.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { fillDisputes } from './fill-disputes.ts';
+import { fillLinks } from './links-of-admins.ts';
 import { fillAccounts } from './fill-accounts.ts';
 import { createGateways, sandboxAccount } from '../../../postgres/gateways/gateways.ts';
 
@@ -182,6 +183,7 @@ export const fillConsole = async (sql: Sql) => {
   const [one = '', two = '', three = '', four = ''] = refunds.map(({ id }) => id);
   return {
     accounts: await fillAccounts(sql, rows, hostileText('subject')),
+    links: await fillLinks(sql, hostileText('text')),
     disputes: await fillDisputes(sql, rows, hostileText('reason')),
     exhausted: first.id,
     hostile: second.id,

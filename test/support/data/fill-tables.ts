@@ -70,6 +70,14 @@ export const fill = async (
         when right(id, 1) = '3' then 'won' when right(id, 2) = '07' then 'closed' else 'lost' end,
       5, currency, created_at, created_at
     from payments where status = 'paid'`,
+    `insert into links (id, application, test, order_id, status, amount, currency, expires_at, created_at,
+      requested_by, asked_by, asked_via)
+    select 'LNK_' || right(id, 26), application, test, order_id,
+      case when right(id, 3) = '003' then 'open' else 'expired' end, amount, currency,
+      created_at + case when right(id, 3) = '003' then interval '90 days' else interval '1 hour' end, created_at,
+      case when right(id, 2) = '07' then 'admin' else 'application' end,
+      case when right(id, 2) = '07' then 'ada' end, case when right(id, 2) = '07' then 'cli' end
+    from payments`,
     `insert into movements (id, kind, gateway, day, payment_id, application, test, order_id, amount, currency,
       reference, occurred_at, recorded_at)
     select 'payment:' || id, 'payment', gateway, paid_at::date, id, application, test, order_id, amount, currency,

@@ -58,6 +58,7 @@ export const operationsOn = (
     workflowUrl: () => null,
     sendsMail: true,
     consoleUrl: 'http://console.localhost:3002',
+    publicBaseUrl: 'https://pay.example',
     now: () => new Date(),
     ...deps,
   });

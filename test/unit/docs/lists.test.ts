@@ -168,6 +168,7 @@ describe('docs/console.md', () => {
     'export movements': '/accounts/file',
     'export payout': '/accounts/payouts/:gateway/:payout/file',
     'gateways update': '/gateways/:slug/credentials',
+    'links create': '/create-link',
     'refunds confirm-above': '/refunds/rules/change',
     'refunds create': '/payments/:id/refund/give',
     'refunds limit': '/applications/:slug/refund-limit',

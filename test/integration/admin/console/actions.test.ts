@@ -57,6 +57,7 @@ const namesNow = async (actor: string): Promise<Record<string, string>> => ({
   ...{ BY_HAND: ids.byHand[0] ?? '', ALSO_HAND: ids.byHand[1] ?? '' },
   ...{ MENDABLE: `${ids.accounts.mendable}`, DIFFERS: `${ids.accounts.open}` },
   EXPLAINED: `${ids.accounts.explained}`,
+  ...{ OPENLINK: ids.links.open, HELDLINK: ids.links.toConfirm, NEWLINK: await newest('links') },
   ...{ NEWEST: await newest('refunds'), REPLAY: await newest('replays') },
 });
 
@@ -115,6 +116,17 @@ const changes: Change[] = [
       ...{ budget: '600', events: 'off', once: 'yes', locale: 'en' },
     },
   ],
+  [
+    '/create-link',
+    'link.create',
+    'link:NEWLINK',
+    {
+      ...{ application: 'tickets', mode: 'test', order: 'A-17', amount: '84,00 EUR' },
+      ...{ text: 'Invoice A-17', language: 'de', days: '90' },
+    },
+  ],
+  ['/links/HELDLINK/confirm', 'link.confirm', 'link:HELDLINK'],
+  ['/links/OPENLINK/disable', 'link.disable', 'link:OPENLINK'],
   [`/deliveries/replay?${allExhausted}`, 'delivery.replay_many', 'replay:REPLAY'],
   ['/deliveries/replays/REPLAY/stop', 'delivery.replay_stop', 'replay:REPLAY'],
   [
@@ -208,6 +220,7 @@ describe('an action', () => {
       '/accounts/:gateway/:day/compare',
       '/accounts/payouts/filter',
       '/audit/filter',
+      '/links/filter',
       '/logout',
       '/me/passkeys',
       '/me/passkeys/options',
@@ -271,6 +284,7 @@ describe('an action', () => {
     '/applications/tickets/callback-urls',
     '/applications/tickets/gateway',
     '/create-application',
+    '/create-link',
     '/gateways/zarinpal/credentials',
     '/invite',
     '/people/viewer-person/link',

@@ -114,6 +114,7 @@ it.each([
   ['/refunds', 'stage=nope', `“stage”: ${noValue}`],
   ['/deliveries', 'status=nope&to=2026-11-31', `“status”, “to”: ${noValue}`],
   ['/deliveries', 'after=1.none', `“after”: ${noValue}`],
+  ['/links', 'status=nope&order=A-17', `“status”: ${noValue}`],
   ['/disputes', 'gateway=nope', `“gateway”: ${noValue}`],
   ['/audit', 'application=shop', `“application”: ${noField}`],
   ['/audit', 'action=nope&subject=nope:1&logins=no', `“action”, “subject”, “logins”: ${noValue}`],

@@ -114,6 +114,7 @@ it('shows a person the word for every code, and no control character of a text, 
     ...failed.map(({ id }) => `/payments/${id}`),
     ...refunds.flatMap(({ id }) => [`/refunds/${id}`]),
     ...disputes.map(({ id }) => `/disputes/${id}`),
+    ...Object.values(ids.links).flatMap((id) => [`/links/${id}`, `/links/${id}/confirm`]),
     ...refunds
       .slice(0, 4)
       .flatMap(({ id }) => [`/refunds/${id}/succeeded`, `/refunds/${id}/confirm`]),

@@ -9,7 +9,9 @@ import {
   refundId,
 } from '../../../../contract/ids.ts';
 import { createReplays } from '../../../../postgres/webhooks/replays.ts';
+import { createLinks } from '../../../../postgres/links/links.ts';
 import { everyDelivery } from '../../../../postgres/webhooks/delivery-filter.ts';
+import { aLink } from '../../../support/data/links-of-admins.ts';
 import { writeDeliveries, writePayments } from '../../../support/data/payments.ts';
 import { call, hoursOf } from '../../../support/service/console.ts';
 import { operationsOn } from '../../../support/service/admin-operations.ts';
@@ -60,6 +62,7 @@ const addAll = async (test: boolean) => {
     ...{ gateway_reference: `dp_${one}`, stage: 'chargeback', status: 'needs_response' },
     ...{ amount: 77, opened_at: at, updated_at: at, respond_by: new Date(Date.now() + 9e8) },
   })}`;
+  const link = await createLinks(sql).insert(aLink({ test, orderId: 'same' }));
   await sql`
     insert into account_differences (gateway, day, kind, subject, payment_id, application)
     values (${gateway}, ${today}, 'amount_differs', ${`payment:${one}`}, ${one}, 'shop')`;
@@ -80,7 +83,7 @@ const addAll = async (test: boolean) => {
     values (${request}, 'shop', ${test}, 'GET', '/api/v1/payments', 422, 'VALIDATION_FAILED')`;
   return {
     ...{ payment: one, refund: refundId([one]), dispute: disputeId(gateway, one) },
-    ...{ event: eventId(one), replay: id, request },
+    ...{ event: eventId(one), replay: id, request, link: link?.id },
   };
 };
 
@@ -100,6 +103,7 @@ const pages = createRoutes(console.deps)
       .replace('/payments/:id', `/payments/${ids.paid}`)
       .replace('/refunds/:id', `/refunds/${ids.byHand[0]}`)
       .replace('/disputes/:id', `/disputes/${ids.disputes.urgent}`)
+      .replace('/links/:id', `/links/${ids.links.open}`)
       .replace(':event', eventId(ids.exhausted))
       .replace(/:\w+/g, 'none'),
   }));
@@ -125,7 +129,7 @@ const affected = [
   '/overview',
   '/attention',
   ...['/attention/money', '/attention/silent', '/attention/overdue', '/attention/disputes'],
-  ...['/payments', '/payments/file', '/refunds', '/disputes'],
+  ...['/payments', '/payments/file', '/refunds', '/disputes', '/links'],
   ...['/accounts', '/accounts/file', '/accounts/month/file', '/accounts/:gateway/:day'],
   ...['/accounts/:gateway/:day/file', '/accounts/:gateway/:day/state'],
   ...['/deliveries', '/deliveries/replays'],
@@ -180,6 +184,7 @@ it.each([
       `/payments/${added.payment}/refund`,
       `/refunds/${added.refund}`,
       `/disputes/${added.dispute}`,
+      ...[`/links/${added.link}`, `/links/${added.link}/disable`],
       `/refunds/${added.refund}/failed`,
       `/events/${added.event}`,
       `/events/${added.event}/replay`,

@@ -165,7 +165,7 @@ describe('everything of an order', () => {
   });
 });
 
-it.each(['/payments', '/refunds', '/disputes', '/deliveries'])(
+it.each(['/payments', '/refunds', '/disputes', '/links', '/deliveries'])(
   'the orders of %s lead to their pages',
   async (list) => {
     const text = await viewer.read(list);

@@ -33,9 +33,10 @@ const paymentsOf = async (application: string) => {
   if (!row) throw new Error(`No payments of ${application}`);
   return row;
 };
+const { links } = ids;
 const objects = {
-  shop: { ...(await paymentsOf('shop')), difference: accounts.mendable },
-  tickets: { ...(await paymentsOf('tickets')), difference: accounts.open },
+  shop: { ...(await paymentsOf('shop')), difference: accounts.mendable, link: links.open },
+  tickets: { ...(await paymentsOf('tickets')), difference: accounts.open, link: links.ofTickets },
 };
 
 const developer = await console.logIn('operator', 'developer', ['shop']);
@@ -44,7 +45,7 @@ const reader = await console.logIn('viewer', 'reader', ['shop']);
 type Owner = keyof typeof objects;
 
 const addressOf = ({ path, owner }: Route & { owner?: unknown }, application: Owner): string => {
-  const { delivered, open, refund, dispute, order, difference } = objects[application];
+  const { delivered, open, refund, dispute, link, order, difference } = objects[application];
   const address = path
     .replace(':slug', application)
     .replace(':number', String(difference))
@@ -52,6 +53,7 @@ const addressOf = ({ path, owner }: Route & { owner?: unknown }, application: Ow
     .replace(':event', eventId(delivered))
     .replace('/refunds/:id', `/refunds/${refund}`)
     .replace('/disputes/:id', `/disputes/${dispute}`)
+    .replace('/links/:id', `/links/${link}`)
     .replace(':id', /verify|cancel|skip/.test(path) ? open : delivered)
     .replaceAll(/:\w+/g, '1');
   if (path.startsWith('/orders/')) return `${address}?${order}`;
@@ -93,6 +95,7 @@ it.each([
   '/payments',
   '/refunds',
   '/disputes',
+  '/links',
   '/accounts',
   `/accounts/zarinpal/${accounts.openDay}`,
   '/deliveries',

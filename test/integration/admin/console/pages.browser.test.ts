@@ -4,7 +4,8 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
 import { createRoutes } from '../../../../admin/console/routes.ts';
 import { labels } from '../../../../admin/operations/labels.ts';
-import { eventId } from '../../../../contract/ids.ts';
+import { eventId, linkEventId } from '../../../../contract/ids.ts';
+import { createLinkEnds } from '../../../../postgres/links/ends.ts';
 import { createAuditLog, type AuditAction } from '../../../../postgres/audit-log.ts';
 import { fillConsole } from '../../../support/data/fill-console.ts';
 import { fillPayouts } from '../../../support/data/fill-payouts.ts';
@@ -45,6 +46,12 @@ const lengthen = async () => {
     update disputes set order_id = ${long.repeat(5)}, application = ${slug}, gateway = ${slug}, amount = 999999999999,
       reason = ${long.repeat(2)}, network_reason = ${long}, gateway_reference = ${`dp_${'x'.repeat(200)}`}
     where id <> ${ids.disputes.inquiry}`;
+  await sql`
+    update links set order_id = ${long.repeat(2)}, application = ${slug}, amount = 999999999999,
+      asked_by = ${long}, description = ${long.repeat(5)} where asked_by is not null`;
+  await sql`update payments set link_id = ${ids.links.open} where gateway = ${slug}`;
+  await sql`update links set expires_at = now() where id = ${ids.links.ofTickets}`;
+  await createLinkEnds(sql).end(ids.links.ofTickets, new Date());
   await sql`update gateway_exchanges set gateway = ${slug}, result = 'no_answer', message = ${long.repeat(5)} where gateway = 'zarinpal'`;
   await sql`
     insert into refund_rule_requests (application, currency, amount, asked_by)
@@ -77,7 +84,7 @@ beforeAll(async () => {
   const times = 'from=2026-01-01T00:00:00&to=2027-01-01T00:00:00&zone=Asia/Tehran';
   const whole = `application=${slug}`;
   lists = [
-    ...['/payments', '/refunds', '/refunds?stage=by_hand', '/refunds/rules', '/disputes'],
+    ...['/payments', '/refunds', '/refunds?stage=by_hand', '/refunds/rules', '/disputes', '/links'],
     ...['/payments?status=cancelled&period=15+minutes', '/payments?gateway=zarinpal'],
     ...['/deliveries', '/deliveries?status=failing', '/deliveries/replays'],
     '/deliveries?period=15+minutes&status=pending',
@@ -93,6 +100,7 @@ beforeAll(async () => {
     `/payments?period=yesterday&status=paid&failure=card_declined`,
     `/refunds?status=pending&stage=by_hand&${whole}&${times}`,
     `/disputes?status=needs_response&stage=chargeback&gateway=${slug}&${whole}&${times}`,
+    `/links?status=open&order=${long.repeat(2)}&${whole}&${times}`,
     `/deliveries?status=exhausted&kind=payment.failed&error=connection&${whole}&${times}`,
     `/applications/${slug}/events?status=exhausted&kind=payment.failed&${times}`,
     `/audit?subject=application:${slug}&actor=${long}&action=application.update&text=${long}&logins=shown&${times}`,
@@ -122,6 +130,16 @@ beforeAll(async () => {
     '/refunds/rules/change',
     ...[`/orders/${application}?${ofOrder}`, `/orders/${slug}?mode=live&order=${long.repeat(5)}`],
     ...[`/disputes/${ids.disputes.urgent}`, `/disputes/${ids.disputes.lost}`],
+    ...[
+      `/links/${ids.links.open}`,
+      `/links/${ids.links.toConfirm}`,
+      `/links/${ids.links.disabled}`,
+    ],
+    ...[
+      '/create-link',
+      `/links/${ids.links.toConfirm}/confirm`,
+      `/events/${linkEventId(ids.links.ofTickets)}`,
+    ],
     ...[`/accounts?month=${openDay.slice(0, 7)}`, '/accounts?month=2020-02&application=shop'],
     ...['/accounts/zarinpal/2020-02-29', `/accounts/differences/${mendable}/mend`],
     ...['/accounts/differences', `/accounts/differences/${open}`],

@@ -3,6 +3,7 @@ import { createRoutes } from '../../../../admin/console/routes.ts';
 import {
   disputeId,
   eventId,
+  newLinkId,
   newPaymentId,
   newReplayId,
   refundId,
@@ -23,6 +24,7 @@ const wellFormed = {
   '/payments/:id': `/payments/${newPaymentId()}`,
   '/refunds/:id': `/refunds/${refundId(['nothing'])}`,
   '/disputes/:id': `/disputes/${disputeId('nobody', 'dp_1')}`,
+  '/links/:id': `/links/${newLinkId()}`,
   '/replays/:id': `/replays/${newReplayId()}`,
   ':event': eventId(newPaymentId()),
 };
