@@ -90,7 +90,7 @@ export const linkRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, operations, session } = request;
     const status = choiceOf(query, 'status', states, { label: 'Status', of: 'linkStatus' });
-    const orderId = query.get('order')?.trim() ?? '';
+    const orderId = query.readText('order', 100) ?? '';
     const filter: LinkFilter = {
       ...everyLink,
       ...readFilter(request, deps.now()),

@@ -280,7 +280,6 @@ export const everyStatement = (
       getDispute: ['R7'],
       expire: ['R8'],
     }),
-    ...linkStatements(db, filled),
     ...refundStatements(db, filled),
     ...linkStatements(db, { ...filled, count }),
     'payments/sweeper.ts': statementsOf(createSweeperQueries(db), {
