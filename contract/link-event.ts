@@ -11,7 +11,7 @@ export type LinkEventKind = (typeof linkEventKinds)[number];
 /**
  * The event of a link that is paid or has expired, with the bytes that every attempt sends. It has all fields of a
  * payment's event, so a receiver can read both as one type: those of the payment that has paid the link, or of its
- * last try. Of a link that nobody has tried to pay they are those of a payment that nobody has begun.
+ * last try. A link without a try has those of a payment that nobody has begun.
  */
 export const createLinkEvent = (
   kind: LinkEventKind,

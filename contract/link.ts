@@ -10,7 +10,7 @@ export const linkExpiresIn = { min: 300, max: 7_776_000, default: 2_592_000 } as
 /** The payments that a link may begin. */
 export const linkTriesMax = 100;
 
-/** An order that whoever has its address may pay once. Nothing is open at a gateway before a payer begins. */
+/** An order that whoever has its address may pay once. A gateway hears of it when a payer begins. */
 export interface Link {
   id: string;
   application: string;

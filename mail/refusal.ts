@@ -1,4 +1,4 @@
-/** What has to be mended after a mail server has refused. */
+/** An operator mends this after a mail server has refused. */
 export type RefusalAbout =
   | 'recipient'
   /** It is full, or wants no such mail for now. */
@@ -86,7 +86,7 @@ const aboutOf = (
   { reply, subject, detail }: { reply: number; subject: string; detail: string },
 ): RefusalAbout | undefined => {
   const isBeforeMail = step !== 'MAIL FROM' && !knowsRecipient(step);
-  // What is temporary before a mail is the server's own trouble.
+  // A temporary refusal before a mail is the server's own trouble.
   if (isBeforeMail && reply < 500) return 'server';
   const named =
     byReply[reply] ??

@@ -22,11 +22,11 @@ export const selectPayment = (
 export const selectTraceId = (sql: Queries): Fragment =>
   sql`substr(p.traceparent, 4, 32) as "traceId"`;
 
-/** Joins the payment `p` of the event `e`. That of a link may have none. */
+/** Joins the payment `p` of the event `e`. The event of a link may have none. */
 export const joinPaymentOfEvent = (sql: Queries): Fragment =>
   sql`left join payments p on p.id = e.payment_id`;
 
-/** What the start of the workflow that delivers the event `e` needs, with the payment `p`. */
+/** The start of the workflow that delivers the event `e` needs these columns, with the payment `p`. */
 export const selectStartOfEvent = (sql: Queries): Fragment => sql`
   coalesce(p.id, e.subject) as id, e.application,
   coalesce(p.order_id, (select order_id from links where id = e.subject)) as "orderId",

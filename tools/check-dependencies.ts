@@ -23,6 +23,7 @@ const agreedLicences = new Set([
   'CC-BY-4.0',
   'ISC',
   'MIT',
+  '(MIT OR Apache-2.0)',
   'MIT-0',
   'MIT/X11',
   'MPL-2.0',

@@ -81,7 +81,7 @@ export const select = (
     </select>
   </label>`;
 
-/** The list from its beginning, with these fields of its address instead. Null: without it. What the list did not use is left out. */
+/** The list from its beginning, with these fields of its address instead. Null: without it. The link leaves out what the list did not use. */
 export const addressWith = (
   path: string,
   query: URLSearchParams,

@@ -67,7 +67,7 @@ const checkFields = ({ orderId, description, locale, expiresIn, ...money }: Admi
   if (problem) throw new Refusal(`${words[problem.path.join('.')]} ${problem.message}.`);
 };
 
-/** One of the gateways that would be asked must take the payments. @throws Refusal */
+/** A gateway of the application must take the payments. @throws Refusal */
 const checkGateways = async (
   tx: Queries,
   application: Application,
@@ -168,7 +168,7 @@ export const createLinkOperations = ({
       return { link, url: urlOf(id) };
     },
 
-    /** Nobody can begin to pay it any more. A payment that has begun goes on. @throws Refusal */
+    /** A disabled link begins no further payment. A payment that has begun goes on. @throws Refusal */
     async disable(id: string, reason: string): Promise<void> {
       await change({ action: 'link.disable', subject: `link:${id}`, reason }, async (tx) => {
         const { status } = await find(tx, id);

@@ -54,7 +54,7 @@ export const reportOnPaymentHandler = (
     const { id, gateway, opened, status } = payment;
     const limitError = reports.hit(id);
     if (limitError) throw limitError;
-    // Nobody can have paid what no payer was sent to.
+    // A payment without a payer cannot have been paid.
     if (opened) await (status === 'paid' ? lookAgain(deps, payment) : passOnChange(deps, payment));
     metrics.notifications.inc({ gateway, payment: 'known' });
     logger.info({ gateway, payment_id: id }, 'A gateway reported that a payment changed');

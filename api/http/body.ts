@@ -152,7 +152,7 @@ export const readForm = async (req: IncomingMessage): Promise<URLSearchParams> =
   );
 };
 
-/** Reads the form that a page of somebody else had a browser send. Whatever is no form within the limit has no fields. */
+/** Reads the form that a page of somebody else had a browser send. A body that is no form within the limit has no fields. */
 export const readFields = async (req: IncomingMessage): Promise<URLSearchParams> => {
   try {
     return await readForm(req);

@@ -15,7 +15,7 @@ export const paymentOfLink = (
   caller: PaymentCaller,
   publicBaseUrl: string,
 ): { caller: PaymentCaller; body: string } => ({
-  // Whatever the application's setting is, at most one payment of the order is paid.
+  // A link lets at most one payment of its order be paid, whatever the application's setting is.
   caller: { ...caller, callbackUrls: [linkUrl(id, publicBaseUrl)], ordersPaidOnce: true },
   body: JSON.stringify({
     order_id: orderId,

@@ -186,7 +186,7 @@ export const payLinkHandler =
     return { status: 303, headers: { location: `${location}${query}` } };
   };
 
-/** Makes a payment of the link, unless one is open or nobody can pay it. Of two payers at once the second finds that of the first. */
+/** Makes a payment of the link, unless one is open or nobody can pay it. The second of two payers at once finds the payment of the first. */
 const begin = (
   deps: Deps,
   { id, lastTry }: PayableLink,

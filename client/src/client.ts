@@ -173,7 +173,7 @@ export class Payments {
       createList<api.Link, api.LinkList, api.ListLinks>(query, (each) =>
         this.#get(isAnswer.page, ['links'], each, options),
       ),
-    /** Nobody can begin to pay it any more. */
+    /** A disabled link begins no further payment. */
     disable: (linkId: string, options?: RequestOptions) =>
       this.#post<api.Link>(isAnswer.link, ['links', linkId, 'disable'], options),
   };

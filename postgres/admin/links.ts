@@ -10,7 +10,7 @@ import { joinOwnDelivery, ownersOf, type PaymentRow, rowColumns } from './paymen
 export interface LinkRecord extends Link {
   /** The admin who asked for it; null: its application did. */
   askedBy: string | null;
-  /** Nobody can pay it until a second admin has confirmed it. */
+  /** A payer sees it once a second admin has confirmed it. */
   toConfirm: boolean;
 }
 

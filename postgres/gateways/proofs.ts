@@ -1,6 +1,6 @@
 import type { Queries } from '../driver/sql.ts';
 
-/** What a provider lets us use once: its proofs that somebody has paid, and the order ids that are numbers. */
+/** Proofs that somebody has paid and order ids that are numbers: a provider lets us use each of them once. */
 export const createProofs = (sql: Queries) => ({
   /**
    * Claims a proof of an account for one payment, for ever.

@@ -15,7 +15,7 @@ export interface LinkEnd {
   ownEventId: string;
 }
 
-/** How far back a sweep looks for payments that have paid a link: the sweeper may have been down. */
+/** A sweep looks so far back for payments that have paid a link: the sweeper may have been down. */
 const lookBack = '7 days';
 
 /** Links that a payment has paid, or that nobody has paid in time. The sweeper asks. */
@@ -36,7 +36,7 @@ export const createLinkEnds = (sql: Sql) => ({
 
   /**
    * Ends a link that was paid or has expired, with its event. A payment that has begun may still pay it, so it waits for
-   * that one. What was disabled can only be paid.
+   * that one. A disabled link can only be paid.
    * @returns undefined if it goes on, or had ended
    */
   end: (id: string, now: Date): Promise<LinkEnd | undefined> =>

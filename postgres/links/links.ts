@@ -26,7 +26,7 @@ export type KeyedLink = Link & { fingerprint: Buffer };
 /** A link for its page, with what its application's payments begin with. */
 export interface PayableLink extends Link, PaidTo {
   isApplicationDisabled: boolean;
-  /** Nobody can begin to pay any more, by the clock of Postgres. */
+  /** Its time is over, by the clock of Postgres. */
   isOver: boolean;
   /** The payments that have begun, and the newest one; null: none has. */
   tries: number;
@@ -96,7 +96,7 @@ export const createLinks = (sql: Queries) => ({
       order by l.created_at desc, l.id desc limit ${limit}`;
   },
 
-  /** Nobody can begin to pay it any more. A payment that has begun goes on. @returns whether it was open */
+  /** A disabled link begins no further payment. A payment that has begun goes on. @returns whether it was open */
   disable: (id: string) =>
     changesOne(sql`
       update links set status = 'disabled', disabled_at = now() where id = ${id} and status = 'open'`),

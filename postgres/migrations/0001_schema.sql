@@ -121,7 +121,7 @@ create table links (
   -- The admin who asked for it, and how; null: an application did.
   asked_by text,
   asked_via text constraint links__asked_via check (asked_via in ('cli', 'console')),
-  -- Nobody can pay it until a second admin has confirmed it.
+  -- A payer sees it once a second admin has confirmed it.
   to_confirm boolean not null default false,
   -- SHA-256 of the application's idempotency key, and of its request.
   key_hash bytea,
@@ -138,7 +138,7 @@ create index links__list_by_order_and_status on links (application, test, order_
 -- For admins: those that wait for a second one, and what an admin has asked for.
 create index links__to_confirm on links (application, test, created_at desc, id desc) where to_confirm and status = 'open';
 create index links__asked_by on links (person_of(asked_by), created_at) where requested_by = 'admin';
--- Those that the sweeper ends.
+-- The sweeper ends these.
 create index links__to_expire on links (expires_at) where status = 'open';
 
 -- One try of a payer to pay for an order. contract/payment-fields.ts lists the columns that the API returns.
@@ -1010,7 +1010,7 @@ revoke execute on function remember_removed_address() from public;
 create trigger notice_addresses__removed before delete on notice_addresses
   for each row execute function remember_removed_address();
 
--- Whoever has the link of a mail agrees or ends, and nobody else: no role writes these columns.
+-- The link of a mail alone lets somebody agree or end: no role writes these columns.
 create function confirmable_until(added_at timestamptz) returns timestamptz immutable
 return added_at + interval '7 days';
 create function agree_to_notices(token text) returns boolean language plpgsql volatile

@@ -53,7 +53,7 @@ export const createNoticeAddresses = (sql: Queries) => ({
 
   /**
    * Adds an address with the notice that asks it to confirm. An address is asked once a day, whichever applications add it: a
-   * further question waits. One that has ended the application's notices never gets another mail, also after it was removed.
+   * further question waits. An address that has ended the application's notices never gets another mail, also after it was removed.
    */
   async insert(
     application: string,

@@ -37,7 +37,7 @@ const typedLink = (request: PersonRequest): AdminLink => {
   };
 };
 
-/** Says before the link is made that another admin will have to confirm it. What is wrong in the form is said later. */
+/** Says before the link is made that another admin will have to confirm it. A later step says what is wrong in the form. */
 const warningOf = async (request: PersonRequest): Promise<string | null> => {
   const money = parseMoney(text(request, 'amount'));
   if ('problem' in money) return null;
