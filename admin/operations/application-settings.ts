@@ -198,7 +198,7 @@ const descriptions: { [Each in Name]: Description<Settings[Each]> } = {
       with: 'locale',
       title: (slug) => `What payers of ${slug} see`,
       consequence:
-        'The pages of payers say whom they pay, at once; an empty name shows the slug. Stripe gets the name of new payments. A page is in the language that the browser asks for, and otherwise in this one.',
+        'The pages of payers say whom they pay, at once; an empty name shows the slug. A gateway whose page can show a name gets that of new payments. A page is in the language that the browser asks for, and otherwise in this one.',
       done: (slug, shown) => `Payers of ${slug} see ${shown}.`,
     },
   },

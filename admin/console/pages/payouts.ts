@@ -53,7 +53,7 @@ const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     }),
     ifEmpty:
       text === null
-        ? 'No payout is known. The comparison of a day reads those of gateways that report them. Some need the credentials for refunds.'
+        ? 'No payout is known. The comparison of a day reads those of gateways that report them. Some report them only with further credentials.'
         : 'No payout has this amount or this reference.',
     parts: { first: html`<p class="links">${link('/accounts', 'Accounts')}</p>` },
   });
