@@ -2,6 +2,7 @@ import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { createApplications } from '../../../postgres/applications/applications.ts';
 import { createConsoleQueries } from '../../../postgres/console/queries.ts';
 import { createGateways } from '../../../postgres/gateways/gateways.ts';
+import { providerNames, startProviders } from '../../support/service/providers.ts';
 import { refund, refundBecomes } from '../../support/service/refunds.ts';
 import { useService } from '../../support/service/service.ts';
 import { addStripe } from '../../support/service/stripe-account.ts';
@@ -11,6 +12,7 @@ import { forFile } from '../../support/for-file.ts';
 const service = await forFile(useService());
 const first = await forFile(addStripe(service, 'first'));
 const second = await forFile(addStripe(service, 'second'));
+const providers = await forFile(startProviders(service, 'fallback-'));
 const { application, journey } = await service.anApplication();
 beforeAll(async () => {
   const applications = createApplications(service.sql);
@@ -68,6 +70,30 @@ it('a payment whose first gateway is down is opened, paid and given back at the 
     { gateway: 'second', status: 'paid', count: 1 },
   ]);
 });
+
+it.each(providerNames)(
+  '%s: an account takes the payment that one of the same provider does not open',
+  async (name) => {
+    const silent = await providers.addSilent(name);
+    const slug = providers.slugOf(name);
+    const gateways = [silent, slug];
+    const { id, reference } = await providers.sent(journey, name, { gateway: undefined, gateways });
+    expect(await recordOf(id)).toEqual({ gateway: slug, reference });
+    await providers.of(name).pay(reference);
+    await until('it is paid', async () => {
+      const { headers } = await providers.comeBack(journey, name, reference);
+      return headers.get('location')?.includes('status=paid');
+    });
+    expect(providers.entry(name, reference).charged).toBe(1);
+    const asked = await service.sql`
+      select gateway, result from gateway_exchanges
+      where payment_id = ${id} and operation = 'open' order by id`;
+    expect(asked).toEqual([
+      { gateway: silent, result: 'no_answer' },
+      { gateway: slug, result: 'opened' },
+    ]);
+  },
+);
 
 it.each(['refuses', 'answers after three seconds'])(
   'every payer reaches one page while the first gateway %s',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { holdLock } from '../../support/data/hold-lock.ts';
 import { answered, createJourney, type Journey } from '../../support/service/journey.ts';
+import { providerNames, startProviders } from '../../support/service/providers.ts';
 import { countUpdates } from '../../support/service/scripted-worker.ts';
 import { useOwnApi, useService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
@@ -10,6 +11,7 @@ import { forFile } from '../../support/for-file.ts';
 const service = await forFile(useService());
 /** A second API process, which shares nothing with the first but Postgres and Temporal. */
 const other = await forFile(useOwnApi());
+const providers = await forFile(startProviders(service, 'races-'));
 
 const aJourney = async () => (await service.anApplication()).journey;
 const updatesOf = (id: string) => countUpdates(service.client.workflow.getHandle(id));
@@ -19,34 +21,60 @@ const secondsSince = (began: number) => (performance.now() - began) / 1000;
 
 /** On a busy machine the gateway's answer takes longer than a request may wait. */
 const verify = (journey: Journey, id: string) => answered(() => journey.verify(id));
-const comeBack = (journey: Journey, id: string) =>
-  until('an answer', async () => {
-    const answer = await journey.comeBack(id);
-    return !answer.headers.get('location')?.includes('status=processing') && answer;
-  });
+/** Two APIs that an application calls with the same token. */
+const twoJourneys = async (): Promise<[Journey, Journey]> => {
+  const { token, journey } = await service.anApplication();
+  return [journey, createJourney(other, token)];
+};
+
+/** The payment is paid. @param back the payer returns to the API of the journey */
+const race = async (
+  [journey, elsewhere]: [Journey, Journey],
+  id: string,
+  back: (to: Journey) => ReturnType<Journey['comeBack']> = (to) => to.comeBack(id),
+) => {
+  const comeBack = (to: Journey) =>
+    until('an answer', async () => {
+      const answer = await back(to);
+      return !answer.headers.get('location')?.includes('status=processing') && answer;
+    });
+  const [here, there, ...verified] = await Promise.all([
+    comeBack(journey),
+    comeBack(elsewhere),
+    verify(journey, id),
+    verify(elsewhere, id),
+    skipAllTime(service.client, id).then(() => verify(journey, id)),
+  ]);
+  for (const { headers } of [here, there])
+    expect(headers.get('location')).toMatch(/[?&]status=paid(&|$)/);
+  for (const { status, json } of verified) {
+    expect(status).toBe(200);
+    expect(json['status']).toBe('paid');
+  }
+  expect(new Set(verified.map(({ text }) => text)).size).toBe(1);
+  await until('the webhook', () => service.receiver.of(id)[0]);
+  await service.client.workflow.getHandle(id).result();
+};
 
 describe('return, verify and the deadline at the same moment, through two API processes', () => {
+  it.each(providerNames)('take the money once, and tell of it once: %s', async (name) => {
+    const journeys = await twoJourneys();
+    const sent = await Promise.all([1, 2, 3].map(() => providers.sent(journeys[0], name)));
+    await Promise.all(
+      sent.map(async ({ id, reference }) => {
+        await providers.of(name).pay(reference);
+        await race(journeys, id, (to) => providers.comeBack(to, name, reference));
+        const { charged, verified, reversed } = providers.entry(name, reference);
+        expect({ charged, reversed }).toEqual({ charged: 1, reversed: 0 });
+        expect(verified).toBeLessThanOrEqual(1);
+        expect(service.receiver.of(id)).toHaveLength(1);
+      }),
+    );
+  });
+
   it('make one verification, one event and one answer, for 20 payments', async () => {
-    const { token, journey } = await service.anApplication();
-    const elsewhere = createJourney(other, token);
-    const race = async (id: string) => {
-      const [back, backElsewhere, ...verified] = await Promise.all([
-        comeBack(journey, id),
-        comeBack(elsewhere, id),
-        verify(journey, id),
-        verify(elsewhere, id),
-        skipAllTime(service.client, id).then(() => verify(journey, id)),
-      ]);
-      for (const { headers } of [back, backElsewhere])
-        expect(headers.get('location')).toMatch(/[?&]status=paid(&|$)/);
-      for (const { status, json } of verified) {
-        expect(status).toBe(200);
-        expect(json['status']).toBe('paid');
-      }
-      expect(new Set(verified.map(({ text }) => text)).size).toBe(1);
-      await until('the webhook', () => service.receiver.of(id)[0]);
-      await service.client.workflow.getHandle(id).result();
-    };
+    const journeys = await twoJourneys();
+    const [journey] = journeys;
     const paying = async () => {
       const id = await journey.atGateway();
       await journey.choose(id, 'pay_and_close');
@@ -69,7 +97,7 @@ describe('return, verify and the deadline at the same moment, through two API pr
           await lock.release();
         }
       };
-      await Promise.all([answerOnceAllWait(), ...open.map(race)]);
+      await Promise.all([answerOnceAllWait(), ...open.map((id) => race(journeys, id))]);
       ids.push(...open);
     }
 

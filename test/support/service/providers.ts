@@ -64,26 +64,43 @@ export const providerSecrets = Object.values(accounts)
   .flatMap(({ credentials }) => textsIn(credentials))
   .filter((text) => text.length > 8);
 
-/** Starts the fake providers, each with a gateway of its name in the service. */
-export const startProviders = async (service: Pick<Service, 'addGateway'>) => {
+/** Nobody listens there. */
+const nowhere = 'http://127.0.0.1:9';
+
+/**
+ * Starts the fake providers, each with a gateway in the service.
+ * @param prefix of the gateways' names, which are those of the providers. The shared service needs one
+ */
+export const startProviders = async (service: Pick<Service, 'addGateway'>, prefix = '') => {
   const providers = new Map<ProviderName, Provider>();
+  const slugOf = (name: ProviderName) => `${prefix}${name}`;
+  const add = (name: ProviderName, slug: string, baseUrl: string) => {
+    const credentials = { ...accountOf(name).credentials, baseUrl };
+    return service.addGateway({ slug, driver: name, kind: 'sandbox', credentials });
+  };
   for (const name of providerNames) {
-    const { start, credentials } = accountOf(name);
-    const provider = await start();
+    const provider = await accountOf(name).start();
     providers.set(name, provider);
-    const whole = { ...credentials, baseUrl: provider.url };
-    await service.addGateway({ slug: name, driver: name, kind: 'sandbox', credentials: whole });
+    await add(name, slugOf(name), provider.url);
   }
   const of = (name: ProviderName): Provider => providers.get(name)!; // The loop has started all of them.
 
   return {
     of,
+    slugOf,
     entry: (name: ProviderName, reference: string): Entry => of(name).book.get(reference)!,
+
+    /** Adds one more account, which answers nothing. @returns the name of its gateway */
+    async addSilent(name: ProviderName): Promise<string> {
+      const slug = `${slugOf(name)}-silent`;
+      await add(name, slug, nowhere);
+      return slug;
+    },
 
     /** Creates a payment and sends the payer to the provider's page. */
     async sent(journey: Journey, name: ProviderName, fields: Record<string, unknown> = {}) {
       const { money } = accountOf(name);
-      const id = await journey.create({ gateway: name, ...money, ...fields });
+      const id = await journey.create({ gateway: slugOf(name), ...money, ...fields });
       const response = await journey.checkout(id);
       expect(response.status, response.text).toBe(302);
       const [reference = ''] =
@@ -92,10 +109,12 @@ export const startProviders = async (service: Pick<Service, 'addGateway'>) => {
       return { id, reference };
     },
 
-    /** The payer returns in the way of this provider. */
+    /** The payer returns in the way of this provider, to the API of the journey. */
     comeBack(journey: Journey, name: ProviderName, reference: string) {
       const { method, url, fields } = of(name).back(reference);
-      return journey.call(method, url, fields ? { body: new URLSearchParams(fields) } : {});
+      const { pathname, search } = new URL(url);
+      const init = fields ? { body: new URLSearchParams(fields) } : {};
+      return journey.call(method, `${pathname}${search}`, init);
     },
 
     stop: () => Promise.all([...providers.values()].map((provider) => provider.stop())),
