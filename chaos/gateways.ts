@@ -1,9 +1,11 @@
 import type { FailureCode } from '../contract/failure-codes.ts';
+import { startMollie } from '../test/fakes/mollie.ts';
 import { startPayping } from '../test/fakes/payping.ts';
 import type { newRefundBook } from '../test/fakes/refunds.ts';
 import type { Entry, FakeResponse, Provider } from '../test/fakes/server.ts';
 import { entryIn } from '../test/fakes/server.ts';
 import { startStripe } from '../test/fakes/stripe.ts';
+import { startVandar } from '../test/fakes/vandar.ts';
 import { startZarinpal } from '../test/fakes/zarinpal.ts';
 import { startZibal } from '../test/fakes/zibal.ts';
 import { noticeOf, webhookSecret } from '../test/support/service/stripe-account.ts';
@@ -28,7 +30,7 @@ interface Traits {
   reportsCard: 'always' | 'verifying' | 'never';
   /** A payer who comes back undecided has used the cancel link. */
   backIsCancel: boolean;
-  /** The body and headers of the provider's notification about a payment, if it sends some. */
+  /** The body and headers of the provider's signed notification about a payment, if it sends some. */
   notice?: (reference: string) => { headers: Record<string, string>; body: string };
 }
 
@@ -110,6 +112,29 @@ const accounts: Record<string, Account> = {
     cancelStatuses: ['cancelled', 'expired'],
     failureCodes: { refused: 'payment_not_completed' },
   },
+  vandar: {
+    ...rialAccount,
+    start: startVandar,
+    credentials: { apiKey: 'test' },
+    states: { open: 'none', refused: '4', cancelled: '4' },
+    cancelStatuses: ['failed'],
+    failureCodes: { refused: 'payment_not_completed', cancelled: 'payment_not_completed' },
+  },
+  mollie: {
+    start: startMollie,
+    credentials: { apiKey: 'test_0123456789abcdef' },
+    currency: 'EUR',
+    amounts: { min: 50, step: 1 },
+    toGatewayAmount: (amount) => amount,
+    gatewayCurrency: 'EUR',
+    reportsCard: 'never',
+    oneStep: true,
+    backIsCancel: false,
+    states: { open: 'open', refused: 'failed', cancelled: 'canceled' },
+    refunds: true,
+    cancelStatuses: ['cancelled'],
+    failureCodes: { refused: 'payment_not_completed' },
+  },
 };
 
 /** ZarinPal's openings, and its answer to a merchant id that it does not accept. */
@@ -153,6 +178,8 @@ export interface Gateway extends Traits {
   refundAtDashboard?: ((reference: string, amount: number) => unknown) | undefined;
   /** The refunds in the provider's book that did not fail, in its own notation. */
   refundsOf(reference: string): { refundId: string | null; amount: number }[];
+  /** The address that the provider got for reports of a payment, if it takes one. */
+  reportUrl(reference: string): string | undefined;
   findDecision(reference: string): Decision | undefined;
   entriesFor(paymentId: string): [reference: string, entry: Entry][];
   /** For a gateway with fallbacks: openings fail like this until it is undefined. */
@@ -166,6 +193,7 @@ export const startGateways = (): Promise<Gateway[]> =>
   Promise.all(Object.entries(accounts).map(([slug, account]) => startGateway(slug, account)));
 
 type RefundBook = ReturnType<typeof newRefundBook>;
+type Reporting = Pick<Gateway, 'reportUrl'>;
 
 const startGateway = async (slug: string, account: Account): Promise<Gateway> => {
   const { start, credentials, currency, amounts, states, ...others } = account;
@@ -173,7 +201,7 @@ const startGateway = async (slug: string, account: Account): Promise<Gateway> =>
   const provider = await start();
   const link = await startLink(provider.url);
   const decisions = new Map<string, Decision>();
-  const books: Provider & Partial<RefundBook> = provider;
+  const books: Provider & Partial<RefundBook & Reporting> = provider;
   return {
     ...traits,
     ...{ slug, driver, fallbacks, currency },
@@ -199,6 +227,7 @@ const startGateway = async (slug: string, account: Account): Promise<Gateway> =>
     },
     refundAtDashboard: refunds && books.refundAtDashboard,
     refundsOf: (reference) => books.of?.(reference) ?? [],
+    reportUrl: (reference) => books.reportUrl?.(reference),
     findDecision: (reference) => decisions.get(reference),
     entriesFor: (paymentId) =>
       [...provider.book].filter(([, entry]) => entry.paymentId === paymentId),

@@ -19,7 +19,8 @@ export const createNotifications = ({ client, apiUrl, random }: Deps) => {
     await client(
       {
         method: 'POST',
-        url: `${apiUrl}/api/v1/gateways/${gateway.slug}/notifications`,
+        url:
+          gateway.reportUrl(reference) ?? `${apiUrl}/api/v1/gateways/${gateway.slug}/notifications`,
         ...gateway.notice?.(reference),
       },
       { name: 'notification', order, until: Date.now() + patienceMs, expects: [200] },
@@ -27,7 +28,8 @@ export const createNotifications = ({ client, apiUrl, random }: Deps) => {
   };
   return {
     send(payment: CreatedPayment, reference: string): void {
-      if (!payment.gateway.notice) return;
+      const { notice, reportUrl } = payment.gateway;
+      if (!notice && reportUrl(reference) === undefined) return;
       const times = random.pick([0, 1, 1, 2]);
       for (let time = 0; time < times; time += 1) sending.push(sendOne(payment, reference));
     },

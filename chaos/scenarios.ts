@@ -102,8 +102,10 @@ export const drawScenarios = ({
   const lots = Object.entries(weights).flatMap(([behaviour, weight]) =>
     Array.from({ length: weight }, () => behaviour as Behaviour),
   );
-  // Twice as many as at each of the others.
-  const drawn = [...gateways, ...gateways.filter(({ fallbacks }) => fallbacks.length > 0)];
+  // Three times as many as at each of the others.
+  const drawn = gateways.flatMap((gateway) =>
+    Array.from({ length: gateway.fallbacks.length > 0 ? 3 : 1 }, () => gateway),
+  );
   return drawOrders(payments, { random, perOrder }).map((names) => {
     const gateway = random.pick(drawn);
     const isOneOfSeveral = names.order !== names.orderId;

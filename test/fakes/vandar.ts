@@ -25,12 +25,12 @@ export const startVandar = async () => {
   const amounts = new Map<string, unknown>();
   const unpaid = new Map<string, FakeResponse>();
 
-  const transIdOf = (entry: Entry) => 150_000_000_000 + Number(entry.trackingCode);
+  const transIdOf = (entry: Entry) => Number(entry.trackingCode);
   const facts = (entry: Entry, reference: unknown) => ({
     amount: amounts.get(String(reference)) ?? String(entry.amount),
     transId: transIdOf(entry),
     refnumber: `ref-${entry.trackingCode}`,
-    trackingCode: entry.trackingCode,
+    trackingCode: `tracking-${entry.trackingCode}`,
     factorNumber: entry.paymentId || null,
     mobile: null,
     description: '',

@@ -40,11 +40,13 @@ describe('a payment that several gateways may open', () => {
     expect(drawn.every(({ first }) => first)).toBe(true);
     const kinds = new Set(drawn.map(({ slugs, named }) => `${slugs} by ${named}`));
     expect([...kinds].toSorted()).toEqual([
+      'mollie by {"gateway":"mollie"}',
       'payping by {"gateway":"payping"}',
       'stripe by {"gateway":"stripe"}',
       'unsteady,payping by {"gateways":["unsteady","payping"]}',
       'unsteady,zibal by {"gateways":["unsteady","zibal"]}',
       'unsteady,zibal,payping by {}',
+      'vandar by {"gateway":"vandar"}',
       'zarinpal by {"gateway":"zarinpal"}',
       'zibal by {"gateway":"zibal"}',
     ]);
