@@ -117,7 +117,10 @@ export const closeAt = async (
   const closed = gateway.expire
     ? await unknownIfSilent(async () => gateway.expire?.(opened))
     : true;
-  return closed === true ? { state: 'expired' } : verifyAt(gateway, opened, mayTake);
+  if (closed === true) return { state: 'expired' };
+  const answer = await verifyAt(gateway, opened, mayTake);
+  // Some gateways show our closing, whose answer was lost, as a cancel.
+  return closed !== false && answer.state === 'cancelled' ? { state: 'expired' } : answer;
 };
 
 /** A payment as its gateway needs it to open it. */

@@ -166,6 +166,18 @@ const closings: Row[] = [
     'verify,expire,verify',
   ],
   [
+    'was closed, the answer was lost, and its gateway shows that as a cancel',
+    { verify: [waiting, cancelled], expire: silence },
+    closed,
+    'verify,expire,verify',
+  ],
+  [
+    'was cancelled by its payer before the close',
+    { verify: [waiting, cancelled], expire: false },
+    { link: byPayer, cancel: byPayer, deadline: byPayer, afterGrace: byPayer },
+    'verify,expire,verify',
+  ],
+  [
     'gets no answer to the close and is still payable',
     { verify: [waiting, waiting], expire: silence },
     { ...unknown, link: 'waiting, open as processing' },
