@@ -107,7 +107,12 @@ const decideVerdict = (
       money: 'by status',
       reason: 'the application called it off',
     };
-  if (!decided) return { statuses: ['expired'], money: 'none', reason: 'the payer did nothing' };
+  if (!decided)
+    return {
+      statuses: ['expired', ...(gateway.closesAsCancel ? ['cancelled'] : [])],
+      money: 'none',
+      reason: 'the payer did nothing',
+    };
   const { entry, decision } = decided;
   const { cancelStatuses, failureCodes, toGatewayAmount } = gateway;
   const isInTime = decided.at < expiresAt;

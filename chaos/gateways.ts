@@ -21,6 +21,8 @@ interface Traits {
   oneStep: boolean;
   /** The statuses that a cancelled payment may end in. */
   cancelStatuses: readonly string[];
+  /** A payment that we closed looks as if its payer had cancelled it, if the worker died before it was recorded. */
+  closesAsCancel?: true;
   /** The failure codes of payments that must end as `failed`. */
   failureCodes: { refused: FailureCode; cancelled?: FailureCode };
   /**
@@ -133,6 +135,7 @@ const accounts: Record<string, Account> = {
     states: { open: 'open', refused: 'failed', cancelled: 'canceled' },
     refunds: true,
     cancelStatuses: ['cancelled'],
+    closesAsCancel: true,
     failureCodes: { refused: 'payment_not_completed' },
   },
 };

@@ -46,6 +46,17 @@ it('requires gateway_error for a payment that was never opened', async () => {
   expect(findGatewayProblems(payment, endedAs('failed', 'gateway_error'))).not.toEqual([]);
 });
 
+it.each([
+  ['stripe', 1],
+  ['mollie', 0],
+])(
+  'allows a payment whose payer did nothing to be cancelled where closing looks so: %s',
+  async (slug, count) => {
+    const { payment } = await aVisit({ slug, behaviour: 'leave' });
+    expect(findGatewayProblems(payment, endedAs('cancelled'))).toHaveLength(count);
+  },
+);
+
 it('allows a card to be missing only after a repeated verification', async () => {
   const { payment, gateway, reference } = await aVisit({ slug: 'payping' });
   gateway.decide(reference, 'paid');
