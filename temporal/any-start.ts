@@ -1,16 +1,7 @@
 import type { WorkflowClient, WorkflowStartOptions } from '@temporalio/client';
 import type { EventStart, RefundStart, WorkflowStart } from '../contract/payment.ts';
-import {
-  eventWorkflow,
-  paymentWorkflow,
-  type RecheckRequest,
-  refundWorkflow,
-} from './messages.ts';
-import {
-  eventStartOptions,
-  paymentStartOptions,
-  refundStartOptions,
-} from './start-options.ts';
+import { eventWorkflow, paymentWorkflow, type RecheckRequest, refundWorkflow } from './messages.ts';
+import { eventStartOptions, paymentStartOptions, refundStartOptions } from './start-options.ts';
 
 /** The input for starting the workflow of a payment, that of a refund or that of an event. */
 export type AnyStart = WorkflowStart | RefundStart | EventStart;

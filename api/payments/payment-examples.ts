@@ -60,7 +60,9 @@ export const paymentExamples = {
 const eventExample = (payment: PaymentResponse, status: TerminalStatus) => {
   const event = eventKind(status);
   const body = EventBody.parse({
-    ...Object.fromEntries(Object.entries(payment).filter(([name]) => name !== 'cancelled_by' && name !== 'link_id')),
+    ...Object.fromEntries(
+      Object.entries(payment).filter(([name]) => name !== 'cancelled_by' && name !== 'link_id'),
+    ),
     event,
     event_id: eventId(payment.payment_id),
     created_at: payment.updated_at,

@@ -31,9 +31,9 @@ describe('the tarball', () => {
     );
   });
 
-  it('has 45 KB at most', () => {
+  it('has 46 KB at most', () => {
     // It is installed in each deployment of a shop. The page, the types and two kinds of modules are most of it.
-    expect(tarball.size).toBeLessThanOrEqual(45_000);
+    expect(tarball.size).toBeLessThanOrEqual(46_000);
   });
 
   it('passes publint', () => {

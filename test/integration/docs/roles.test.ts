@@ -53,7 +53,7 @@ it('changes nothing when it is run again, and needs no table for itself', async 
     where c.relnamespace = 'public'::regnamespace order by c.relname, p.polname`;
   await runRoles();
   const before = await state();
-  expect(before.filter(({ polname }) => polname !== null)).toHaveLength(20);
+  expect(before.filter(({ polname }) => polname !== null)).toHaveLength(25);
   const reader = await holdLock(server.sql, readAuditLog);
   await runRoles();
   await reader.release();

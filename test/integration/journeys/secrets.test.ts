@@ -82,7 +82,9 @@ const payWithPayer = async () => {
       provider.dislikePayers?.(dislikes);
       const { id } = await providers.sent(journey, name, { payer });
       withPayer.push(id);
-      const hasPayer = provider.calls.some(({ text }) => /912765432|payer\.example|Lovelace/.test(text));
+      const hasPayer = provider.calls.some(({ text }) =>
+        /912765432|payer\.example|Lovelace/.test(text),
+      );
       expect(hasPayer, name).toBe(provider.dislikePayers !== undefined);
       keep(await journey.get(id));
       keep(await journey.request('POST', `/api/v1/payments/${id}/cancel`, {}));

@@ -119,9 +119,7 @@ const report = (dispute: object) => tell('charge.dispute.updated', dispute);
 const postsOf = (id: string): Received[] =>
   service.receiver.of(id).filter(({ json }) => 'dispute_id' in json);
 const closes = ({ headers }: Received) =>
-  service.client.workflow
-    .getHandle(`EVENT_${String(headers['x-service-event-id'])}`)
-    .result();
+  service.client.workflow.getHandle(`EVENT_${String(headers['x-service-event-id'])}`).result();
 const inShort = ({ json }: Received) =>
   ['event', 'sequence', 'stage', 'status', 'amount_held', 'amount_disputed']
     .map((name) => String(json[name]))
