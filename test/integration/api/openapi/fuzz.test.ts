@@ -51,6 +51,7 @@ interface Caller {
   paidId: string;
   refundId: string;
   disputeId: string;
+  linkId: string;
   /** The key of the reports on each of its payments. */
   reportKey: string;
   /** The token of the link in a mail about its webhooks. */
@@ -92,6 +93,10 @@ const aCaller = async (): Promise<Caller> => {
   await recordDisputes(service.sql, paidId, [dispute]);
   const disputed = await journey.request('GET', '/api/v1/disputes');
   const disputeId = String(listed(disputed, 'dispute_id')[0]);
+  const link = await journey.request('POST', '/api/v1/links', {
+    ...{ order_id: 'of a link', amount: 1250, currency: 'EUR' },
+  });
+  const linkId = String(link.json['link_id']);
   const reportKey = randomBytes(24).toString('base64url');
   await service.sql`
     update payments set report_key = ${reportKey} where application = ${application}`;
@@ -103,7 +108,7 @@ const aCaller = async (): Promise<Caller> => {
     values (sha256(${noticeToken}::text::bytea), ${application}, 'ops@shop.example')`;
   return {
     ...{ application, token, issue, ids, journey, cursor, eventIds, replayId, paidId, refundId },
-    ...{ disputeId, reportKey, noticeToken },
+    ...{ disputeId, linkId, reportKey, noticeToken },
   };
 };
 
@@ -167,6 +172,7 @@ const fieldValues = (caller: Caller): FieldValues => ({
   replay_id: fc.constant(caller.replayId),
   refund_id: fc.constant(caller.refundId),
   dispute_id: fc.constant(caller.disputeId),
+  link_id: fc.constant(caller.linkId),
   report_key: fc.constant(caller.reportKey),
   token: fc.constant(caller.noticeToken),
   sandbox: fc.constantFrom(
@@ -235,6 +241,7 @@ const ownValues: Record<string, FieldValues> = {
   listDisputes: { cursor: fc.constant(undefined) },
   listDisputesOfPayment: { cursor: fc.constant(undefined) },
   listMovements: { cursor: fc.constant(undefined) },
+  listLinks: { cursor: fc.constant(undefined) },
   listEvents: { cursor: fc.constant(undefined) },
 };
 
@@ -322,6 +329,7 @@ const idsOf = (caller: Caller): Record<string, readonly string[]> => ({
   replay_id: [caller.replayId],
   refund_id: [caller.refundId],
   dispute_id: [caller.disputeId],
+  link_id: [caller.linkId],
 });
 const idNameOf = ({ path }: Pick<Described, 'path'>) => /\{(\w+)\}/.exec(path)?.[1] ?? '';
 
