@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { linkIdPattern } from './ids.ts';
 import { linkStatuses } from './link.ts';
-import { createCursors, laterThanFrom, perPage, timeRange } from './list.ts';
-import { lengthBetween, oneOf } from './request-fields.ts';
+import { createCursors, laterThanFrom, orderIdFilter, perPage, timeRange } from './list.ts';
+import { oneOf } from './request-fields.ts';
 
 export const linkCursors = createCursors('l1', linkIdPattern);
 
@@ -10,7 +10,7 @@ export const linkCursors = createCursors('l1', linkIdPattern);
 export const ListLinks = z
   .object({
     status: oneOf(linkStatuses).optional(),
-    order_id: lengthBetween({ min: 1, max: 100 }).optional(),
+    order_id: orderIdFilter,
     ...timeRange('Links made'),
     per_page: perPage,
     cursor: linkCursors.parameter,

@@ -1263,6 +1263,7 @@ export interface ListDisputes {
 
 export interface ListLinks {
   status?: ('open' | 'paid' | 'expired' | 'disabled') | undefined;
+  /** The application's own order reference. NUL is rejected. */
   order_id?: string | undefined;
   /** Links made at this time or later; a date means its first moment in UTC. A date (`2026-11-20`) or an RFC 3339 time (`2026-11-20T10:41:37Z`) from 1970 to 9999; a time has an offset, at most 9 digits of fraction and no leap second. */
   from?: string | undefined;

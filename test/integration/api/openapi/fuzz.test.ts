@@ -356,7 +356,7 @@ describe('every operation of applications', () => {
   it('does not find a record of another application or mode', async () => {
     const live = await one.issue('live');
     const ofRecords = forApplications.filter(([, described]) => idNameOf(described) in idsOf(one));
-    expect(ofRecords).toHaveLength(13);
+    expect(ofRecords).toHaveLength(15);
     for (const [name, described] of ofRecords)
       for (const [owner, token] of [
         [one, other.token],
