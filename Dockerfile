@@ -16,11 +16,11 @@ COPY worker worker
 # The workflows as workers load them, so that the compiler stays behind.
 RUN node worker/bundle.ts workflows.js && rm -r node_modules/@swc/core-linux-*
 # Temporal's SDK brings native files of five platforms and their source. Node runs no TypeScript of packages,
-# and nothing reads their types and source maps.
+# and nothing reads their types, source maps and pages.
 RUN find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
       -not -name "$(uname -m)-unknown-linux-gnu" -exec rm -r {} + \
     && rm -r node_modules/@temporalio/core-bridge/sdk-core node_modules/@types \
-    && find node_modules -type f -regex '.*\.\(map\|[cm]?ts\)' -delete
+    && find node_modules -type f \( -regex '.*\.\(map\|[cm]?ts\)' -o -iname 'readme*' -o -iname 'changelog*' \) -delete
 
 # Debian alone is what Node's image stands on, without npm, yarn and Node's headers.
 FROM debian:bookworm-slim
