@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { disputeId, eventId, newReplayId, refundId } from '../../../contract/ids.ts';
+import { disputeId, eventId, newLinkId, newReplayId, refundId } from '../../../contract/ids.ts';
 import { startZibal } from '../../fakes/zibal.ts';
 import { createJourney, type Answer, type Journey } from '../../support/service/journey.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
@@ -202,6 +202,7 @@ const body = { order_id: 'o', amount: 1, currency: 'EUR' };
 const day = { from: '2026-11-01', to: '2026-11-01' };
 
 /** The form of a link in a mail, of which no mail had one. */
+const linkPath = `/api/v1/links/${newLinkId()}`;
 const noticePath = `/api/v1/notices/${'x'.repeat(43)}`;
 
 /** A request of each route that reads or writes records. */
@@ -230,6 +231,11 @@ const requestsOf = (
     listDisputes: () => journey.request('GET', '/api/v1/disputes'),
     getDispute: () => journey.request('GET', `/api/v1/disputes/${disputeId('stripe', 'none')}`),
     listMovements: () => journey.request('GET', '/api/v1/movements'),
+    createLink: () =>
+      journey.request('POST', '/api/v1/links', { order_id: 'o', amount: 1250, currency: 'EUR' }),
+    listLinks: () => journey.request('GET', '/api/v1/links'),
+    getLink: () => journey.request('GET', linkPath),
+    disableLink: () => journey.request('POST', `${linkPath}/disable`),
     getWebhook: () => journey.request('GET', '/api/v1/webhook'),
     getRefund: () => journey.request('GET', `/api/v1/refunds/${refundId(['none'])}`),
     cancelRefund: () => journey.request('POST', `/api/v1/refunds/${refundId(['none'])}/cancel`),
@@ -243,6 +249,8 @@ const requestsOf = (
     postedReturn: () => journey.call('POST', `/api/v1/payments/${id}/return`),
     sandbox: () => journey.call('GET', `/api/v1/sandbox/${id}`),
     choose: () => journey.choose(id, 'pay'),
+    showLink: () => journey.call('GET', `${linkPath}/pay`),
+    payLink: () => journey.call('POST', `${linkPath}/pay`),
     showUnsubscription: () => journey.call('GET', noticePath),
     unsubscribe: () => journey.call('POST', noticePath),
     showConfirmation: () => journey.call('GET', `${noticePath}/confirm`),

@@ -194,3 +194,24 @@ it('an order that something else has paid is paid, also where orders may be paid
     failure_code: 'order_already_paid',
   });
 });
+
+it('makes no link with a test token whose application has a live account alone', async () => {
+  const { journey, application } = await anApplication();
+  await service.sql`
+    insert into gateways (slug, driver, kind) values ('live-of-links', 'stripe', 'live')`;
+  await service.sql`
+    update applications set default_gateway = 'live-of-links' where slug = ${application}`;
+  const body = { order_id: 'o', amount: 1250, currency: 'EUR' };
+  const refused = await journey.request('POST', '/api/v1/links', body);
+  expect(refused.status, refused.text).toBe(403);
+  expect(refused.json['error']).toMatchObject({ code: 'GATEWAY_NOT_ALLOWED' });
+});
+
+it('a browser that opens pages ahead of its person neither sees nor begins one', async () => {
+  const { journey } = await anApplication();
+  const link = await aLink(journey);
+  const headers = { 'sec-purpose': 'prefetch' };
+  for (const method of ['GET', 'POST'])
+    expect((await journey.call(method, link.path, { headers })).status).toBe(429);
+  expect(await link.tries()).toEqual([]);
+});
