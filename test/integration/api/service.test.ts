@@ -249,6 +249,7 @@ const requestsOf = (
     postedReturn: () => journey.call('POST', `/api/v1/payments/${id}/return`),
     sandbox: () => journey.call('GET', `/api/v1/sandbox/${id}`),
     choose: () => journey.choose(id, 'pay'),
+    outcome: () => journey.call('GET', `/api/v1/payments/${id}/outcome`),
     showLink: () => journey.call('GET', `${linkPath}/pay`),
     payLink: () => journey.call('POST', `${linkPath}/pay`),
     showUnsubscription: () => journey.call('GET', noticePath),

@@ -91,7 +91,7 @@ describe('a link of a payer that nobody opens', () => {
       ['purpose', 'prefetch'],
       ['x-moz', 'prefetch'],
     ] as const)
-      for (const page of ['checkout', 'return']) {
+      for (const page of ['checkout', 'return', 'outcome']) {
         const answer = await journey.call('GET', `${base(id)}/${page}`, {
           headers: { [name]: value },
         });
