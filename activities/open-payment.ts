@@ -218,7 +218,7 @@ export const createOpenPayment = (deps: Deps) => {
   return { openPayment };
 };
 
-/** Where a provider reports changes, if its driver takes reports. Every opening of a payment has the same address. */
+/** The provider reports changes there, if its driver takes reports. Every opening of a payment has the same address. */
 const reportUrlOf = async (
   { paymentOutcomes, publicBaseUrl }: Pick<Deps, 'paymentOutcomes' | 'publicBaseUrl'>,
   { id, driver }: Pick<PaymentWithAccount, 'id' | 'driver'>,

@@ -94,7 +94,7 @@ new=deploy/alertmanager.yml.new
 route:
   receiver: people
   group_by: [alertname]
-  # How soon a message of a group follows another one: a further alert, or its end. By default it is 5 minutes.
+  # A message of a group follows another one so soon: a further alert, or its end. By default it is 5 minutes.
   group_interval: 1m
   repeat_interval: 12h
   routes:

@@ -27,7 +27,7 @@ const slug = /^[a-z0-9-]{1,50}$/;
 export const readApplication = (query: Query): string | null =>
   query.read('application', (text) => (slug.test(text) ? text : null));
 
-/** Whose things a page shows: those of an application or of all, in the mode of the person. */
+/** A page shows the things of an application or of all, in the mode of the person. */
 export const readOwner = ({ query, test }: Pick<ConsoleRequest, 'query' | 'test'>) => ({
   application: readApplication(query),
   test,

@@ -30,7 +30,7 @@ export const live = async (
   };
 };
 
-/** What the browser gets that polls a part: nothing if it shows this already. */
+/** A browser that polls a part gets the part, or nothing if it shows it already. */
 export const partOf = (
   { query }: Pick<PersonRequest, 'query'>,
   { mark, content }: Live,

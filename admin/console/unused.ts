@@ -6,7 +6,7 @@ import { type ConsoleResponse, page, type PersonRequest } from './request.ts';
 export const unusedText = (problem: string): string =>
   `A part of this address is not understood, and not used. ${problem}`;
 
-/** A page says above all what it does not use of its address. Of a file nobody would see it. */
+/** A page says above all what it does not use of its address. A file has no place for such a sentence. */
 export const withUnused = (
   response: ConsoleResponse,
   { query }: PersonRequest,

@@ -101,7 +101,7 @@ export const recordFailure = async <T>(
     return await work();
   } catch (error) {
     const failed = makeChange(change, async () => ({ before: null, after: { failed: true } }));
-    // What the work failed of is what the admin can repair.
+    // An admin can repair the cause of the failed work.
     await failed.catch(() => {});
     throw error;
   }
