@@ -8,7 +8,6 @@ import { createPayments } from '../../../postgres/payments/payments.ts';
 import { allowedOfKept, allowedScans, isOfAdmins } from '../../support/checks/allowed-scans.ts';
 import { everyStatement, idOf, smallTableFiles } from '../../support/checks/every-statement.ts';
 import { projectFiles, readProjectFile } from '../../support/checks/project-files.ts';
-import { fillLinks } from '../../support/data/fill-links.ts';
 import { fillAll } from '../../support/data/fill-tables.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
 import { everyEvent } from '../../support/data/filters.ts';
@@ -28,7 +27,6 @@ const postgres = await forFile(
   }),
 );
 await fillAll(postgres.sql, { application, count });
-await fillLinks(postgres.sql);
 await postgres.sql`alter database payments set auto_explain.log_min_duration = 0`;
 /** Its queries are explained in the server's log. */
 const sql = connect(postgres.url, { name: 'explained', max: 1 });

@@ -12,15 +12,20 @@ export const isInRoles = (table: string): boolean => new RegExp(`\\b${table}\\b`
 export const createLogins = async (database: Awaited<ReturnType<typeof aDatabase>>) => {
   // Twice, because operators run it after every migration.
   const owner = connect(database.url, { name: 'tests-owner', max: 1 });
+  const own = new URL(database.url);
+  // All databases of a server share its roles: one file after the other, each with logins of its own.
+  const server = new URL('postgres', own);
+  const turns = connect(server.href, { name: 'tests-turns', max: 1 });
+  await turns`select pg_advisory_lock(hashtext('roles'))`;
   for (const text of [roles, roles]) await owner.unsafe(text).simple();
-  await owner.end();
-  const logins = databaseRoles.map((kind) => {
-    const url = new URL(database.url);
-    url.username = `login_${kind}`;
-    return [kind, url.href] as const;
-  });
-  for (const kind of databaseRoles)
-    await database.sql.unsafe(`create role login_${kind} login in role payments_${kind}`);
+  const logins: [DatabaseRole, string][] = [];
+  for (const kind of databaseRoles) {
+    const url = new URL(own);
+    url.username = `login_${kind}_${own.pathname.slice(1)}`;
+    await owner.unsafe(`create role ${url.username} login in role payments_${kind}`);
+    logins.push([kind, url.href]);
+  }
+  await Promise.all([owner.end(), turns.end()]);
   const urls = Object.fromEntries(logins) as Record<DatabaseRole, string>;
   const as = Object.fromEntries(
     logins.map(([kind, url]) => [kind, connect(url, { name: `tests-${kind}`, max: 2 })]),

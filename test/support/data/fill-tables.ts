@@ -3,8 +3,9 @@ import type { Sql } from '../../../postgres/driver/sql.ts';
 import { createGateways, sandboxAccount } from '../../../postgres/gateways/gateways.ts';
 
 /**
- * Inserts payments of one application in all states, with everything that belongs to them: one for each
- * second back from now, a thousand orders, the newest hundredth open.
+ * Inserts payments of one application in all states, with everything that belongs to them: 100,000 for
+ * each 24 hours back from now, a thousand orders, the newest hundredth open. So 200,000 are always of three dates: a part of
+ * a day more, and the time of the test would decide.
  */
 export const fill = async (
   sql: Sql,
@@ -15,7 +16,7 @@ export const fill = async (
   const status = `case when n <= ${count} / 100 then (array['pending', 'processing'])[1 + n % 2]
     else (array['paid', 'paid', 'paid', 'failed', 'cancelled', 'expired'])[1 + n % 6] end`;
   const numbers = `generate_series(1, ${count}) as n`;
-  const at = `date_trunc('milliseconds', now()) - n * interval '1 second'`;
+  const at = `date_trunc('milliseconds', now()) - n * interval '864 milliseconds'`;
   for (const statement of [
     'set statement_timeout = 0',
     // Without the checks of each row's references and the triggers, which take most of the time.
@@ -70,14 +71,28 @@ export const fill = async (
         when right(id, 1) = '3' then 'won' when right(id, 2) = '07' then 'closed' else 'lost' end,
       5, currency, created_at, created_at
     from payments where status = 'paid'`,
-    `insert into links (id, application, test, order_id, status, amount, currency, expires_at, created_at,
-      requested_by, asked_by, asked_via)
+    // A link of every fourth payment, and one that nobody has tried to pay for each of these.
+    `insert into links (id, application, test, order_id, status, amount, currency, payment_id, expires_at, created_at,
+      paid_at, requested_by, asked_by, asked_via)
     select 'LNK_' || right(id, 26), application, test, order_id,
-      case when right(id, 3) = '003' then 'open' else 'expired' end, amount, currency,
-      created_at + case when right(id, 3) = '003' then interval '90 days' else interval '1 hour' end, created_at,
-      case when right(id, 2) = '07' then 'admin' else 'application' end,
-      case when right(id, 2) = '07' then 'ada' end, case when right(id, 2) = '07' then 'cli' end
-    from payments`,
+      case when status = 'paid' then 'paid' when status in ('pending', 'processing') then 'open' else 'expired' end,
+      amount, currency, case when status = 'paid' then id end, expires_at, created_at, paid_at,
+      'admin', 'ada', 'console'
+    from payments where right(id, 1) in ('2', '6')`,
+    `update payments set link_id = 'LNK_' || right(id, 26) where right(id, 1) in ('2', '6')`,
+    `insert into links (id, application, test, order_id, status, amount, currency, expires_at, created_at, requested_by)
+    select 'LNK_U' || right(id, 25), application, test, order_id,
+      case when status in ('pending', 'processing') then 'open' else 'expired' end, amount, currency, expires_at, created_at,
+      'application'
+    from payments where link_id is not null`,
+    `insert into events (id, subject, payment_id, application, test, kind, body, created_at)
+    select md5(id)::uuid, id, null, application, test, 'link.expired', '{}', expires_at from links
+    where payment_id is null and id like 'LNK_U%' and status = 'expired'`,
+    `insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at, recorded_at, status,
+      delivered_at)
+    select e.id, 'PAY_' || right(e.subject, 26), e.application, e.test, l.order_id, e.kind, e.created_at, e.created_at,
+      'delivered', e.created_at
+    from events e join links l on l.id = e.subject where e.payment_id is null`,
     `insert into movements (id, kind, gateway, day, payment_id, application, test, order_id, amount, currency,
       reference, occurred_at, recorded_at)
     select 'payment:' || id, 'payment', gateway, paid_at::date, id, application, test, order_id, amount, currency,

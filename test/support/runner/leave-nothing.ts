@@ -11,7 +11,7 @@ const patienceMs = 60_000;
  * Gives the run a temporary folder of its own, and a watchdog that removes it, however the run ends. The watchdog of a
  * run that is killed also ends what the run has started: Vitest leaves all of it.
  */
-export default () => {
+export default async () => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-run-'));
   chmodSync(folder, 0o711); // The user of Postgres passes through.
   // oxlint-disable-next-line node/no-process-env -- It is no setting of the service.
@@ -19,8 +19,11 @@ export default () => {
   const watchdog = spawn(
     process.execPath,
     [join(import.meta.dirname, 'watchdog.ts'), String(process.pid), folder, endsByItself],
-    { detached: true, stdio: ['pipe', 'ignore', 'inherit'] },
+    { detached: true, stdio: ['pipe', 'pipe', 'inherit'] },
   );
+  // A signal that came earlier would end it.
+  await once(watchdog.stdout, 'data');
+  watchdog.stdout.destroy();
   watchdog.unref();
   /** A signal: Vitest exits at once, so nothing else waits for the end of all. */
   const onExit = () => {
@@ -35,7 +38,7 @@ export default () => {
     process.off('exit', onExit);
     watchdog.ref();
     const ended = once(watchdog, 'exit');
-    watchdog.stdin?.end('all has ended');
+    watchdog.stdin.end('all has ended');
     await ended;
   };
 };

@@ -72,3 +72,5 @@ process.on('SIGINT', () => {});
 process.once('SIGTERM', () => void end());
 process.stdin.on('data', () => (isOver = true));
 process.stdin.once('close', () => (isOver ? remove() : void end()));
+// From here on no signal ends it before its work is done.
+process.stdout.write('ready');

@@ -165,6 +165,8 @@ describe('the mode of a token', () => {
     const { application, create } = await aCaller();
     await service.addGateway({ slug: 'a-disabled-one', driver: 'sandbox', kind: 'sandbox' });
     await service.sql`update gateways set enabled = false where slug = 'a-disabled-one'`;
+    // The first of the ten that the text names: other files of this service have accounts, too.
+    await service.addGateway({ slug: 'a-first-one', driver: 'sandbox', kind: 'sandbox' });
     for (const way of ['given', 'default']) {
       if (way === 'default')
         await service.sql`
@@ -173,11 +175,11 @@ describe('the mode of a token', () => {
       expect(answer.status, answer.text).toBe(403);
       expect(answer.json['error']).toMatchObject({
         code: 'GATEWAY_NOT_ALLOWED',
-        message: expect.stringContaining('"sandbox"') as string,
+        message: expect.stringContaining('"a-first-one"') as string,
       });
       expect(answer.text).not.toContain('a-disabled-one');
     }
-    expect(await create({ ...order, gateway: 'sandbox' })).toMatchObject({ status: 201 });
+    expect(await create({ ...order, gateway: 'a-first-one' })).toMatchObject({ status: 201 });
   });
 
   it('live: creates live payments, also with a sandbox gateway', async () => {
