@@ -9,7 +9,8 @@ import {
 
 /*
  * The watchdog of a run, see leave-nothing.ts. It remembers the processes that the run has started, theirs too: once
- * a process has ended, the system no longer says who started its children.
+ * a process has ended, the system no longer says who started its children. A run that SIGKILL ends leaves what it began in
+ * its last second.
  */
 
 const everyMs = 1_000;

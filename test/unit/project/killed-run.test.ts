@@ -3,12 +3,14 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { readStackConfig } from '../../../config.ts';
 import { startTimeOf } from '../../../stack/system-processes.ts';
 import { until } from '../../support/until.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
+const watchdogLooksEveryMs = 1_000;
 const npmTest = [join(root, 'test/support/runner/main.ts')];
 const vitest = [join(root, 'node_modules/vitest/vitest.mjs'), 'run'];
 
@@ -54,6 +56,8 @@ it.each([
     });
     expect(pids.every(startTimeOf)).toBe(true);
     const left = read('folder');
+    // What nothing can catch leaves no time to look, see watchdog.ts.
+    if (signal === 'SIGKILL') await sleep(watchdogLooksEveryMs + 500);
     child.kill(signal);
     await exited;
     await until('all has ended', () => !pids.some((pid) => startTimeOf(pid)) && !existsSync(left));
