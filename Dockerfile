@@ -50,6 +50,8 @@ COPY admin admin
 COPY docs/operating/differences.md docs/operating/differences.md
 # In a checkout made under umask 077 only the owner can read the files, and here that is root.
 RUN find . -name node_modules -prune -o -exec chmod u=rwX,go=rX {} +
+LABEL org.opencontainers.image.title="payments" \
+      org.opencontainers.image.version="1.0.0"
 # The user node of Node's image.
 USER 1000:1000
 # A signal has no effect on the first process before that listens, and Node needs some 50 ms for it.

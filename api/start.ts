@@ -1,11 +1,13 @@
 import { readApiConfig } from '../config.ts';
+import { version } from '../contract/version.ts';
 import { temporalDependency } from '../telemetry/temporal-dependency.ts';
 import { createApiMetrics, createDatabaseMetrics, createRegistry } from '../telemetry/metrics.ts';
 import { openMetricsPort } from '../telemetry/port.ts';
 import { instrumentSql } from '../postgres/metrics/statements.ts';
 import { connect } from '../postgres/driver/connection.ts';
+import { checkSchemaAtStart } from '../postgres/schema-version.ts';
 import { withQueryTimeout } from '../postgres/driver/query-timeout.ts';
-import { listen, runProcess, SetupError } from '../process.ts';
+import { listen, runProcess } from '../process.ts';
 import { createLogger } from '../telemetry/log.ts';
 import { createHttpServer } from './http/server.ts';
 import { readClock } from '../postgres/clock.ts';
@@ -24,11 +26,7 @@ await runProcess(async () => {
     max: postgresConnectionsMax,
     keepsPlans: true,
   });
-  await sql`select from payments limit 1`.catch((error: unknown) => {
-    throw new SetupError(
-      `Cannot use the database (${String(error)}): check DATABASE_URL, and that the migrations have run.`,
-    );
-  });
+  await checkSchemaAtStart(sql);
   const probe = connect(config.DATABASE_URL, { name: 'payments-api-probe', max: 1 });
   const client = connectClient(config.temporal);
   const registry = createRegistry();
@@ -65,7 +63,7 @@ await runProcess(async () => {
     port: config.API_PORT,
     variable: 'API_PORT',
   });
-  logger.info({ port, metrics_port: metricsPort.port }, 'Listening');
+  logger.info({ version, port, metrics_port: metricsPort.port }, 'Listening');
 
   return async () => {
     metricsPort.markStopping();

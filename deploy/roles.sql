@@ -22,6 +22,8 @@ begin
     end if;
     execute format('revoke all on all tables in schema public from %I', role_name);
     execute format('grant usage on schema public to %I', role_name);
+    -- Each program asks at its start which version has made the schema.
+    execute format('grant select on migrations, versions to %I', role_name);
   end loop;
 end
 $$;

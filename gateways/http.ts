@@ -1,6 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { Agent, errors, request } from 'undici';
+import { version } from '../contract/version.ts';
 import type { Call, CallGateway, Target, TlsSettings } from './call.ts';
 import { parseJson } from './call.ts';
 import { AccountProblem, GatewayUnavailable } from './errors.ts';
@@ -107,18 +108,18 @@ const saysNothing = (status: number): boolean =>
   (status >= 300 && status < 400) || status === 408 || status === 429 || status >= 500;
 
 const encode = ({ headers, json, form }: Call) => {
-  const accept = 'application/json';
+  const common = { accept: 'application/json', 'user-agent': `payments/${version}` };
   if (json !== undefined)
     return {
-      headers: { accept, 'content-type': 'application/json', ...headers },
+      headers: { ...common, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(json),
     };
   if (form)
     return {
-      headers: { accept, 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      headers: { ...common, 'content-type': 'application/x-www-form-urlencoded', ...headers },
       body: new URLSearchParams(form).toString(),
     };
-  return { headers: { accept, ...headers } };
+  return { headers: { ...common, ...headers } };
 };
 
 const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost']);

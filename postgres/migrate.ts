@@ -1,14 +1,9 @@
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { version as ownVersion } from '../contract/version.ts';
 import { isConnectionEnded } from './driver/error-codes.ts';
 import type { Queries, ReservedConnection, Sql } from './driver/sql.ts';
-
-interface Migration {
-  name: string;
-  text: string;
-  sha256: string;
-}
+import { type Migration, readMigrations } from './migration-files.ts';
+import { whyNotUpgrade } from './schema-version.ts';
 
 const lockKey = 7_241_803;
 const lockTimeoutMs = 60_000;
@@ -19,24 +14,15 @@ const lockTimeoutMs = 60_000;
 const tableLockMs = 1_500;
 const lockNotAvailable = '55P03';
 
-const readMigrations = (folder: URL): Migration[] =>
-  readdirSync(folder)
-    .filter((name) => name.endsWith('.sql'))
-    .sort()
-    .map((name) => {
-      const text = readFileSync(new URL(name, folder), 'utf8');
-      return { name, text, sha256: createHash('sha256').update(text).digest('hex') };
-    });
-
 /**
  * Brings the database to the newest schema, forward only, in one transaction for each file.
  * Safe when several processes start at once.
  * @returns the names of the files it applied
- * @throws Error if an applied file was edited or is unknown, or if a new file sorts before an applied one
+ * @throws Error if an applied file was edited or is unknown, or if this version may not follow the one that migrated last
  */
 export const migrate = async (
   sql: Sql,
-  folder = new URL('./migrations/', import.meta.url),
+  { migrations = readMigrations(), version = ownVersion } = {},
 ): Promise<string[]> => {
   const connection = await sql.reserve();
   let connectionLost = false;
@@ -44,6 +30,17 @@ export const migrate = async (
     await acquireLock(connection);
     // statement_timeout is meant for the service's queries: building a large index takes minutes.
     await connection`set statement_timeout = 0`;
+    const [made] = await connection<{ isEarlier: boolean }[]>`
+      select to_regclass('migrations') is not null and to_regclass('versions') is null as "isEarlier"`;
+    if (made?.isEarlier)
+      throw new Error(
+        'It was made before 1.0.0, whose data no release opens: begin with an empty one',
+      );
+    await connection`
+      create table if not exists versions (
+        version text primary key,
+        migrated_at timestamptz not null default now()
+      )`;
     await connection`
       create table if not exists migrations (
         name text primary key,
@@ -52,8 +49,14 @@ export const migrate = async (
       )`;
     const applied = await connection<{ name: string; sha256: string }[]>`
       select name, sha256 from migrations order by name collate "C"`;
-    const pending = findPending(readMigrations(folder), applied);
+    const [last] = await connection<{ version: string }[]>`
+      select version from versions order by migrated_at desc limit 1`;
+    const refusal = last && whyNotUpgrade(last.version, version);
+    if (refusal) throw new Error(refusal);
+    const pending = findPending(migrations, applied);
     for (const migration of pending) await applyWithRetry(connection, migration);
+    // Last: it says that all files of the version are applied.
+    await connection`insert into versions (version) values (${version}) on conflict do nothing`;
     return pending.map(({ name }) => name);
   } catch (error) {
     connectionLost =
@@ -94,11 +97,7 @@ const findPending = (
     if (file.sha256 !== sha256)
       throw new Error(`Migration ${name} was edited after it was applied`);
   }
-  const newest = applied.at(-1)?.name ?? '';
-  const pending = files.filter(({ name }) => !applied.some((row) => row.name === name));
-  const early = pending.find(({ name }) => name < newest);
-  if (early) throw new Error(`Migration ${early.name} comes before ${newest}, which is applied`);
-  return pending;
+  return files.filter(({ name }) => !applied.some((row) => row.name === name));
 };
 
 /** Retries while another query holds a table lock, so that queries are blocked only for short times. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { Registry } from 'prom-client';
 import { isLocalhost } from '../contract/localhost.ts';
+import { version } from '../contract/version.ts';
 import { listen } from '../process.ts';
 import { registerDependencies } from './metrics.ts';
 import { singleFlight } from './single-flight.ts';
@@ -62,7 +63,7 @@ export const openMetricsPort = async (options: MetricsPortOptions) => {
     return {
       status: status === 'ready' ? 200 : 503,
       type: 'application/json',
-      body: `${JSON.stringify({ status, missing })}\n`,
+      body: `${JSON.stringify({ status, missing, version })}\n`,
     };
   };
   const metrics = async () => {

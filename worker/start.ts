@@ -1,8 +1,10 @@
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { readWorkerConfig } from '../config.ts';
+import { version } from '../contract/version.ts';
 import { createBacklogMetrics } from '../postgres/metrics/backlog.ts';
 import { readClock } from '../postgres/clock.ts';
 import { connect } from '../postgres/driver/connection.ts';
+import { checkSchemaAtStart } from '../postgres/schema-version.ts';
 import { createUpkeepMetrics } from '../postgres/metrics/upkeep.ts';
 import { runProcess, SetupError } from '../process.ts';
 import { watchClock } from '../telemetry/clock.ts';
@@ -78,6 +80,7 @@ await runProcess(async () => {
     max: connectionsMax,
     keepsPlans: true,
   });
+  await checkSchemaAtStart(pool);
   const sql = instrumentSql(pool, createDatabaseMetrics(registry, { connectionsMax }));
   const probe = connect(config.DATABASE_URL, { name: 'payments-worker-probe', max: 1 });
   const clock = watchClock({ readClock: () => readClock(probe), registry, logger });
@@ -119,7 +122,7 @@ await runProcess(async () => {
       logger.fatal({ err: error }, 'A worker failed; the process exits');
       process.exit(1);
     });
-  logger.info({ metrics_port: metricsPort.port }, 'Working');
+  logger.info({ version, metrics_port: metricsPort.port }, 'Working');
 
   return async () => {
     metricsPort.markStopping();

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { version } from '../../contract/version.ts';
 import { isPostgresUnavailable, isQueryCanceled } from '../../postgres/driver/error-codes.ts';
 import { SetupError } from '../../process.ts';
 import { Refusal } from '../operations/change.ts';
@@ -72,6 +73,7 @@ export const commands: readonly (CommandGroup | CommandSpec)[] = [
 const createProgram = (context: CliContext): Command => {
   const program = new Command('npm run admin --')
     .description('Administers the payment service. Every change is recorded in an audit log.')
+    .version(version, '--version', 'output the version of the service')
     .addHelpText('after', ['', 'Examples:', ...examples].join('\n'));
   for (const each of commands)
     program.addCommand(

@@ -3,6 +3,7 @@ import process from 'node:process';
 import { Client, Connection } from '@temporalio/client';
 import { readAdminConfig } from '../../config.ts';
 import { connect } from '../../postgres/driver/connection.ts';
+import { checkSchema } from '../../postgres/schema-version.ts';
 import { exitAfterOutput, SetupError } from '../../process.ts';
 import { createTemporalAdmin } from '../../temporal/admin-client.ts';
 import { createIo } from './io.ts';
@@ -26,6 +27,7 @@ const open = async (actor = userName()) => {
   const config = readAdminConfig();
   const sql = connect(config.DATABASE_URL, { name: 'payments-admin', max: 2 });
   closing.push(() => sql.end({ timeout: 1 }));
+  await checkSchema(sql);
   let connected: Promise<Client> | undefined;
   const temporalClient = () =>
     (connected ??= connectTemporal(config.temporal).then((client) => {

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { version } from '../../contract/version.ts';
 import { type ConsoleSession, describeRights } from '../../postgres/console/logins.ts';
 import type { AssetUrls } from './assets.ts';
 import { escapeControls, notice, type Html } from './html.ts';
@@ -96,6 +97,7 @@ const navigation = (path: string, { applications, views }: ConsoleSession): Html
           html`<li class="saved"><a href="${address}"><bdi>${escapeControls(name)}</bdi></a></li>`,
       )}
     </ul>
+    <p class="soft">Version ${version}</p>
   </nav>`;
 
 /** It posts: a pasted secret must not get into a URL, which histories and logs keep. */

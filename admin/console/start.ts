@@ -2,8 +2,10 @@ import { createServer } from 'node:http';
 import { createOperations } from '../operations/operations.ts';
 import { depsOf } from '../operations/settings.ts';
 import { readConsoleConfig } from '../../config.ts';
+import { version } from '../../contract/version.ts';
 import { connect } from '../../postgres/driver/connection.ts';
-import { listen, runProcess, SetupError } from '../../process.ts';
+import { checkSchemaAtStart } from '../../postgres/schema-version.ts';
+import { listen, runProcess } from '../../process.ts';
 import { createLogger, type Logger } from '../../telemetry/log.ts';
 import { createTemporalAdmin } from '../../temporal/admin-client.ts';
 import { connectClient } from '../../temporal/client.ts';
@@ -35,11 +37,7 @@ await runProcess(async () => {
     name: 'payments-console',
     max: postgresConnectionsMax,
   });
-  await sql`select from console_sessions limit 1`.catch((error: unknown) => {
-    throw new SetupError(
-      `Cannot use the database (${String(error)}): check DATABASE_URL, and that the migrations have run.`,
-    );
-  });
+  await checkSchemaAtStart(sql);
   const client = connectClient(temporal);
   const shared = depsOf(config);
   const console = createConsole({
@@ -72,7 +70,7 @@ await runProcess(async () => {
     port: config.CONSOLE_PORT,
     variable: 'CONSOLE_PORT',
   });
-  logger.info({ port }, 'Listening');
+  logger.info({ version, port }, 'Listening');
 
   return async () => {
     const cut = setTimeout(

@@ -6,6 +6,7 @@ import { LinkEventBody, LinkEventHeaders } from '../../contract/link-event-schem
 import { EventBody, EventHeaders } from '../../contract/event-schema.ts';
 import { RefundEventBody, RefundEventHeaders } from '../../contract/refund-event-schema.ts';
 import { limits } from '../../contract/limits.ts';
+import { version } from '../../contract/version.ts';
 import { disputeEventExamples } from '../disputes/dispute-examples.ts';
 import { linkEventExamples } from '../links/link-examples.ts';
 import type { DeclaredResponse } from '../http/declared-responses.ts';
@@ -18,9 +19,6 @@ import { refundEventExamples } from '../refunds/refund-examples.ts';
 import { routes } from '../routes.ts';
 import { guide, tags } from './guide.ts';
 
-/** Increases with every change that an application can see. */
-const contractVersion = '1.0.0';
-
 /** Makes the contract as an OpenAPI 3.1 document from the table of routes. */
 export const createOpenApi = (publicBaseUrl: string) => {
   const paths: Record<string, Record<string, object>> = {};
@@ -31,7 +29,7 @@ export const createOpenApi = (publicBaseUrl: string) => {
   const document = createDocument(
     {
       openapi: '3.1.1',
-      info: { title: 'Payments', version: contractVersion, description: guide },
+      info: { title: 'Payments', version, description: guide },
       servers: [{ url: publicBaseUrl }],
       tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
       paths,

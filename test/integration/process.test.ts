@@ -9,6 +9,7 @@ import { afterAll, describe, expect, inject, it } from 'vitest';
 import { compileCache } from '../support/runner/compile-cache.ts';
 import { startFailingTemporal } from '../support/servers/failing-temporal.ts';
 import { emptyMessage } from '../support/servers/grpc.ts';
+import { aDatabase } from '../support/data/database.ts';
 import { startRecords } from '../support/data/records.ts';
 import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 import { forFile } from '../support/for-file.ts';
@@ -68,6 +69,25 @@ describe('a program whose connection to Temporal fails during several calls', ()
     expect(code).toBe(2);
     expect(stderr).not.toContain('Channel');
   });
+});
+
+it.each([
+  ['the API', 'api/main.ts', ''],
+  ['the console', 'admin/console/main.ts', ''],
+  ['the command line', 'admin/cli/main.ts', 'payments list'],
+])('%s refuses a database that a much later version has migrated', async (_, entry, args) => {
+  const { url, sql } = await forFile(aDatabase());
+  await sql`insert into versions (version) values ('1.999.0')`;
+  const { stderr, code } = await run([entry, ...args.split(' ').filter(Boolean)], {
+    DATABASE_URL: url,
+    PUBLIC_BASE_URL: 'http://127.0.0.1:1',
+    CONSOLE_BASE_URL: 'http://127.0.0.1:1',
+    PAYERS_KEY: `test:${Buffer.alloc(32).toString('base64')}`,
+  });
+  expect(stderr).toMatch(
+    /^1\.999\.0 has migrated the database, which this program, \S+, cannot use:/,
+  );
+  expect(code).toBe(1);
 });
 
 it('exits with 0 when the API stops while neither Temporal nor Postgres responds', async () => {

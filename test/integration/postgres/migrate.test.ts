@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { migrate } from '../../../postgres/migrate.ts';
+import { readMigrations } from '../../../postgres/migration-files.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
 import { aDatabase, type Database } from '../../support/data/database.ts';
 
@@ -21,7 +22,8 @@ afterEach(async () => {
 });
 
 const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
-const run = () => migrate(database.sql, files);
+const run = (version?: string) =>
+  migrate(database.sql, { migrations: readMigrations(files), ...(version && { version }) });
 const exists = async (name: string): Promise<boolean> => {
   const [row] = await database.sql<{ oid: string | null }[]>`select to_regclass(${name}) as oid`;
   return row?.oid !== null;
@@ -68,12 +70,48 @@ describe('migrate', () => {
     await expect(run()).rejects.toThrow('0002_b.sql, which is unknown to this version');
   });
 
-  it('rejects a new file that sorts before an applied one', async () => {
-    write('0002_b.sql', 'create table b ()');
-    await run();
-    write('0001_a.sql', 'create table a ()');
-    await expect(run()).rejects.toThrow('0001_a.sql comes before 0002_b.sql');
+  it.each([
+    ['two files with one number', ['0001_a.sql', '0001_b.sql'], '0001_b.sql is not number 0002'],
+    ['a number that is left out', ['0001_a.sql', '0003_b.sql'], '0003_b.sql is not number 0002'],
+  ])('rejects %s, and applies nothing', async (_, names, message) => {
+    for (const name of names) write(name, 'create table a ()');
+    expect(() => run()).toThrow(message);
     expect(await exists('a')).toBe(false);
+  });
+
+  it('records each version once, the first and the last by their times', async () => {
+    write('0001_a.sql', 'create table a ()');
+    for (const version of ['1.0.0', '1.0.1', '1.1.0', '1.1.0']) await run(version);
+    expect(
+      (await database.sql`select version from versions order by migrated_at`).map(
+        (row) => row['version'],
+      ),
+    ).toEqual(['1.0.0', '1.0.1', '1.1.0']);
+  });
+
+  it.each([
+    ['1.2.3', 'upgrade to 1.1 first'],
+    ['0.9.0', 'opens none of another major version'],
+    ['2.0.0', 'opens none of another major version'],
+  ])('rejects %s on a database of 1.0.1, and applies nothing', async (version, message) => {
+    write('0001_a.sql', 'create table a ()');
+    await run('1.0.1');
+    write('0002_b.sql', 'create table b ()');
+    await expect(run(version)).rejects.toThrow(message);
+    expect(await exists('b')).toBe(false);
+  });
+
+  it('rejects an older minor version, also where no file is new', async () => {
+    write('0001_a.sql', 'create table a ()');
+    await run('1.1.0');
+    await expect(run('1.0.4')).rejects.toThrow('newer than this program, 1.0.4: start 1.1.0');
+  });
+
+  it('rejects a database that was made before versions were recorded', async () => {
+    write('0001_a.sql', 'create table a ()');
+    await run();
+    await database.sql`drop table versions`;
+    await expect(run()).rejects.toThrow('made before 1.0.0');
   });
 
   it('rolls back a file that fails, names it, and can retry it', async () => {

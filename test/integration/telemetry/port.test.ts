@@ -9,6 +9,7 @@ import { scrape } from '../../support/service/metrics.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
 import { startService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
+import { version } from '../../../contract/version.ts';
 import { forFile } from '../../support/for-file.ts';
 
 const postgres = await startOwnPostgres();
@@ -29,8 +30,8 @@ const nothingIsMissing = async () => {
       async () => (await ready(part)).missing.length === 0,
     );
 };
-const withoutPostgres = { http: 503, status: 'not_ready', missing: ['postgres'] };
-const allReady = { http: 200, status: 'ready', missing: [] };
+const withoutPostgres = { http: 503, status: 'not_ready', missing: ['postgres'], version };
+const allReady = { http: 200, status: 'ready', missing: [], version };
 
 describe('the metrics port', () => {
   it('reports that both processes are alive and ready', async () => {
@@ -78,9 +79,14 @@ describe('the metrics port', () => {
         const readiness = await ready('worker');
         return readiness.http === 503 && readiness;
       }),
-    ).toEqual({ http: 503, status: 'not_ready', missing: ['temporal'] });
+    ).toEqual({ http: 503, status: 'not_ready', missing: ['temporal'], version });
     await until('the API misses it', async () => (await ready('api')).missing[0] === 'temporal');
-    expect(await ready('api')).toEqual({ http: 200, status: 'ready', missing: ['temporal'] });
+    expect(await ready('api')).toEqual({
+      http: 200,
+      status: 'ready',
+      missing: ['temporal'],
+      version,
+    });
     expect(
       (await scrape(service.metricsUrls.api)).value('payments_dependency_up', {
         dependency: 'temporal',
@@ -154,7 +160,7 @@ describe('the metrics port', () => {
       const current = await readiness();
       return current.status === 'stopping' && current;
     });
-    expect(stopping).toEqual({ http: 503, status: 'stopping', missing: [] });
+    expect(stopping).toEqual({ http: 503, status: 'stopping', missing: [], version });
     idle.destroy();
     await stopped;
     await expect(readiness()).rejects.toThrow('fetch failed');

@@ -13,6 +13,7 @@ const service =
  */
 const rules: Record<string, { value?: string; type?: string }> = {
   contract: {},
+  'contract/version.ts': { value: 'package.json' },
   'node-version.mjs': { value: 'process-one.mjs' },
   'process-one.mjs': {},
   'config.ts': {
@@ -25,6 +26,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
   postgres: { value: 'contract' },
   'postgres/main.ts': { value: 'node-version.mjs' },
   'postgres/start.ts': { value: 'config.ts process.ts telemetry/log.ts' },
+  'postgres/schema-version.ts': { value: 'process.ts#SetupError' },
   'postgres/metrics/statements.ts': { type: 'telemetry/metrics.ts' },
   temporal: {
     value: 'contract telemetry/log.ts',

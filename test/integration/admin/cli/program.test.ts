@@ -1,4 +1,5 @@
 import { commands } from '../../../../admin/cli/program.ts';
+import { version } from '../../../../contract/version.ts';
 import { eventId } from '../../../../contract/ids.ts';
 import { createWebhookTests } from '../../../../postgres/webhooks/webhook-tests.ts';
 import { describe, expect, it } from 'vitest';
@@ -34,6 +35,10 @@ describe('the admin command line', () => {
     expect(out).toContain('Usage: npm run admin --');
     expect(out).toMatch(/Examples:\n {2}npm run admin/);
     expect(actors).toEqual([]);
+  });
+
+  it('prints the version of the service, without a connection', async () => {
+    expect(await run(['--version'])).toMatchObject({ code: 0, out: version, actors: [] });
   });
 
   it.each([
