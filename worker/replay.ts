@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
@@ -15,10 +16,11 @@ const exitCodes = { same: 0, different: 1, unknown: 2 } as const;
 
 /**
  * Replays the open workflows of a running server with the workflows of this checkout, or of
- * WORKFLOW_BUNDLE, before a deploy. It changes nothing on the server.
+ * WORKFLOW_BUNDLE, before a deploy. It changes nothing on the server. With `--reset`, after the way back to an older
+ * version: those that a newer one has taken another way begin again, and find in Postgres how far they have come.
  */
 await runOnce(async () => {
-  const { limit, query } = readArguments();
+  const { limit, query, reset } = readArguments();
   const { temporal, WORKFLOW_BUNDLE: path } = readTemporalConfig();
   Runtime.install({
     logger: new DefaultLogger('ERROR'),
@@ -37,7 +39,8 @@ await runOnce(async () => {
     );
   });
   try {
-    const { workflow } = new Client({ connection, namespace: temporal.namespace });
+    const client = new Client({ connection, namespace: temporal.namespace });
+    const { workflow } = client;
     const open = ["ExecutionStatus = 'Running'", ...(query ? [`(${query})`] : [])].join(' AND ');
     const { count } = await workflow.count(open).catch((error: unknown) => {
       throw new SetupError(
@@ -56,9 +59,10 @@ await runOnce(async () => {
       different += 1;
       if (different <= mostShown)
         console.log(`${workflowId} does not replay: ${reasonOfReplay(error)}`);
+      if (reset) await beginAgain(client, workflowId);
     }
     console.log(`Replayed ${replayed} of ${count} open workflows, the newest first.`);
-    const { text, code } = verdictOf({ replayed, different, hasMore: histories.hasMore });
+    const { text, code } = verdictOf({ replayed, different, reset, hasMore: histories.hasMore });
     console.log(text);
     process.exitCode = code;
   } finally {
@@ -66,22 +70,38 @@ await runOnce(async () => {
   }
 }, exitCodes.unknown);
 
-function readArguments(): { limit: number; query: string | undefined } {
+function readArguments(): { limit: number; query: string | undefined; reset: boolean } {
   try {
     const { values } = parseArgs({
       options: {
         limit: { type: 'string', default: String(mostReplayed) },
         query: { type: 'string' },
+        reset: { type: 'boolean', default: false },
       },
     });
     const limit = parseWholeNumber(values.limit, { min: 1, max: mostReplayed });
-    if (limit !== undefined) return { limit, query: values.query };
+    if (limit !== undefined) return { limit, query: values.query, reset: values.reset };
   } catch {
     // An unknown option: the usage below answers it.
   }
   throw new SetupError(
-    `Usage: npm run replay-open -- [--limit ${mostReplayed}] [--query "StartTime < '2026-01-01T00:00:00Z'"]`,
+    `Usage: npm run replay-open -- [--limit ${mostReplayed}] [--query "StartTime < '2026-01-01T00:00:00Z'"] [--reset]`,
   );
+}
+
+/** Resets a workflow to its first task: Temporal ends the run, and a new one gets its input and its signals. */
+async function beginAgain({ workflow, workflowService, options }: Client, workflowId: string) {
+  const { events } = await workflow.getHandle(workflowId).fetchHistory();
+  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
+  // It may have ended since.
+  if (!first?.eventId) return;
+  await workflowService.resetWorkflowExecution({
+    namespace: options.namespace,
+    workflowExecution: { workflowId },
+    workflowTaskFinishEventId: first.eventId,
+    requestId: randomUUID(),
+    reason: 'a newer version had taken another way',
+  });
 }
 
 /** @returns the first items; `hasMore` is valid once they have been read */
@@ -111,7 +131,14 @@ function reasonOfRpc(error: unknown): string {
 }
 
 /** Workflows that close during the replay are not replayed, so the count before it does not matter. */
-function verdictOf(seen: { replayed: number; different: number; hasMore: boolean }) {
+function verdictOf(seen: {
+  replayed: number;
+  different: number;
+  reset: boolean;
+  hasMore: boolean;
+}) {
+  if (seen.different > 0 && seen.reset && !seen.hasMore)
+    return { text: `${seen.different} begin again.`, code: exitCodes.same };
   if (seen.different > 0)
     return {
       text: `${seen.different} do not replay: put the change behind patched(), see docs/operating/changing-workflows.md.`,

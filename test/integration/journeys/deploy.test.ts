@@ -55,6 +55,7 @@ const countMarkers = async (id: string) =>
 describe('a deploy that changes the payment workflow', () => {
   let waitsForPayer: string;
   let waitsForReceiver: string;
+  let newer: Awaited<ReturnType<typeof service.anotherWorker>>;
 
   it('is refused by the replay of open payments if the change lacks patched()', async () => {
     service.receiver.behave(() => 500);
@@ -124,7 +125,7 @@ describe('a deploy that changes the payment workflow', () => {
 
   it('continues open payments in the old way and starts new ones in the new way', async () => {
     await service.worker.stop();
-    await service.anotherWorker({ WORKFLOW_BUNDLE: bundles.careful });
+    newer = await service.anotherWorker({ WORKFLOW_BUNDLE: bundles.careful });
     await skipTime(service.client, waitsForPayer, '14h');
     service.receiver.behave((nth) => (nth === 6 ? 204 : 500));
     await journey.choose(waitsForPayer, 'pay');
@@ -152,5 +153,33 @@ describe('a deploy that changes the payment workflow', () => {
     const secondsAt = (index: number) => Number(events.at(index)?.eventTime?.seconds);
     const paid = events.findIndex((event) => event.workflowExecutionUpdateAcceptedEventAttributes);
     expect(secondsAt(paid) - secondsAt(0)).toBeGreaterThanOrEqual(14 * 3600);
+  });
+
+  it('goes back: payments that began in the new way begin again in the old one', async () => {
+    service.receiver.behave(() => 204);
+    const waits = await journey.atGateway({ expires_in: 86_400 });
+    expect(await countMarkers(waits)).toBe(1);
+    await newer.stop();
+    await service.anotherWorker();
+    const old = inject('workflowBundle');
+    const its = ['--query', `WorkflowId = '${waits}'`];
+    await until('it does not replay', async () => (await replayOpen(old, ...its)).code === 1);
+    expect(await replayOpen(old, ...its, '--reset')).toMatchObject({
+      code: 0,
+      lines: [
+        expect.stringContaining(`${waits} does not replay`),
+        expect.anything(),
+        '1 begin again.',
+      ],
+    });
+    await journey.choose(waits, 'pay');
+    await journey.comeBack(waits);
+    await until('it is paid', async () => (await journey.get(waits)).json['status'] === 'paid');
+    await service.client.workflow.getHandle(waits).result();
+    expect(await countMarkers(waits)).toBe(0);
+    expect(service.receiver.of(waits)).toHaveLength(1);
+    const exchanges = await service.sql`
+      select from gateway_exchanges where payment_id = ${waits} and operation = 'open'`;
+    expect(exchanges).toHaveLength(1);
   });
 });
