@@ -1,7 +1,7 @@
 #!/bin/sh
 # Brings the checked-out version into force. A step that fails stops it, and the running processes go on.
 #   deploy/upgrade.sh
-#   deploy/upgrade.sh --back        to an older version: its migrations would refuse the newer schema
+#   deploy/upgrade.sh --back        to the minor version before: it works on the newer schema
 set -eu
 cd "$(dirname "$0")/.."
 once() { docker compose run --rm --no-deps -T "$@"; }
@@ -10,12 +10,14 @@ current() { docker compose up -d --wait --no-deps "$@"; }
 
 chmod -R a+rX deploy
 docker compose build
-# Payments that began on the version that runs must go on with this one's workflows. It changes nothing.
-once worker-payments node worker/replay-open.ts
 
 if [ "${1:-}" = --back ]; then
   deploy/renew.sh api worker-payments worker-webhooks
+  # What the newer version has taken another way begins again.
+  once worker-payments node worker/replay-open.ts --reset
 else
+  # Payments that began on the version that runs must go on with this one's workflows. It changes nothing.
+  once worker-payments node worker/replay-open.ts
   current postgres
   once logins
   once temporal-schema

@@ -3,7 +3,7 @@ import { version as ownVersion } from '../contract/version.ts';
 import { isConnectionEnded } from './driver/error-codes.ts';
 import type { Queries, ReservedConnection, Sql } from './driver/sql.ts';
 import { type Migration, readMigrations } from './migration-files.ts';
-import { whyNotUpgrade } from './schema-version.ts';
+import { isOfNextMinor, whyNotUpgrade } from './schema-version.ts';
 
 const lockKey = 7_241_803;
 const lockTimeoutMs = 60_000;
@@ -15,7 +15,7 @@ const tableLockMs = 1_500;
 const lockNotAvailable = '55P03';
 
 /**
- * Brings the database to the newest schema, forward only, in one transaction for each file.
+ * Brings the database to the newest schema, forward only, in one transaction for each file. That of the next minor version stays.
  * Safe when several processes start at once.
  * @returns the names of the files it applied
  * @throws Error if an applied file was edited or is unknown, or if this version may not follow the one that migrated last
@@ -51,6 +51,7 @@ export const migrate = async (
       select name, sha256 from migrations order by name collate "C"`;
     const [last] = await connection<{ version: string }[]>`
       select version from versions order by migrated_at desc limit 1`;
+    if (last && isOfNextMinor(last.version, version)) return [];
     const refusal = last && whyNotUpgrade(last.version, version);
     if (refusal) throw new Error(refusal);
     const pending = findPending(migrations, applied);

@@ -17,6 +17,13 @@ const minorsAfter = (version: string, other: string): number | undefined => {
 };
 
 /**
+ * Whether a database that `last` has migrated is one minor version newer. It has all that this version needs: a migration only
+ * adds, and columns go one minor later. So both versions run side by side during an upgrade, and the older one can come back.
+ */
+export const isOfNextMinor = (last: string, version = ownVersion): boolean =>
+  minorsAfter(last, version) === 1;
+
+/**
  * Why a version may not migrate a database that `last` has migrated; undefined when it may. A minor version knows the data of the
  * one before it, see `docs/releasing.md`.
  */
@@ -34,9 +41,8 @@ export const whyNotUpgrade = (last: string, version = ownVersion): string | unde
 };
 
 /**
- * Refuses a database that this program cannot use: one that lacks a migration of this version, or one that a version more than one
- * minor later has migrated. The minor before it can, because a migration only adds and columns go one minor later: programs of
- * both versions run side by side, and `deploy/upgrade.sh --back` migrates nothing.
+ * Refuses a database that this program cannot use: one that lacks a migration of this version, or one that a version later than the
+ * next minor has migrated.
  * @throws SetupError with both versions and what to do
  */
 export const checkSchema = async (
@@ -61,7 +67,7 @@ export const checkSchema = async (
       `${last} has migrated the database, and this program, ${version}, needs ${missing.name}, too: run the migrations of ${version} (postgres/main.ts; deploy/upgrade.sh does).`,
     );
   const minors = minorsAfter(last, version);
-  if (minors === undefined || minors > 1)
+  if (minors === undefined || (minors > 0 && !isOfNextMinor(last, version)))
     throw new SetupError(
       `${last} has migrated the database, which this program, ${version}, cannot use: start ${last}, or restore a backup of ${version}.`,
     );

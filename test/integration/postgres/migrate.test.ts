@@ -101,10 +101,14 @@ describe('migrate', () => {
     expect(await exists('b')).toBe(false);
   });
 
-  it('rejects an older minor version, also where no file is new', async () => {
+  it('leaves the database of the next minor version as it is, and rejects a later one', async () => {
     write('0001_a.sql', 'create table a ()');
-    await run('1.1.0');
-    await expect(run('1.0.4')).rejects.toThrow('newer than this program, 1.0.4: start 1.1.0');
+    write('0002_b.sql', 'create table b ()');
+    await run('1.2.0');
+    rmSync(join(folder, '0002_b.sql'));
+    expect(await run('1.1.4')).toEqual([]);
+    expect(await database.sql`select version from versions`).toEqual([{ version: '1.2.0' }]);
+    await expect(run('1.0.4')).rejects.toThrow('newer than this program, 1.0.4: start 1.2.0');
   });
 
   it('rejects a database that was made before versions were recorded', async () => {
