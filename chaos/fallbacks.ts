@@ -14,8 +14,8 @@ export interface OpeningOutage extends Outage {
 export const gatewayOf = ({ candidates, gateway }: CreatedPayment, page: string): Gateway =>
   candidates.find(({ link }) => page.startsWith(`${link.url}/`)) ?? gateway;
 
-/** The gateway's name for the payment, which ends the address of its page. */
-export const referenceOf = (page: string): string => page.slice(page.lastIndexOf('/') + 1);
+/** The gateway's name for the payment, which ends the address of its page, as a part of the path or a field of the query. */
+export const referenceOf = (page: string): string => /[^/=]*$/.exec(page)?.[0] ?? '';
 
 /**
  * Finds payers who were sent to two pages or to one that is not the payment's, and money at a candidate that has not

@@ -4,6 +4,7 @@ import { startPayping } from '../test/fakes/payping.ts';
 import type { newRefundBook } from '../test/fakes/refunds.ts';
 import type { Entry, FakeResponse, Provider } from '../test/fakes/server.ts';
 import { entryIn } from '../test/fakes/server.ts';
+import { startSep } from '../test/fakes/sep.ts';
 import { startStripe } from '../test/fakes/stripe.ts';
 import { startVandar } from '../test/fakes/vandar.ts';
 import { startZarinpal } from '../test/fakes/zarinpal.ts';
@@ -136,6 +137,14 @@ const accounts: Record<string, Account> = {
     refunds: true,
     cancelStatuses: ['cancelled'],
     closesAsCancel: true,
+    failureCodes: { refused: 'payment_not_completed' },
+  },
+  sep: {
+    ...rialAccount,
+    start: startSep,
+    credentials: { terminalId: '2015' },
+    states: { open: 'InProgress', refused: 'Failed', cancelled: 'CanceledByUser' },
+    cancelStatuses: ['cancelled'],
     failureCodes: { refused: 'payment_not_completed' },
   },
 };

@@ -42,6 +42,7 @@ describe('a payment that several gateways may open', () => {
     expect([...kinds].toSorted()).toEqual([
       'mollie by {"gateway":"mollie"}',
       'payping by {"gateway":"payping"}',
+      'sep by {"gateway":"sep"}',
       'stripe by {"gateway":"stripe"}',
       'unsteady,payping by {"gateways":["unsteady","payping"]}',
       'unsteady,zibal by {"gateways":["unsteady","zibal"]}',
