@@ -388,9 +388,11 @@ const parseCredentials = <Schema extends z.ZodType>(
   if (parsed.success) return { ...account, credentials: parsed.data };
   // Field names only: zod's messages could quote the secret.
   const fields = new Set(
-    parsed.error.issues.map(({ code, path }) => {
+    parsed.error.issues.map(({ code, path, message }) => {
       if (code === 'unrecognized_keys') return 'there is an unknown field';
-      return path.length > 0 ? `${path.join('.')} is missing or wrong` : 'not a JSON object';
+      if (path.length === 0) return 'not a JSON object';
+      const isNumber = code === 'invalid_type' && message.endsWith('string, received number');
+      return `${path.join('.')} is ${isNumber ? 'a number, and must be a text in quotes' : 'missing or wrong'}`;
     }),
   );
   throw new AccountProblem(`The credentials do not fit the driver: ${[...fields].join(', ')}`);

@@ -166,6 +166,7 @@ it.each([
     (text) => ['stripe', 'live', text, 'The credentials are not a JSON object.'] as const,
   ),
   ['zarinpal', 'live', '{"merchantId":"hidden"}', 'driver: merchantId is missing or wrong.'],
+  ['sep', 'live', '{"terminalId":2015}', ': terminalId is a number, and must be a text in quotes.'],
   ['zarinpal', 'live', '{}', 'fit the driver: merchantId is missing or wrong.'],
   [
     'stripe',
