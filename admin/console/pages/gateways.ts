@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { formatPercent, parsePercent } from '../../../contract/basis-points.ts';
+import { formatMoney } from '../../../contract/money.ts';
 import { parseWholeNumber } from '../../../contract/whole-number.ts';
 import { Refusal } from '../../operations/change.ts';
 import { opensNothingText } from '../../operations/facts.ts';
@@ -115,7 +116,8 @@ const changeTerms: Action = {
   role: 'admin',
   confirm: async (request) => {
     const { slug } = request.params;
-    const { gateway, reportsFees } = await request.operations.gateways.get(slug);
+    const { gateway, bounds, reportsFees } = await request.operations.gateways.get(slug);
+    const [currency = 'EUR'] = bounds?.currencies.keys() ?? [];
     const { timeZone, feeBasisPoints, feeFixed, feesReported } = gateway;
     const percent = feeBasisPoints === null ? '' : formatPercent(feeBasisPoints);
     return {
@@ -135,7 +137,7 @@ const changeTerms: Action = {
           <input name="percent" inputmode="decimal" maxlength="6" value="${typedOr(request, 'percent', percent)}" autocomplete="off" />
         </label>
         <label>
-          And a fixed part, in minor units of its currency, 25 for 0.25 EUR; empty: not known
+          And a fixed part, in minor units of its currency, 25 for ${formatMoney({ amount: 25, currency })}; empty: not known
           <input name="fixed" inputmode="numeric" maxlength="7" value="${typedOr(request, 'fixed', String(feeFixed ?? ''))}" autocomplete="off" />
         </label>
         ${

@@ -28,13 +28,15 @@ const readWish = (given: URLSearchParams) => ({
   recorded: given.get('recorded') === 'yes',
 });
 
-/** The parts that one button takes, of those that the gateway can give back. */
+/** The parts that one button takes, of those that the gateway can give back, and why it does not take every part. */
 const partsOf = async ({ operations, params }: PersonRequest, left: ReturnType<typeof leftOf>) => {
   const half = Math.floor(left.amount / 2);
-  const refused =
-    half === 0 ||
-    (await operations.refunds.findProblem(params.id, { amount: half, recorded: false })) !== null;
-  return { ...(!refused && { Half: half }), All: left.amount };
+  const [noHalf = null, nothing = null] = await Promise.all(
+    [half, left.amount].map((amount) =>
+      operations.refunds.findProblem(params.id, { amount, recorded: false }),
+    ),
+  );
+  return { parts: { ...(!noHalf && { Half: half }), All: left.amount }, limit: nothing ?? noHalf };
 };
 
 const ask = async (request: PersonRequest, problem?: string): Promise<ConsoleResponse> => {
@@ -48,7 +50,7 @@ const ask = async (request: PersonRequest, problem?: string): Promise<ConsoleRes
         : `The payment is ${labelOf('status', payment.status)}.`,
     );
   const { typed, recorded } = readWish(request.form);
-  const parts = Object.entries(await partsOf(request, left));
+  const { parts, limit } = await partsOf(request, left);
   const button = ([name, amount]: [string, number]): Html =>
     html`<button name="part" value="${typedMoney({ amount, currency })}">${name}: ${formatMoney({ amount, currency })}</button>`;
   return page(
@@ -57,6 +59,7 @@ const ask = async (request: PersonRequest, problem?: string): Promise<ConsoleRes
       <form class="form" method="post">
         <input type="hidden" name="csrf" value="${request.csrf}" />
         ${request.cells.facts({ Left: formatMoney(left), ...paymentCells(payment) })}
+        ${limit === null ? '' : html`<p>${limit}</p>`}
         ${moneyField(`Amount to give back, up to ${formatMoney(left)}`, { name: 'amount', currency, typed: hasSecret(typed) ? '' : typed })}
         <label class="choice">
           <input type="checkbox" name="recorded" value="yes" ${recorded ? html`checked` : ''} />
@@ -64,7 +67,7 @@ const ask = async (request: PersonRequest, problem?: string): Promise<ConsoleRes
         </label>
         <div class="actions">
           <button class="main">Continue</button>
-          ${parts.map(button)}
+          ${Object.entries(parts).map(button)}
           <a class="button" href="/payments/${payment.id}">Cancel</a>
         </div>
       </form>`,

@@ -80,6 +80,7 @@ it('the page shows calls by hour, the last error, conversion, fee, zone, days an
   expect(text).not.toContain('/gateways/zarinpal/account');
   const admin = await console.logIn('admin');
   expect(await admin.read('/gateways/zarinpal')).toContain('/gateways/zarinpal/account');
+  expect(await admin.read('/gateways/zarinpal/account')).toContain('25 for 25 IRR');
 });
 
 it.each([

@@ -157,12 +157,17 @@ describe('the amount of a refund', () => {
     expect(await refundsOf(id)).toEqual([]);
   });
 
-  it('a half is offered where the gateway gives a half back', async () => {
-    const page = async (gateway: string) =>
-      textOf(`/payments/${await aPayment(live, gateway)}/refund`, ada);
-    expect(await page('sandbox')).toContain('Half: 50.00 EUR');
+  it('a half is offered where the gateway gives a half back, and elsewhere the page says what it gives', async () => {
+    const pageOf = (id: string) => textOf(`/payments/${id}/refund`, ada);
+    const ofSandbox = await pageOf(await aPayment(live));
+    expect(ofSandbox).toContain('Half: 50.00 EUR');
+    expect(ofSandbox).not.toContain('The gateway gives');
     await sql`insert into gateways (slug, driver, kind) values ('whole', 'payping', 'live')`;
-    expect(await page('whole')).not.toContain('Half:');
+    const whole = await aPayment(live, 'whole');
+    expect(await pageOf(whole)).not.toContain('Half:');
+    expect(await pageOf(whole)).toContain('gives the whole amount back, and no part of it');
+    await sql`update payments set paid_at = paid_at - interval '1 hour' where id = ${whole}`;
+    expect(await pageOf(whole)).toContain('gives money back only for a while, and that is over');
   });
 
   it('that another admin must confirm is asked for and not given, and the question says so', async () => {
