@@ -5,6 +5,7 @@ import type { Kill, Outage } from './disruptions.ts';
 import type { Gateway } from './gateways.ts';
 import type { Link } from './link.ts';
 import type { Random } from './random.ts';
+import { failures, type Receiver } from './receiver.ts';
 
 /** The links from our processes to their servers. */
 export type Links = Record<'postgres' | 'temporal', Link>;
@@ -78,7 +79,19 @@ export const disturbGateways = async (
   );
 };
 
-/** Resets or cuts the links to our servers now and then. Returns when each was broken. */
+/** The receiver refuses, breaks or hangs now and then, for all events that are new to it, and comes back. */
+export const disturbReceiver = async (
+  receiver: Pick<Receiver, 'failNew'>,
+  { random, signal }: FaultOptions,
+): Promise<void> => {
+  while (await pause(random.between(4_000, 15_000), signal)) {
+    receiver.failNew(random.pick(failures));
+    await pause(random.between(1_000, 5_000), signal);
+    receiver.failNew(undefined);
+  }
+};
+
+/** Resets, cuts or swallows the links to our servers now and then. Returns when each was broken. */
 export const disturbLinks = async (
   { postgres, temporal }: Links,
   { random, signal }: FaultOptions,
@@ -94,11 +107,12 @@ const breakNowAndThen = async (link: Link, { random, signal }: FaultOptions): Pr
   const outages: Outage[] = [];
   while (await pause(random.between(5_000, 20_000), signal)) {
     const from = Date.now();
-    if (random.chance(0.7)) link.reset();
+    if (random.chance(0.6)) link.reset();
     else {
-      link.cut(true);
+      const fault = random.pick(['cut', 'swallow'] as const);
+      link[fault](true);
       await pause(random.between(200, 3_000), signal);
-      link.cut(false);
+      link[fault](false);
     }
     outages.push({ from, to: Date.now() });
   }
@@ -108,11 +122,13 @@ const breakNowAndThen = async (link: Link, { random, signal }: FaultOptions): Pr
 const disturbGatewayLink = async (link: Link, { random, signal }: FaultOptions) => {
   while (await pause(random.between(10_000, 40_000), signal)) {
     const durationMs = random.between(2_000, 10_000);
-    if (random.chance(0.5)) link.cut(true);
+    const fault = random.pick(['cut', 'swallow', 'slow', 'slow'] as const);
     // A call has less time than the longest of these delays.
-    else link.slow(() => random.between(500, 12_000));
+    if (fault === 'slow') link.slow(() => random.between(500, 12_000));
+    else link[fault](true);
     await pause(durationMs, signal);
     link.cut(false);
+    link.swallow(false);
     link.slow(() => random.between(usualDelayMs.from, usualDelayMs.to));
   }
 };

@@ -23,7 +23,9 @@ export interface Post {
   sender?: number;
 }
 
-type Reaction = 'accept' | 'refuse' | 'break' | 'hang';
+export const failures = ['refuse', 'break', 'hang'] as const;
+type Failure = (typeof failures)[number];
+type Reaction = 'accept' | Failure;
 
 export interface ReceiverOptions {
   random: Random;
@@ -37,16 +39,15 @@ export const startReceiver = async ({ random, failing }: ReceiverOptions) => {
   const secrets: string[] = [];
   const senders = new WeakMap<Socket, number>();
   let listSenders: () => readonly number[] = () => [];
-  /** Drawn once for an event: until `acceptAll` its first attempt fails however often it is repeated. */
+  /** Decided once for an event: until `acceptAll` its first attempt fails however often it is repeated. */
   const reactions = new Map<string, Reaction>();
   let acceptsAll = false;
+  let outage: Failure | undefined;
   const react = ({ eventId, number }: Post): Reaction => {
     if (number > 1 || acceptsAll) return 'accept';
     const known = reactions.get(eventId);
     if (known) return known;
-    const drawn = random.chance(failing)
-      ? random.pick<Reaction>(['refuse', 'break', 'hang'])
-      : 'accept';
+    const drawn = outage ?? (random.chance(failing) ? random.pick(failures) : 'accept');
     reactions.set(eventId, drawn);
     return drawn;
   };
@@ -95,6 +96,8 @@ export const startReceiver = async ({ random, failing }: ReceiverOptions) => {
     trust: (secret: string) => void secrets.push(secret),
     /** Sets what lists the processes that can be senders now. */
     setSenders: (list: () => readonly number[]) => void (listSenders = list),
+    /** The first attempts of events that it has not seen before fail like this, until it is undefined. */
+    failNew: (failure: Failure | undefined) => void (outage = failure),
     /** From now on it accepts every attempt. */
     acceptAll: () => void (acceptsAll = true),
     posts: (): readonly Post[] => posts,

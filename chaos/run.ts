@@ -20,7 +20,7 @@ import {
   findUnusedFallbacks,
   measureConversion,
 } from './fallbacks.ts';
-import { disturbGateways, disturbLinks, killAtRandom } from './faults.ts';
+import { disturbGateways, disturbLinks, disturbReceiver, killAtRandom } from './faults.ts';
 import { createLoad, type Load } from './load.ts';
 import { type MemorySums, sumLives, watchMemory } from './memory.ts';
 import { watchOrders } from './orders.ts';
@@ -124,11 +124,16 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
   });
   const breaking = disturbLinks(environment.links, { signal, random: random.branch('links') });
   const loading = new AbortController();
+  const whileLoading = AbortSignal.any([signal, loading.signal]);
   const disturbing = disturbGateways(gateways, {
     random: random.branch('gateways'),
     onlyLatency: plan.quick,
     // Not longer: after a third silence of the gateway a payment waits for four minutes.
-    signal: AbortSignal.any([signal, loading.signal]),
+    signal: whileLoading,
+  });
+  const flapping = disturbReceiver(receiver, {
+    random: random.branch('outages'),
+    signal: plan.quick ? whileLoading : signal,
   });
   const scenarios = drawScenarios({
     ...plan,
@@ -145,13 +150,14 @@ export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report>
   const openingOutages = await failing;
   await notifications.waitForAll();
   faults.abort();
-  const [kills, outages] = await Promise.all([killing, breaking, disturbing]);
+  const [kills, outages] = await Promise.all([killing, breaking, disturbing, flapping]);
   const breaks = outages.postgres.length + outages.temporal.length;
   say(
     `${payments.length} payments created, ${kills.length} kills, ${breaks} broken links; waiting until everything is done …`,
   );
 
   const calmAt = Date.now();
+  await endOpen(payments, { actors, quick: plan.quick });
   await Promise.race([drain(sql, payments, plan.drainMs), environment.broken]);
   const leftMs = calmAt + plan.drainMs - Date.now();
   const workflowProblems = await findWorkflowProblems(payments, production.temporal, leftMs);
@@ -237,6 +243,24 @@ const runScenarios = async (
   };
   await Promise.all(scenarios.map(runOne));
   return refused;
+};
+
+/**
+ * Asks about the payments whose deadline is not waited for. Kills can have lasted longer than the patience of a caller: then nobody
+ * has cancelled, or come back, and the payment would be open for 4 minutes, or for half an hour by a link.
+ */
+const endOpen = async (
+  payments: readonly CreatedPayment[],
+  { actors: { application }, quick }: Pick<ScenarioRun, 'actors' | 'quick'>,
+): Promise<void> => {
+  const mayBeOpen = payments.filter(({ link }) => quick || link !== undefined);
+  await Promise.all(
+    mayBeOpen.map((payment) =>
+      payment.behaviour === 'callOff' || payment.behaviour === 'cancel'
+        ? application.cancel(payment)
+        : application.verifyUntilEnded(payment),
+    ),
+  );
 };
 
 const countBy = (names: readonly string[]): Map<string, number> =>
