@@ -6,7 +6,7 @@ import type { Html } from './texts.ts';
 const style = `
   :root { color-scheme: light dark; --ink: #1c2430; --paper: #f5f6f8; --card: #fff; --line: #d8dde5;
     --main: #1d4ed8; --soft: #5b6675 }
-  @media (prefers-color-scheme: dark) { :root { --ink: #e7ebf1; --paper: #12161c; --card: #1b212a;
+  @media screen and (prefers-color-scheme: dark) { :root { --ink: #e7ebf1; --paper: #12161c; --card: #1b212a;
     --line: #333c49; --main: #7aa2ff; --soft: #9aa6b5 } }
   * { box-sizing: border-box }
   body { margin: 0; min-height: 100svh; overflow-wrap: anywhere; display: grid; place-items: center; padding: 1.25rem;
