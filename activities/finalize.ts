@@ -18,7 +18,7 @@ import { mayHaveCaptured } from './gateway-calls.ts';
 import type { Log } from './log.ts';
 import { alertAbout } from './log.ts';
 import { failedWith, type Outcome } from './outcome.ts';
-import { createEndLink } from './sweeper-tasks/links.ts';
+import { createEndLink } from './links.ts';
 
 export interface Deps {
   paymentOutcomes: Pick<PaymentOutcomes, 'get' | 'finalize' | 'recordInquiry' | 'flagDuplicates'>;

@@ -31,7 +31,7 @@ import {
 import { showDocsHandler, showDocsRoute } from './openapi/docs-page.ts';
 import { getOpenApiHandler, getOpenApiRoute } from './openapi/serve-document.ts';
 import { checkoutHandler, checkoutRoute } from './payer/checkout.ts';
-import { payLinkHandler, payLinkRoute, showLinkHandler, showLinkRoute } from './payer/link-page.ts';
+import { payLinkHandler, payLinkRoute, showLinkHandler, showLinkRoute } from './links/page.ts';
 import { showOutcomeHandler, showOutcomeRoute } from './payer/outcome.ts';
 import {
   returnByPostHandler,

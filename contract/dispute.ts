@@ -1,4 +1,4 @@
-import { boolean, type Codec, integer, nullable, text, time } from './fields.ts';
+import { boolean, integer, nullable, shown, text, time } from './fields.ts';
 
 /** An inquiry asks about the money, a chargeback takes it. */
 export const disputeStages = ['inquiry', 'chargeback'] as const;
@@ -57,13 +57,7 @@ export const amountHeld = ({
 export const isDisputeOpen = ({ status }: Pick<Dispute, 'status'>): boolean =>
   status === 'needs_response' || status === 'under_review';
 
-const field =
-  <Property extends keyof Dispute>(
-    property: Property,
-    { toJson }: Pick<Codec<Dispute[Property]>, 'toJson'>,
-  ) =>
-  (dispute: Dispute): string =>
-    toJson(dispute[property]);
+const field = shown<Dispute>();
 
 /** The fields of a dispute by their names in the API, in the API's order. */
 export const disputeFields = {

@@ -34,3 +34,13 @@ export const stored =
     writtenBy,
     toJson: (record: Record<Property, Value>) => codec.toJson(record[property]),
   });
+
+/** Writes one property of a record. It has no column of its own name. */
+export const shown =
+  <Shown>() =>
+  <Property extends keyof Shown>(
+    property: Property,
+    { toJson }: Pick<Codec<Shown[Property]>, 'toJson'>,
+  ) =>
+  (record: Shown): string =>
+    toJson(record[property]);

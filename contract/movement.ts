@@ -1,4 +1,4 @@
-import { boolean, integer, type Codec, nullable, text, time } from './fields.ts';
+import { boolean, integer, nullable, shown, text, time } from './fields.ts';
 
 /**
  * The kinds of changes of a gateway's account. Triggers of postgres/migrations/0001_schema.sql write them, `record_movement`, but
@@ -65,13 +65,7 @@ export interface Movement {
   recordedAt: Date;
 }
 
-const field =
-  <Property extends keyof Movement>(
-    property: Property,
-    { toJson }: Pick<Codec<Movement[Property]>, 'toJson'>,
-  ) =>
-  (movement: Movement): string =>
-    toJson(movement[property]);
+const field = shown<Movement>();
 
 /** The fields of a movement by their names in the API, in the API's order. */
 const movementFields = {

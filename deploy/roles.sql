@@ -89,7 +89,7 @@ grant select on applications, gateways, payments, refunds, workflow_outbox, idem
 grant update (status, gateway, gateway_reference, gateway_redirect, report_key, checkout_at, payer_returns_at, inquired_at, uncertain, tracking_code,
   card_pan_masked, paid_at, failure_code, cancelled_by, cancellation_reason, gateway_code, gateway_message, reported_fee,
   reported_fee_paid_by, amount_refunded, amount_refund_pending, amount_disputed, amount_lost, order_claimed_at, paid_twice_at, healed_at,
-  updated_at) on payments to payments_worker;
+  updated_at, link_ended_at) on payments to payments_worker;
 grant insert (id, payment_id, application, test, order_id, status, amount, currency, method, requested_by, metadata,
   gateway_reference, bank_reference, succeeded_at, created_at, updated_at),
   update (status, stage, times_told, told_at, gateway_reference, bank_reference, failure_code, gateway_code,

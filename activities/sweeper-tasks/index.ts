@@ -2,7 +2,7 @@ import { createDisputeTask, type Deps as DisputeDeps } from './disputes.ts';
 import { createHealingTask, type Deps as HealingDeps } from './healing.ts';
 import { createIdempotencyKeyTask, type Deps as IdempotencyKeyDeps } from './idempotency-keys.ts';
 import { createInquiryTask, type Deps as InquiryDeps } from './inquiries.ts';
-import { createLinkTask, type Deps as LinkDeps } from './links.ts';
+import { createLinkTask, type Deps as LinkDeps } from '../links.ts';
 import { createOutboxTask, type Deps as OutboxDeps } from './outbox.ts';
 import { createPayerTask, type Deps as PayerDeps } from './payers.ts';
 import { createPayoutTask, type Deps as PayoutDeps } from './payouts.ts';

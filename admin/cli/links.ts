@@ -1,5 +1,5 @@
 import { languages } from '../../contract/languages.ts';
-import { linkExpiresIn, linkStatuses } from '../../contract/link.ts';
+import { linkExpiresIn, linkStatuses } from '../../contract/links/link.ts';
 import { currencyExponents, formatMoney } from '../../contract/money.ts';
 import { dayMs } from '../../contract/time.ts';
 import { everyLink, type LinkRecord } from '../../postgres/admin/links.ts';

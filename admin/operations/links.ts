@@ -1,8 +1,8 @@
-import { CreateLink } from '../../contract/create-link.ts';
+import { CreateLink } from '../../contract/links/create.ts';
 import { PaymentTerms } from '../../contract/create-payment.ts';
 import { linkEventId, linkIdPattern, newLinkId } from '../../contract/ids.ts';
 import type { ListPage } from '../../contract/list.ts';
-import { linkUrl } from '../../contract/link.ts';
+import { linkUrl } from '../../contract/links/link.ts';
 import { findPaymentProblems } from '../../gateways/registry.ts';
 import { createConfirmations } from '../../postgres/admin/confirmations.ts';
 import { createAdminEvents, type EventSummary } from '../../postgres/admin/events.ts';

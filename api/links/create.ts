@@ -1,20 +1,19 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { CreateLink } from '../../contract/create-link.ts';
-import type { FieldError } from '../../contract/errors.ts';
+import { CreateLink } from '../../contract/links/create.ts';
 import { newLinkId } from '../../contract/ids.ts';
-import { parseJson, toPlainValue } from '../../contract/json.ts';
-import { asCreatedLink, presentLink } from '../../contract/link.ts';
-import { LinkResponse } from '../../contract/link-responses.ts';
+import { toPlainValue } from '../../contract/json.ts';
+import { asCreatedLink, presentLink } from '../../contract/links/link.ts';
+import { LinkResponse } from '../../contract/links/responses.ts';
 import { IdempotencyKey } from '../../contract/request-fields.ts';
 import type { Links } from '../../postgres/links/links.ts';
 import { ownerOf } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { asFields, fieldErrors, invalidBody } from '../http/validation.ts';
 import { fingerprintOf, readIdempotencyKey, replay } from '../payments/idempotency.ts';
-import { type Deps as NewPaymentDeps, newPayment } from '../payments/new-payment.ts';
-import { linkExamples } from './link-examples.ts';
-import { paymentOfLink } from './payment-of-link.ts';
+import type { Deps as NewPaymentDeps } from '../payments/new-payment.ts';
+import { linkExamples } from './examples.ts';
+import { newPaymentOfLink } from './payment-of-link.ts';
 
 const createExamples = {
   smallest: { order_id: 'invoice-2026-117', amount: 1250, currency: 'EUR' },
@@ -88,16 +87,12 @@ export const createLinkHandler =
     if (repeated) return repeated;
 
     const parsed = CreateLink.safeParse(toPlainValue(asFields(CreateLink, sent)));
-    if (!parsed.success) {
-      const problems: FieldError[] = fieldErrors(parsed.error);
-      throw invalidBody(refuse, problems);
-    }
+    if (!parsed.success) throw invalidBody(refuse, fieldErrors(parsed.error));
     const { order_id, amount, currency, description = null, locale = null } = parsed.data;
     const link = { orderId: order_id, amount, currency, description, locale };
     const id = newLinkId();
     // A gateway must take its payments. A refusal names the field that is the link's, too.
-    const tried = paymentOfLink({ ...link, id }, caller, publicBaseUrl);
-    await newPayment(deps, { caller: tried.caller, refuse }, parseJson(tried.body));
+    await newPaymentOfLink(deps, { ...link, id }, { caller, refuse });
 
     const expiresAt = new Date(now().getTime() + parsed.data.expires_in * 1000);
     const created = await links.insert({

@@ -1,10 +1,10 @@
-import { presentLink } from '../../contract/link.ts';
-import { LinkResponse } from '../../contract/link-responses.ts';
+import { presentLink } from '../../contract/links/link.ts';
+import { LinkResponse } from '../../contract/links/responses.ts';
 import type { Links } from '../../postgres/links/links.ts';
 import { findOwnLink, ownerOf } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { linkParams } from './get.ts';
-import { linkExamples } from './link-examples.ts';
+import { linkExamples } from './examples.ts';
 
 export const disableLinkRoute = {
   tag: 'Links',

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { presentLink } from '../../contract/link.ts';
-import { LinkId, LinkResponse } from '../../contract/link-responses.ts';
+import { presentLink } from '../../contract/links/link.ts';
+import { LinkId, LinkResponse } from '../../contract/links/responses.ts';
 import type { Links } from '../../postgres/links/links.ts';
 import { findOwnLink } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
-import { linkExamples } from './link-examples.ts';
+import { linkExamples } from './examples.ts';
 
 export const linkParams = z.object({ link_id: LinkId });
 

@@ -1,10 +1,10 @@
-import { type Link, presentLink } from '../../contract/link.ts';
-import { LinkListResponse } from '../../contract/link-responses.ts';
-import { linkCursors, ListLinks } from '../../contract/list-links.ts';
+import { type Link, presentLink } from '../../contract/links/link.ts';
+import { LinkListResponse } from '../../contract/links/responses.ts';
+import { linkCursors, ListLinks } from '../../contract/links/list.ts';
 import type { Links } from '../../postgres/links/links.ts';
 import { cursorAfter, listHandler, perPageExample } from '../http/list-handler.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
-import { linkExamples } from './link-examples.ts';
+import { linkExamples } from './examples.ts';
 
 const exampleList: LinkListResponse = {
   data: [linkExamples.open],

@@ -34,16 +34,21 @@ export const showOutcomeHandler =
     const payment = await findByPaymentId(request, payments.getOutcomeForPayer);
     const visit = visitOf(request, payment);
     if (!payment) return unknownPaymentPage(visit);
-    const returnTime = findDriver(payment.driver)?.capabilities.returnTime;
-    const sentences = payerAdvice({ ...payment, returnTime }, visit.language, now());
     return page(visit, {
       status: 200,
       title: 'outcome_title',
       content: html`${paymentParts(visit)}
-        ${sentences.map((sentence) => html`<p>${sentence}</p>`)}
-        ${wayOn(visit, payment, publicBaseUrl)}`,
+        ${adviceParts(visit, payment, now())} ${wayOn(visit, payment, publicBaseUrl)}`,
     });
   };
+
+/** What became of the payment, and what its payer can do. */
+export const adviceParts = ({ language }: Visit, payment: PayerOutcome, now: Date): Html[] => {
+  const returnTime = findDriver(payment.driver)?.capabilities.returnTime;
+  return payerAdvice({ ...payment, returnTime }, language, now).map(
+    (sentence) => html`<p>${sentence}</p>`,
+  );
+};
 
 /** A payer who can still pay goes to the gateway, any other one back to the shop. */
 const wayOn = ({ language }: Visit, payment: PayerOutcome, publicBaseUrl: string): Html => {

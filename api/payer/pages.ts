@@ -89,7 +89,7 @@ export const problemPage = <const Status extends number>(
   page(visit, { status, title, content: html`<p>${speak(visit.language)(name)}</p>` });
 
 /** Reloads by itself, without JavaScript. */
-const reloadingPage = <const Status extends number>(
+export const reloadingPage = <const Status extends number>(
   visit: Visit,
   status: Status,
   name: TextName,

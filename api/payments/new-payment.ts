@@ -39,8 +39,9 @@ export type PaymentCaller = Pick<
   'application' | 'mode' | 'callbackUrls' | 'ordersPaidOnce' | 'defaultGateway' | 'fallbackGateways'
 >;
 
-interface CreateRequest {
-  caller: PaymentCaller;
+/** @typeParam Left what its caller leaves out */
+export interface CreateRequest<Left extends keyof PaymentCaller = never> {
+  caller: Omit<PaymentCaller, Left>;
   refuse: Refuse<'VALIDATION_FAILED' | 'GATEWAY_NOT_ALLOWED'>;
 }
 

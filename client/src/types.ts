@@ -792,8 +792,6 @@ export interface LinkEvent {
   event_id: string;
   /** When the link ended. ISO 8601 in UTC with milliseconds, written `+00:00`. */
   created_at: string;
-  /** The id of a link. */
-  link_id: string;
   /** The payment that has paid the link, or its last try. If nobody has tried, an id that no payment has. */
   payment_id: string;
   /** Slug of the owning application. */
@@ -820,6 +818,9 @@ export interface LinkEvent {
   metadata: {
     [k: string]: unknown;
   };
+
+  /** The id of a link. */
+  link_id: string;
 }
 
 export interface LinkList {

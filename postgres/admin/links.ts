@@ -1,6 +1,6 @@
 import type { Filters, ListPage } from '../../contract/list.ts';
-import type { ListLinks } from '../../contract/list-links.ts';
-import { type Link, linkTriesMax } from '../../contract/link.ts';
+import type { ListLinks } from '../../contract/links/list.ts';
+import { type Link, linkTriesMax } from '../../contract/links/link.ts';
 import { first, type Queries } from '../driver/sql.ts';
 import { selectLink } from '../links/links.ts';
 import { conditionsOf, rangeOf } from '../list.ts';

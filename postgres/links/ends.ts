@@ -1,6 +1,7 @@
-import { createLinkEvent, untriedPayment } from '../../contract/link-event.ts';
-import type { Link } from '../../contract/link.ts';
-import type { Payment } from '../../contract/payment.ts';
+import { createLinkEvent } from '../../contract/event.ts';
+import { newPaymentId } from '../../contract/ids.ts';
+import type { Link } from '../../contract/links/link.ts';
+import { blankPayment, type Payment } from '../../contract/payment-fields.ts';
 import type { Sql } from '../driver/sql.ts';
 import { eventInserts } from '../event-inserts.ts';
 import { selectPayment } from '../payment-columns.ts';
@@ -15,17 +16,28 @@ export interface LinkEnd {
   ownEventId: string;
 }
 
-/** A sweep looks so far back for payments that have paid a link: the sweeper may have been down. */
-const lookBack = '7 days';
+/** For the event of a link that nobody has tried to pay. No payment has its id. */
+const untriedPayment = ({ id: linkId, ...link }: Link, now: Date): Payment => ({
+  ...blankPayment,
+  ...link,
+  ...{
+    linkId,
+    id: newPaymentId(),
+    status: 'expired',
+    gateway: '',
+    callbackUrl: '',
+    metadata: '{}',
+  },
+  ...{ paidAt: null, updatedAt: now },
+});
 
 /** Links that a payment has paid, or that nobody has paid in time. The sweeper asks. */
 export const createLinkEnds = (sql: Sql) => ({
   /** Links to look at, at most `limit`: a payment has paid one, or its time is over. */
   async listDue(limit: number): Promise<string[]> {
     const rows = await sql<{ id: string }[]>`
-      (select l.id from payments p join links l on l.id = p.link_id
-        where p.link_id is not null and p.status = 'paid' and p.paid_at > now() - ${lookBack}::interval
-          and l.status <> 'paid' limit ${limit})
+      (select p.link_id as id from payments p
+        where p.link_id is not null and p.status = 'paid' and p.link_ended_at is null limit ${limit})
       union
       (select l.id from links l where l.status = 'open' and l.expires_at <= now()
         and not exists (
@@ -43,7 +55,11 @@ export const createLinkEnds = (sql: Sql) => ({
     sql.begin(async (tx) => {
       const [link] = await tx<(Link & { isOver: boolean })[]>`
         select ${selectLink(tx)}, l.expires_at <= now() as "isOver" from links l where l.id = ${id} for update`;
-      if (!link || link.status === 'paid' || link.status === 'expired') return undefined;
+      if (!link) return undefined;
+      await tx`
+        update payments set link_ended_at = now()
+        where link_id = ${id} and status = 'paid' and link_ended_at is null`;
+      if (link.status === 'paid' || link.status === 'expired') return undefined;
       const [payment = null] = await tx<Payment[]>`
         select ${selectPayment(tx)} from payments p where p.link_id = ${id}
         order by p.status = 'paid' desc, p.status in ('pending', 'processing') desc, p.created_at desc limit 1`;
@@ -51,9 +67,8 @@ export const createLinkEnds = (sql: Sql) => ({
       const isOpen = payment?.status === 'pending' || payment?.status === 'processing';
       if (!isPaid && (isOpen || !link.isOver || link.status === 'disabled')) return undefined;
 
-      const kind = isPaid ? 'link.paid' : 'link.expired';
-      const shown = payment ?? untriedPayment(link);
-      const event = createLinkEvent(kind, { link, payment: shown, createdAt: now });
+      const shown = { ...(payment ?? untriedPayment(link, now)), linkId: id };
+      const event = createLinkEvent(isPaid ? 'link.paid' : 'link.expired', shown, now);
       await tx`
         with of_payment as (
           update links set status = ${isPaid ? 'paid' : 'expired'}, payment_id = ${isPaid ? payment.id : null},

@@ -1,12 +1,13 @@
 import type { Filters, ListPage } from '../../contract/list.ts';
-import type { ListLinks } from '../../contract/list-links.ts';
-import type { Link } from '../../contract/link.ts';
-import type { GatewayKind } from '../../contract/gateway-account.ts';
+import type { ListLinks } from '../../contract/links/list.ts';
+import type { Link } from '../../contract/links/link.ts';
 import type { Person } from '../audit-log.ts';
+import type { Status } from '../../contract/status.ts';
 import { type PaidTo, selectPaidTo } from '../applications/applications.ts';
 import { changesOne, first, type Fragment, type Queries } from '../driver/sql.ts';
 import type { Gateway } from '../gateways/gateways.ts';
 import { conditionsOf, rangeOf } from '../list.ts';
+import { hasPaid } from '../orders.ts';
 import type { Owner } from '../payments/payments.ts';
 
 /** A link that is made. */
@@ -30,21 +31,12 @@ export interface PayableLink extends Link, PaidTo {
   isOver: boolean;
   /** The payments that have begun, and the newest one; null: none has. */
   tries: number;
-  lastTry: { id: string; status: string } | null;
+  lastTry: { id: string; status: Status } | null;
   /** A payment that this link has not begun has paid the order. */
   isOrderPaid: boolean;
   defaultGateway: Gateway;
   fallbackGateways: string[];
 }
-
-type PayableRow = Omit<PayableLink, 'defaultGateway' | 'lastTry'> & {
-  gateway: string;
-  driver: string;
-  kind: GatewayKind;
-  enabled: boolean;
-  tryId: string | null;
-  tryStatus: string | null;
-};
 
 /** The columns of {@link Link}, of links `l`. */
 export const selectLink = (sql: Queries): Fragment => sql`
@@ -101,32 +93,25 @@ export const createLinks = (sql: Queries) => ({
     changesOne(sql`
       update links set status = 'disabled', disabled_at = now() where id = ${id} and status = 'open'`),
 
-  /**
-   * For its page: whoever has the id may read it, but for one that a second admin has not confirmed.
-   * @param options.lock until the transaction ends nobody else begins a payment of it
-   */
-  async getForPayer(id: string, { lock = false } = {}): Promise<PayableLink | undefined> {
-    const [row] = await sql<PayableRow[]>`
+  /** For its page: whoever has the id may read it, but for one that a second admin has not confirmed. */
+  getForPayer: (id: string) =>
+    first(sql<PayableLink[]>`
       select ${selectLink(sql)}, ${selectPaidTo(sql)}, a.status = 'disabled' as "isApplicationDisabled",
         l.expires_at <= now() as "isOver", a.fallback_gateways as "fallbackGateways",
-        g.slug as gateway, g.driver, g.kind, g.enabled, t.id as "tryId", t.status as "tryStatus",
+        json_build_object('slug', g.slug, 'driver', g.driver, 'kind', g.kind, 'enabled', g.enabled) as "defaultGateway",
         (select count(*)::int from payments p where p.link_id = l.id) as tries,
+        (select json_build_object('id', p.id, 'status', p.status) from payments p
+          where p.link_id = l.id order by p.created_at desc limit 1) as "lastTry",
         exists (
           select from payments q join gateways h on h.slug = q.gateway
-          where q.application = l.application and q.test = l.test and q.order_id = l.order_id
-            and q.status = 'paid' and (q.test or h.kind = 'live') and q.amount_refunded + q.amount_lost < q.amount
+          where q.application = l.application and q.test = l.test and q.order_id = l.order_id and ${hasPaid(sql)}
         ) as "isOrderPaid"
       from links l join applications a on a.slug = l.application join gateways g on g.slug = a.default_gateway
-      left join lateral (
-        select p.id, p.status from payments p where p.link_id = l.id order by p.created_at desc limit 1) t on true
-      where l.id = ${id} and not l.to_confirm ${lock ? sql`for update of l` : sql``}`;
-    if (!row) return undefined;
-    const { gateway, driver, kind, enabled, tryId, tryStatus, ...link } = row;
-    return {
-      ...link,
-      defaultGateway: { slug: gateway, driver, kind, enabled },
-      lastTry: tryId !== null && tryStatus !== null ? { id: tryId, status: tryStatus } : null,
-    };
+      where l.id = ${id} and not l.to_confirm`),
+
+  /** Until the transaction ends nobody else begins a payment of the link, or ends it. */
+  async lock(id: string): Promise<void> {
+    await sql`select from links where id = ${id} for update`;
   },
 });
 export type Links = ReturnType<typeof createLinks>;

@@ -208,8 +208,9 @@ create table payments (
   -- one makes the pause before the next one longer.
   late_searches int not null default 0,
   late_search_at timestamptz,
-  -- The link that a payer began it with.
+  -- The link that a payer began it with, and when that has ended, because this payment is paid.
   link_id text references links,
+  link_ended_at timestamptz,
   -- The language that the application knows of the payer, for the payer's pages. All else of the payer is in `payers`.
   payer_locale text,
   -- The trace of the create request, as its webhooks have it. The workflow starts with it, whoever starts it.
@@ -249,9 +250,10 @@ create index payments__amount on payments (application, test, currency, amount, 
 create unique index payments__order on payments (application, test, order_id)
   where order_claimed_at is not null;
 
--- The tries of a link, and those that have paid one.
+-- The tries of a link, and those that have paid one which has not ended yet.
 create index payments__link on payments (link_id, created_at desc) where link_id is not null;
-create index payments__link_paid on payments (paid_at, link_id) where link_id is not null and status = 'paid';
+create index payments__link_paid on payments (link_id)
+  where link_id is not null and status = 'paid' and link_ended_at is null;
 
 -- The sweeper's queries: payments to inquire about, overdue payments, and payments to heal.
 create index payments__to_inquire on payments (gateway, coalesce(inquired_at, checkout_at))

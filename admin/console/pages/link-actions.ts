@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { languages } from '../../../contract/languages.ts';
-import { linkExpiresIn } from '../../../contract/link.ts';
+import { linkExpiresIn } from '../../../contract/links/link.ts';
 import { formatMoney, parseMoney } from '../../../contract/money.ts';
 import { dayMs } from '../../../contract/time.ts';
 import { parseWholeNumber } from '../../../contract/whole-number.ts';

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { linkStatuses } from '../../../contract/link.ts';
+import { linkStatuses } from '../../../contract/links/link.ts';
 import { formatMoney } from '../../../contract/money.ts';
 import type { OrderKey } from '../../../postgres/admin/orders.ts';
 import { everyLink, type LinkFilter, type LinkRecord } from '../../../postgres/admin/links.ts';

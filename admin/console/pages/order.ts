@@ -88,8 +88,12 @@ const paidTwicePart = (details: OrderDetails, { formatTime }: PersonRequest): Ht
   );
 };
 
-/** The payment that holds the order, and why. */
-const holderOf = ({ payments, isPaidOnce }: OrderDetails, { formatTime }: PersonRequest): Html => {
+/** The payment that holds the order, and why. Those of a link claim it whatever the application wants. */
+const holderOf = (
+  { payments, isPaidOnce }: OrderDetails,
+  { formatTime }: PersonRequest,
+  hasLinks: boolean,
+): Html => {
   const holder = payments.find(({ orderClaimedAt }) => orderClaimedAt !== null);
   if (holder?.orderClaimedAt) {
     const why = isTerminal(holder.status)
@@ -98,7 +102,9 @@ const holderOf = ({ payments, isPaidOnce }: OrderDetails, { formatTime }: Person
     return html`${idLink(`/payments/${holder.id}`, holder.id)} since ${time(holder.orderClaimedAt, formatTime)}: ${why}`;
   }
   if (!isPaidOnce)
-    return html`no payment: the application takes several paid payments for an order`;
+    return hasLinks
+      ? html`no payment: those of a link alone can hold it`
+      : html`no payment: the application takes several paid payments for an order`;
   if (payments.some(({ hasPaid }) => hasPaid))
     return html`no payment: it was paid without a claim, and no other payment is taken`;
   return payments.some((payment) => amountLeft(payment) > 0)
@@ -197,7 +203,7 @@ const orderPart = async (
   ]);
   const rows = payments.map((payment) => rowOf(payment, canRefundAll(request)));
   return html`${paidTwicePart(details, request)} ${actionsPart(details, request)}
-    ${request.cells.facts({ ...orderCells(details), Order: null, 'Held by': holderOf(details, request) })}
+    ${request.cells.facts({ ...orderCells(details), Order: null, 'Held by': holderOf(details, request, links !== undefined) })}
     <h2>Payments</h2>
     ${isCut ? html`<p>The order has more than ${orderPaymentsMax} payments. The sums and the table have the paid ones first and then the newest. ${link(`/payments?${String(new URLSearchParams({ application: details.application, order: details.orderId }))}`, 'All of them')}</p>` : ''}
     ${request.cells.table({ caption: 'Payments of the order', rows: withoutEmpty(rows), ifEmpty: 'Nobody has begun to pay it.' })}

@@ -31,7 +31,7 @@ export const linkStatements = (
       'list, of both': [{ ...every, orderId: 'order-6', status: 'paid' }, page],
       disable: [linkOf(6)],
       getForPayer: [linkOf(6)],
-      'getForPayer, with its lock': [linkOf(6), { lock: true }],
+      lock: [linkOf(6)],
     }),
     'links/ends.ts': statementsOf(createLinkEnds(db), {
       listDue: [100],

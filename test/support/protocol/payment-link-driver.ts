@@ -1,7 +1,7 @@
 import { createFinalizer } from '../../../activities/finalize.ts';
 import { expired, type Outcome } from '../../../activities/outcome.ts';
-import { createLinkTask } from '../../../activities/sweeper-tasks/links.ts';
-import { payLinkHandler } from '../../../api/payer/link-page.ts';
+import { createLinkTask } from '../../../activities/links.ts';
+import { payLinkHandler } from '../../../api/links/page.ts';
 import { newLinkId } from '../../../contract/ids.ts';
 import { dayMs } from '../../../contract/time.ts';
 import { createApplications } from '../../../postgres/applications/applications.ts';

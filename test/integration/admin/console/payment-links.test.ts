@@ -44,6 +44,7 @@ it('a link has a page with the address, for its order, found by its id and its o
   expect(await viewer.search('of a link')).toBe(`/links/${ids.open}`);
   const order = await viewer.read('/orders/shop?mode=live&order=of+a+link');
   expect(order).toContain(`/links/${ids.open}`);
+  expect(factOf(order, 'Held by')).toBe('no payment: those of a link alone can hold it');
   const stranger = await console.logIn('viewer', 'stranger', ['tickets']);
   expect((await stranger.get(`/links/${ids.open}`)).status).toBe(404);
   expect((await stranger.search(ids.open)) ?? null).toBeNull();

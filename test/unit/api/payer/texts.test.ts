@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AnyRequest } from '../../../../api/http/route.ts';
 import { OverloadedError } from '../../../../api/http/error-response.ts';
 import { visitOf } from '../../../../api/payer/language.ts';
-import { showLinkHandler } from '../../../../api/payer/link-page.ts';
+import { showLinkHandler } from '../../../../api/links/page.ts';
 import { showOutcomeHandler } from '../../../../api/payer/outcome.ts';
 import {
   errorPage,
@@ -163,9 +163,9 @@ const linkPages = (language: Language) =>
     undefined,
     {},
     { locale: language },
-    { lastTry: { id: paymentId, status: 'failed' }, tries: 1 },
-    { lastTry: { id: paymentId, status: 'pending' }, tries: 1 },
-    { lastTry: { id: paymentId, status: 'processing' }, tries: 1 },
+    { lastTry: { id: paymentId, status: 'failed' as const }, tries: 1 },
+    { lastTry: { id: paymentId, status: 'pending' as const }, tries: 1 },
+    { lastTry: { id: paymentId, status: 'processing' as const }, tries: 1 },
     { status: 'paid' as const },
     { isOrderPaid: true },
     { status: 'disabled' as const },

@@ -1,4 +1,4 @@
-import { boolean, type Codec, integer, nullable, text, time } from './fields.ts';
+import { boolean, integer, nullable, shown, text, time } from '../fields.ts';
 
 /** `paid` is final, also of a link that was disabled while somebody paid. */
 export const linkStatuses = ['open', 'paid', 'expired', 'disabled'] as const;
@@ -36,13 +36,7 @@ export interface Link {
 export const linkUrl = (id: string, publicBaseUrl: string): string =>
   `${publicBaseUrl}/api/v1/links/${id}/pay`;
 
-const field =
-  <Property extends keyof Link>(
-    property: Property,
-    { toJson }: Pick<Codec<Link[Property]>, 'toJson'>,
-  ) =>
-  (link: Link): string =>
-    toJson(link[property]);
+const field = shown<Link>();
 
 /** The fields of a link by their names in the API, in the API's order. */
 export const linkFields = {

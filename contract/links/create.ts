@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { CreatePayment } from './create-payment.ts';
-import { languages } from './languages.ts';
+import { CreatePayment } from '../create-payment.ts';
+import { languages } from '../languages.ts';
 import { linkExpiresIn } from './link.ts';
-import { integerBetween, oneOf, requestObject } from './request-fields.ts';
+import { integerBetween, oneOf, requestObject } from '../request-fields.ts';
 
 const { order_id, amount, currency, description } = CreatePayment.shape;
 

@@ -1,7 +1,7 @@
-import type { LinkEnds } from '../../postgres/links/ends.ts';
-import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
-import type { Log } from '../log.ts';
-import { forEachOrThrow, taskTimeMs } from './limited.ts';
+import type { LinkEnds } from '../postgres/links/ends.ts';
+import type { WorkflowCalls } from '../temporal/workflow-calls.ts';
+import type { Log } from './log.ts';
+import { forEachOrThrow, taskTimeMs } from './sweeper-tasks/limited.ts';
 
 export interface Deps {
   linkEnds: LinkEnds;

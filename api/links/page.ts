@@ -2,13 +2,10 @@ import { html, raw } from 'hono/html';
 import encodeQR from 'qr';
 import { PaymentError } from '../../contract/errors.ts';
 import { linkIdPattern } from '../../contract/ids.ts';
-import { parseJson } from '../../contract/json.ts';
-import { linkTriesMax, linkUrl } from '../../contract/link.ts';
-import { payerAdvice } from '../../contract/payer-advice.ts';
+import { linkTriesMax, linkUrl } from '../../contract/links/link.ts';
 import { checkoutUrl } from '../../contract/payment-fields.ts';
 import type { Payment } from '../../contract/payment.ts';
-import { isTerminal, type Status } from '../../contract/status.ts';
-import { findDriver } from '../../gateways/registry.ts';
+import { isTerminal } from '../../contract/status.ts';
 import type { Sql } from '../../postgres/driver/sql.ts';
 import { createGateways } from '../../postgres/gateways/gateways.ts';
 import { createLinks, type Links, type PayableLink } from '../../postgres/links/links.ts';
@@ -16,14 +13,15 @@ import { createPayments, type Payments } from '../../postgres/payments/payments.
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import { pageHeaders } from '../http/response-headers.ts';
 import type { Handler, RequestOf, RouteSpec } from '../http/route.ts';
-import { linkParams } from '../links/get.ts';
-import { paymentOfLink } from '../links/payment-of-link.ts';
+import { linkParams } from './get.ts';
+import { newPaymentOfLink } from './payment-of-link.ts';
 import type { Backlog } from '../payments/backlog.ts';
-import { type Deps as NewPaymentDeps, newPayment } from '../payments/new-payment.ts';
+import type { Deps as NewPaymentDeps } from '../payments/new-payment.ts';
 import type { Starter } from '../payments/starter.ts';
-import { type Visit, visitOf } from './language.ts';
-import { page, paymentParts, problemPage } from './pages.ts';
-import { type Html, speak, type TextName } from './texts.ts';
+import { type Visit, visitOf } from '../payer/language.ts';
+import { adviceParts } from '../payer/outcome.ts';
+import { page, paymentParts, problemPage, reloadingPage } from '../payer/pages.ts';
+import { type Html, speak, type TextName } from '../payer/texts.ts';
 
 export const showLinkRoute = {
   summary: 'Show the page of a link',
@@ -89,7 +87,7 @@ const whyClosed = (link: PayableLink): keyof typeof closedPages | undefined => {
 };
 
 const isOpen = ({ lastTry }: Pick<PayableLink, 'lastTry'>): boolean =>
-  lastTry !== null && !isTerminal(lastTry.status as Status);
+  lastTry !== null && !isTerminal(lastTry.status);
 
 /** Finds by the id in the path; does not query for a text that cannot be an id. */
 const find = async (
@@ -120,15 +118,7 @@ export const showLinkHandler =
       return page(visit, { status: 200, title, content });
     }
     if (link.lastTry?.status === 'processing')
-      return page(visit, {
-        status: 200,
-        title: 'wait_title',
-        headers: { refresh: String(reloadSeconds) },
-        content: html`${paymentParts(visit)}
-          <p role="status">
-            ${speak(visit.language)('asking')} ${speak(visit.language)('reloads')}
-          </p>`,
-      });
+      return reloadingPage(visit, 200, 'asking', { refresh: String(reloadSeconds) });
     return payPage(deps, visit, link);
   };
 
@@ -140,15 +130,13 @@ const payPage = async (
   const text = speak(visit.language);
   const ended =
     link.lastTry && !isOpen(link) ? await payments.getOutcomeForPayer(link.lastTry.id) : undefined;
-  const returnTime = ended && findDriver(ended.driver)?.capabilities.returnTime;
-  const advice = ended ? payerAdvice({ ...ended, returnTime }, visit.language, now()) : [];
   const url = linkUrl(link.id, publicBaseUrl);
   return page(visit, {
     status: 200,
     title: 'link_title',
     // The checkout sends the payer on to the gateway.
     formTargets: 'any',
-    content: html`${paymentParts(visit)} ${advice.map((sentence) => html`<p>${sentence}</p>`)}
+    content: html`${paymentParts(visit)} ${ended ? adviceParts(visit, ended, now()) : ''}
       ${isOpen(link) ? html`<p role="status">${text('link_begun')}</p>` : ''}
       <form method="post" action="${url}">
         <button class="main">${text(isOpen(link) ? 'continue' : 'link_pay')}</button>
@@ -187,42 +175,29 @@ export const payLinkHandler =
   };
 
 /** Makes a payment of the link, unless one is open or nobody can pay it. The second of two payers at once finds the payment of the first. */
-const begin = (
-  deps: Deps,
-  { id, lastTry }: PayableLink,
-): Promise<{ link: PayableLink; payment?: Payment }> =>
+const begin = (deps: Deps, found: PayableLink): Promise<{ link: PayableLink; payment?: Payment }> =>
   deps.sql.begin(async (tx) => {
-    const link = await createLinks(tx).getForPayer(id, { lock: true });
-    if (!link) throw new Error(`The link ${id} is gone, which nothing deletes while it is open`);
-    // The lock may have waited for another payer, whose payment this statement does not see.
-    const current = (await createLinks(tx).getForPayer(id)) ?? link;
-    if (whyClosed(current) !== undefined || isOpen(current)) return { link: current };
-    const { test, defaultGateway, fallbackGateways, application } = current;
-    const tried = paymentOfLink(
-      current,
-      {
-        ...{ application, defaultGateway, fallbackGateways, mode: test ? 'test' : 'live' },
-        ...{ callbackUrls: [], ordersPaidOnce: true },
-      },
-      deps.publicBaseUrl,
-    );
+    const links = createLinks(tx);
+    await links.lock(found.id);
+    // After the lock, which may have waited for another payer.
+    const link = await links.getForPayer(found.id);
+    if (!link)
+      throw new Error(`The link ${found.id} is gone, which nothing deletes while it is open`);
+    if (whyClosed(link) !== undefined || isOpen(link)) return { link };
+    const { test, ...caller } = link;
     const refuse = (code: ConstructorParameters<typeof PaymentError>[0], message?: string) =>
       new PaymentError('SERVICE_UNAVAILABLE', message, { cause: code });
-    // In this transaction: who holds a connection must not wait for another one.
-    const inTransaction = { ...deps, gateways: createGateways(tx) };
-    const created = await newPayment(
-      inTransaction,
-      { caller: tried.caller, refuse },
-      parseJson(tried.body),
+    const { payment: made, ...created } = await newPaymentOfLink(
+      // In this transaction: who holds a connection must not wait for another one.
+      { ...deps, gateways: createGateways(tx) },
+      link,
+      { caller: { ...caller, mode: test ? 'test' : 'live' }, refuse },
     );
-    const payment = { ...created.payment, linkId: id };
-    const { candidates, isPaidOnce, payer } = created;
+    const payment = { ...made, linkId: link.id };
+    const payerLocale = created.payer?.locale ?? null;
+    const { candidates, isPaidOnce } = created;
     const { isInserted } = await createPayments(tx).insert(payment, null, {
-      candidates,
-      isPaidOnce,
-      payerLocale: payer?.locale ?? null,
+      ...{ candidates, isPaidOnce, payerLocale },
     });
-    return isInserted
-      ? { link: current, payment }
-      : { link: { ...current, lastTry, isOrderPaid: true } };
+    return isInserted ? { link, payment } : { link: { ...link, isOrderPaid: true } };
   });

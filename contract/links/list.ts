@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { linkIdPattern } from './ids.ts';
+import { linkIdPattern } from '../ids.ts';
 import { linkStatuses } from './link.ts';
-import { createCursors, laterThanFrom, orderIdFilter, perPage, timeRange } from './list.ts';
-import { oneOf } from './request-fields.ts';
+import { createCursors, laterThanFrom, orderIdFilter, perPage, timeRange } from '../list.ts';
+import { oneOf } from '../request-fields.ts';
 
 export const linkCursors = createCursors('l1', linkIdPattern);
 

@@ -1,6 +1,6 @@
 import { linkEventId } from '../../contract/ids.ts';
-import { LinkEventBody } from '../../contract/link-event-schema.ts';
-import type { LinkResponse } from '../../contract/link-responses.ts';
+import { LinkEventBody } from '../../contract/links/event-schema.ts';
+import type { LinkResponse } from '../../contract/links/responses.ts';
 import { eventExamples, paymentExamples } from '../payments/payment-examples.ts';
 
 const { application, order_id, amount, currency, test } = paymentExamples.pending;

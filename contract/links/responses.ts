@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { linkIdPattern } from './ids.ts';
+import { linkIdPattern } from '../ids.ts';
 import { type LinkField, linkStatuses } from './link.ts';
-import { PaymentResponse } from './payment-responses.ts';
-import { listOf, nullableText, openEnum, paginationFields, time } from './response-fields.ts';
+import { PaymentResponse } from '../payment-responses.ts';
+import { listOf, nullableText, openEnum, paginationFields, time } from '../response-fields.ts';
 
 const payment = PaymentResponse.shape;
 
