@@ -171,8 +171,7 @@ grant insert (id, payment_id, application, test, order_id, status, stage, amount
   reason, reference, metadata, fingerprint, asked_by, asked_via, created_at, updated_at),
   update (settled_as, due_at, cancel_requested, released) on refunds to payments_admin, payments_console;
 grant insert (refund_id, token, link_id, actor, via) on confirmations to payments_admin, payments_console;
-grant select, insert, update, delete on refund_limits, refund_approvals, link_approvals to payments_admin;
-grant select on link_approvals to payments_console;
+grant select, insert, update, delete on refund_limits, approvals to payments_admin;
 grant update (enabled, credentials, notification_secrets, refund_credentials, time_zone, fee_basis_points, fee_fixed, fees_reported) on gateways
   to payments_admin;
 grant select on movements, disputes, gateway_entries, statement_lines, payouts, payout_lines, account_days, account_balances, account_differences, receivers, notices, notice_addresses to payments_admin, payments_console;
@@ -214,7 +213,7 @@ grant update (checked_at) on late_payments to payments_admin, payments_console;
 grant update (order_claimed_at, paid_twice_at) on payments to payments_admin, payments_console;
 -- It reads limits and the amount above which another admin must confirm a refund. By a function it makes them stricter,
 -- or asks for a looser one, which another admin must confirm.
-grant select on refund_approvals, refund_limits to payments_console;
+grant select on approvals, refund_limits to payments_console;
 grant select, delete on refund_rule_requests to payments_console;
 grant insert (rule_currency, rule_application, rule_amount) on confirmations to payments_console;
 -- It can replace credentials, and read none.

@@ -13,7 +13,7 @@ export type AuditAction =
   | `console.${'account' | 'add' | 'link' | 'login' | 'logout' | 'refuse_login' | 'remove'}`
   | `delivery.${'replay' | 'replay_many' | 'replay_stop'}`
   | `gateway.${'account' | 'add' | 'credentials' | 'disable' | 'enable'}`
-  | `link.${'confirm' | 'confirm_above' | 'create' | 'disable'}`
+  | `link.${'approve_above' | 'confirm' | 'create' | 'disable'}`
   | `notice.${'add' | 'remove'}`
   | `passkey.${'add' | 'remove'}`
   | `payment.${'cancel' | 'checked' | 'duplicate' | 'duplicate_tracking_code' | 'heal' | 'heal_late_payment'}`

@@ -1,19 +1,16 @@
 import { languages } from '../../contract/languages.ts';
 import { linkExpiresIn, linkStatuses } from '../../contract/links/link.ts';
-import { currencyExponents, formatMoney } from '../../contract/money.ts';
+import { formatMoney } from '../../contract/money.ts';
 import { dayMs } from '../../contract/time.ts';
 import { everyLink, type LinkRecord } from '../../postgres/admin/links.ts';
-import { Refusal } from '../operations/change.ts';
 import { byLabel, pick } from '../operations/fact.ts';
-import { linkFacts, linkOverRuleText } from '../operations/link-facts.ts';
+import { linkFacts, linkOverRuleText } from '../operations/links/links.ts';
 import { labelOf } from '../operations/labels.ts';
+import { confirmAboveCommand } from './approvals.ts';
 import {
-  amountIn,
-  amountOptions,
   type CommandGroup,
   type CommandSpec,
   count,
-  findForeignAmount,
   givenReason,
   limitOption,
   moneyArgument,
@@ -159,22 +156,6 @@ const confirmCommand: CommandSpec = {
   },
 };
 
-const confirmAboveCommand: CommandSpec = {
-  usage: 'confirm-above <currency>',
-  summary:
-    'set the sum of links that an admin makes alone in 24 hours; another admin must confirm those above it',
-  examples: ['links confirm-above EUR --amount "500.00 EUR" --reason "the rule of the house"'],
-  options: [...amountOptions('the sum', 'no link needs another admin'), requiredReason()],
-  findMisuse: (options, [currency = '']) => findForeignAmount(options, currency, 'The rule'),
-  run: async ({ args: [currency = ''], options, reason, operations }) => {
-    if (!currencyExponents.has(currency)) throw new Refusal(`There is no currency ${currency}.`);
-    const above = amountIn(options);
-    await operations.links.setApprovalAbove(currency, above, givenReason(reason));
-    const money = above === null ? 'never' : `above ${formatMoney({ amount: above, currency })}`;
-    return { text: `A second admin confirms links: ${money}.`, json: { currency, above } };
-  },
-};
-
 export const linkCommands: CommandGroup = {
   name: 'links',
   summary: 'make, find and disable payment links',
@@ -185,6 +166,10 @@ export const linkCommands: CommandGroup = {
     createCommand,
     confirmCommand,
     disableCommand,
-    confirmAboveCommand,
+    confirmAboveCommand('link', {
+      summary:
+        'set the sum of links that an admin makes alone in 24 hours; another admin must confirm those above it',
+      done: '',
+    }),
   ],
 };

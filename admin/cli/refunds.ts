@@ -1,11 +1,13 @@
-import { currencyExponents, formatMoney } from '../../contract/money.ts';
+import { formatMoney } from '../../contract/money.ts';
 import { amountLeft } from '../../contract/payment-fields.ts';
 import { refundStatuses } from '../../contract/refund.ts';
+import { knownCurrency } from '../operations/approvals.ts';
 import { Refusal } from '../operations/change.ts';
 import { byLabel } from '../operations/fact.ts';
 import { overRuleText, refundDetailFacts, refundFacts, reservedText } from '../operations/facts.ts';
 import type { RefundRecord } from '../../postgres/admin/refunds.ts';
 import { everyRefund } from '../../postgres/refunds/filter.ts';
+import { confirmAboveCommand } from './approvals.ts';
 import {
   amountIn,
   amountOptions,
@@ -231,12 +233,12 @@ const limitCommand: CommandSpec = {
   findConsequences: ({ args: [application = '', currency = ''], options, operations }) =>
     operations.consequences.ofRefundLimit({
       application,
-      currency: known(currency),
+      currency: knownCurrency(currency),
       amount: amountIn(options),
     }),
   run: async ({ args: [slug = '', currency = ''], options, reason, operations }) => {
     const perDay = amountIn(options);
-    const limit = { currency: known(currency), perDay, reason: givenReason(reason) };
+    const limit = { currency: knownCurrency(currency), perDay, reason: givenReason(reason) };
     const limits = await operations.refunds.setLimit(slug, limit);
     const each = limits.map((of) => `${formatMoney({ ...of, amount: of.perDay })} a day`);
     const text =
@@ -245,28 +247,6 @@ const limitCommand: CommandSpec = {
         : `${slug} refunds up to ${each.join(' and ')}, in each mode. In other currencies it refunds nothing until they have a limit.`;
     return { text, json: { application: slug, currency, perDay, limits } };
   },
-};
-
-const confirmAboveCommand: CommandSpec = {
-  usage: 'confirm-above <currency>',
-  summary:
-    'set the amount above which another admin must confirm refunds of an admin, and every token with the scope refund',
-  examples: ['refunds confirm-above EUR --amount "500.00 EUR" --reason "the rule of the house"'],
-  options: [...amountOptions('the amount', 'no refund needs another admin'), requiredReason()],
-  findMisuse: (options, [currency = '']) => findForeignAmount(options, currency, 'The rule'),
-  run: async ({ args: [currency = ''], options, reason, operations }) => {
-    const above = amountIn(options);
-    await operations.refunds.setApprovalAbove(known(currency), above, givenReason(reason));
-    const money = above === null ? 'never' : `above ${formatMoney({ amount: above, currency })}`;
-    const text = `A second admin confirms: ${money}. Tokens with the scope refund that exist stay as they are: see tokens list.`;
-    return { text, json: { currency, above } };
-  },
-};
-
-/** @throws Refusal */
-const known = (currency: string): string => {
-  if (!currencyExponents.has(currency)) throw new Refusal(`There is no currency ${currency}.`);
-  return currency;
 };
 
 const settleCommand: CommandSpec = {
@@ -310,6 +290,10 @@ export const refundCommands: CommandGroup = {
     releaseCommand,
     settleCommand,
     limitCommand,
-    confirmAboveCommand,
+    confirmAboveCommand('refund', {
+      summary:
+        'set the amount above which another admin must confirm refunds of an admin, and every token with the scope refund',
+      done: 'Tokens with the scope refund that exist stay as they are: see tokens list.',
+    }),
   ],
 };

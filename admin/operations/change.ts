@@ -106,3 +106,13 @@ export const recordFailure = async <T>(
     throw error;
   }
 };
+
+/** @returns null if it is refused, e.g. for a form that is not filled in: a later step says why */
+export const unlessRefused = async <T>(work: () => Promise<T>): Promise<T | null> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Refusal) return null;
+    throw error;
+  }
+};

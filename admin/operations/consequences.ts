@@ -14,7 +14,8 @@ import {
   createRecentPayments,
   type RecentPayments,
 } from '../../postgres/admin/recent-payments.ts';
-import { createRefundRuleQueries, type RefundRule } from '../../postgres/refunds/rules.ts';
+import { createApprovals } from '../../postgres/admin/approvals.ts';
+import type { RefundRule } from '../../postgres/refunds/rules.ts';
 import { problemOfSettings } from './application-settings.ts';
 import { newPlaces, problemWithGateways, slugsOf } from './application-gateways.ts';
 import { findApplication } from './applications.ts';
@@ -252,9 +253,7 @@ export const createConsequences = ({ sql }: Pick<Deps, 'sql'>) => ({
   /** @throws NotFound */
   async ofReplacing(application: string, id: string): Promise<string | null> {
     const { scopes } = await findToken(sql, application, id);
-    const rules = scopes.includes('refund')
-      ? await createRefundRuleQueries(sql).listApprovals()
-      : [];
+    const rules = scopes.includes('refund') ? await createApprovals(sql, 'refund').list() : [];
     return rules.length === 0
       ? null
       : 'Nobody can use the new token until another admin confirms it: until then only the old one works, and neither of them if that ends at once.';

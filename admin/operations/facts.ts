@@ -16,7 +16,7 @@ import type { OpensNothing } from '../../postgres/admin/attention.ts';
 import type { NoticeAddress } from '../../postgres/notices/addresses.ts';
 import type { Application } from '../../postgres/applications/applications.ts';
 import { labelOf, type Vocabulary } from './labels.ts';
-import { secondAdmin } from './link-labels.ts';
+import { secondAdmin } from './links/labels.ts';
 import type { AccountTerms } from '../../postgres/gateways/gateways.ts';
 import { formatPercent } from '../../contract/basis-points.ts';
 import { moneyOf } from './account-month.ts';

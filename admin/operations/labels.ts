@@ -31,7 +31,7 @@ import type { DeliveryState } from '../../postgres/webhooks/delivery-filter.ts';
 import type { LatePaymentResult } from '../../postgres/payments/late-payments.ts';
 import type { ReplayStatus } from '../../postgres/webhooks/replays.ts';
 import { disputeStage, disputeStatus } from './dispute-labels.ts';
-import { linkStatus, type secondAdmin } from './link-labels.ts';
+import { linkStatus, type secondAdmin } from './links/labels.ts';
 
 const status: Record<Status, string> = {
   pending: 'pending',
@@ -278,8 +278,8 @@ const audit: Record<AuditAction, string> = {
   'gateway.credentials': 'replaced credentials',
   'gateway.disable': 'disabled a gateway',
   'gateway.enable': 'enabled a gateway',
+  'link.approve_above': 'changed the amount of links for a second admin',
   'link.confirm': 'confirmed a link',
-  'link.confirm_above': 'changed the amount of links for a second admin',
   'link.create': 'made a link',
   'link.disable': 'disabled a link',
   'notice.add': 'added an address for notices',

@@ -14,7 +14,7 @@ import { createDisputeOperations } from './disputes.ts';
 import { createEventOperations } from './events.ts';
 import { createGatewayOperations } from './gateways.ts';
 import { createInvitations } from './invitations.ts';
-import { createLinkOperations } from './links.ts';
+import { createLinkOperations } from './links/links.ts';
 import { createNoticeOperations } from './notices.ts';
 import { createOrderOperations } from './orders.ts';
 import { createPaymentOperations } from './payments.ts';

@@ -1,4 +1,4 @@
-import { currencyExponents } from '../../contract/money.ts';
+import { createApprovals } from '../../postgres/admin/approvals.ts';
 import { createAdminRefunds } from '../../postgres/admin/refunds.ts';
 import { createConfirmations } from '../../postgres/admin/confirmations.ts';
 import {
@@ -7,6 +7,7 @@ import {
   type RefundRuleRequest,
 } from '../../postgres/refunds/rules.ts';
 import type { Queries } from '../../postgres/driver/sql.ts';
+import { createSetApproval, knownCurrency } from './approvals.ts';
 import { findApplication, lockApplication } from './applications.ts';
 import { NotFound, Refusal } from './change.ts';
 import { orRefusal } from './confirmation.ts';
@@ -29,7 +30,7 @@ export const createRefundRules = ({
   }> {
     const queries = createRefundRuleQueries(sql);
     const [approvals, requests] = await Promise.all([
-      queries.listApprovals(),
+      createApprovals(sql, 'refund').list(),
       queries.listRequests(),
     ]);
     return { approvals, requests };
@@ -47,7 +48,7 @@ export const createRefundRules = ({
    */
   async askRule(rule: RefundRule, reason: string): Promise<'set' | 'asked'> {
     const { application, currency, amount } = rule;
-    if (!currencyExponents.has(currency)) throw new Refusal(`There is no currency ${currency}.`);
+    knownCurrency(currency);
     const subject = subjectOf(rule);
     return change({ action: 'refund_rule.change', subject, reason }, async (tx) => {
       if (application !== null) await lockApplication(tx, application);
@@ -95,16 +96,7 @@ export const createRefundRules = ({
     });
   },
 
-  /** Sets the amount above which another admin must confirm a refund, in minor units; null: none. */
-  async setApprovalAbove(currency: string, above: number | null, reason: string): Promise<void> {
-    const subject = `currency:${currency}`;
-    await change({ action: 'refund.approve_above', subject, reason }, async (tx) => {
-      const refunds = createAdminRefunds(tx);
-      const before = (await refunds.approvalAbove(currency)) ?? null;
-      await refunds.setApprovalAbove(currency, above);
-      return { before: { above: before }, after: { above } };
-    });
-  },
+  setApprovalAbove: createSetApproval({ change }, 'refund'),
 
   /**
    * Limits what an application refunds in a day, in minor units; null: no limit. While it has a limit in one currency,
@@ -135,8 +127,7 @@ const ruleNow = async (
   tx: Queries,
   { application, currency }: Omit<RefundRule, 'amount'>,
 ): Promise<number | null> => {
-  const refunds = createAdminRefunds(tx);
-  if (application === null) return (await refunds.approvalAbove(currency)) ?? null;
-  const limits = await refunds.listLimits(application);
+  if (application === null) return createApprovals(tx, 'refund').get(currency);
+  const limits = await createAdminRefunds(tx).listLimits(application);
   return limits.find((limit) => limit.currency === currency)?.perDay ?? null;
 };

@@ -6,6 +6,13 @@ import type { Refuse } from './route.ts';
 export const invalidMessage = (part: 'body' | 'query'): string =>
   `The ${part} is not valid, see details.fields.`;
 
+/** A problem for documentation: the amount is 0. */
+export const amountExample: FieldError = {
+  path: 'amount',
+  rule: 'too_small',
+  message: 'must be an integer from 1 to 999999999999, written without fraction or exponent',
+};
+
 /** Makes the error for a body with these problems. */
 export const invalidBody = (
   refuse: Refuse<'VALIDATION_FAILED'>,

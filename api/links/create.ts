@@ -9,7 +9,7 @@ import { IdempotencyKey } from '../../contract/request-fields.ts';
 import type { Links } from '../../postgres/links/links.ts';
 import { ownerOf } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
-import { asFields, fieldErrors, invalidBody } from '../http/validation.ts';
+import { amountExample, asFields, fieldErrors, invalidBody } from '../http/validation.ts';
 import { fingerprintOf, readIdempotencyKey, replay } from '../payments/idempotency.ts';
 import type { Deps as NewPaymentDeps } from '../payments/new-payment.ts';
 import { linkExamples } from './examples.ts';
@@ -38,12 +38,7 @@ export const createLinkRoute = {
     'kept as long as the link.',
   headers: z.object({ 'idempotency-key': IdempotencyKey.optional() }),
   body: { json: CreateLink, examples: createExamples },
-  // To an amount of 0.
-  validationExample: {
-    path: 'amount',
-    rule: 'too_small',
-    message: 'must be an integer from 1 to 999999999999, written without fraction or exponent',
-  },
+  validationExample: amountExample,
   responses: {
     201: {
       description: 'The link, `open`.',

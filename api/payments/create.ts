@@ -15,6 +15,7 @@ import { logContext } from '../../telemetry/log.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import { ownerOf } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
+import { amountExample } from '../http/validation.ts';
 import type { Backlog } from './backlog.ts';
 import { type Fingerprints, readIdempotencyKey, replay } from './idempotency.ts';
 import type { Created, Deps as NewPaymentDeps } from './new-payment.ts';
@@ -60,12 +61,7 @@ export const createPaymentRoute = {
     traceparent: Traceparent.optional(),
   }),
   body: { json: CreatePayment, examples: createExamples },
-  // To an amount of 0.
-  validationExample: {
-    path: 'amount',
-    rule: 'too_small',
-    message: 'must be an integer from 1 to 999999999999, written without fraction or exponent',
-  },
+  validationExample: amountExample,
   responses: {
     201: {
       description: 'The payment, `pending`.',

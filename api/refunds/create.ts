@@ -17,7 +17,7 @@ import type { Logger } from '../../telemetry/log.ts';
 import type { WorkflowCalls } from '../../temporal/workflow-calls.ts';
 import { ownerOf } from '../http/owned-records.ts';
 import type { Handler, Refuse, RouteSpec } from '../http/route.ts';
-import { asFields, fieldErrors, invalidBody } from '../http/validation.ts';
+import { amountExample, asFields, fieldErrors, invalidBody } from '../http/validation.ts';
 import { fingerprintOf, readIdempotencyKey, replay } from '../payments/idempotency.ts';
 import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';
 import { refundExamples } from './refund-examples.ts';
@@ -42,12 +42,7 @@ export const createRefundRoute = {
   params: paymentParams,
   headers: z.object({ 'idempotency-key': IdempotencyKey, traceparent: Traceparent.optional() }),
   body: { json: CreateRefund, examples: createExamples },
-  // To an amount of 0.
-  validationExample: {
-    path: 'amount',
-    rule: 'too_small',
-    message: 'must be an integer from 1 to 999999999999, written without fraction or exponent',
-  },
+  validationExample: amountExample,
   responses: {
     201: {
       description: 'The refund, `pending`.',

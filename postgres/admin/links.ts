@@ -76,20 +76,5 @@ export const createAdminLinks = (sql: Queries) => {
           LinkOverRule[]
         >`select * from link_to_confirm(${currency}, ${amount}, ${asker}, ${test})`,
       ),
-
-    /** Null: no link needs another admin. */
-    async approvalAbove(currency: string): Promise<number | null> {
-      const [row] = await sql<{ above: number }[]>`
-        select above from link_approvals where currency = ${currency}`;
-      return row?.above ?? null;
-    },
-
-    async setApprovalAbove(currency: string, above: number | null): Promise<void> {
-      if (above === null) await sql`delete from link_approvals where currency = ${currency}`;
-      else
-        await sql`
-          insert into link_approvals (currency, above) values (${currency}, ${above})
-          on conflict (currency) do update set above = excluded.above`;
-    },
   };
 };

@@ -121,21 +121,6 @@ export const createAdminRefunds = (sql: Queries) => ({
         refund_to_confirm(p.id, p.currency, ${amount}, ${asker}, p.test, now(), ${earlier}) as o
       where p.id = ${paymentId}`),
 
-  /** Above which amount another admin must confirm a refund, in minor units; undefined: none. */
-  async approvalAbove(currency: string): Promise<number | undefined> {
-    const [row] = await sql<{ above: number }[]>`
-      select above from refund_approvals where currency = ${currency}`;
-    return row?.above;
-  },
-
-  async setApprovalAbove(currency: string, above: number | null): Promise<void> {
-    if (above === null) await sql`delete from refund_approvals where currency = ${currency}`;
-    else
-      await sql`
-        insert into refund_approvals (currency, above) values (${currency}, ${above})
-        on conflict (currency) do update set above = excluded.above`;
-  },
-
   /** The refunds that an application may make in a day, in each mode. Null: without a limit. */
   async setLimit(application: string, currency: string, perDay: number | null): Promise<void> {
     if (perDay === null)

@@ -462,11 +462,13 @@ create table refund_limits (
   constraint refund_limits__used check (used >= 0 and used <= per_day)
 );
 
--- Another admin must confirm what an admin gives back above this amount, in minor units. While there is a row, another
--- admin must also confirm a token that may refund.
-create table refund_approvals (
-  currency text primary key,
-  above bigint not null constraint refund_approvals__above check (above >= 0)
+-- Another admin must confirm refunds and links of an admin above this amount, in minor units. While there is a row for
+-- refunds, another admin must also confirm a token that may refund.
+create table approvals (
+  kind text constraint approvals__kind check (kind in ('refund', 'link')),
+  currency text,
+  above bigint not null constraint approvals__above check (above >= 0),
+  primary key (kind, currency)
 );
 
 -- What an admin of the console wants of these rules, where it is looser than what holds now. Another admin confirms it.
@@ -479,13 +481,6 @@ create table refund_rule_requests (
   asked_by text not null,
   asked_at timestamptz not null default now(),
   constraint refund_rule_requests__rule unique nulls not distinct (application, currency)
-);
-
--- Another admin must confirm a link of an admin with which that one has asked for more than this amount in 24 hours, in
--- minor units.
-create table link_approvals (
-  currency text primary key,
-  above bigint not null constraint link_approvals__above check (above >= 0)
 );
 
 create index refunds__payment on refunds (payment_id, created_at desc, id desc);
@@ -535,7 +530,7 @@ create function refund_to_confirm(of_payment text, in_currency text, wanted bigi
   earlier bigint default 0)
   returns table (counted text, total bigint, above bigint) language sql stable
   set search_path = pg_catalog, public, pg_temp as $$
-  select s.counted, s.total, a.above from refund_approvals a cross join lateral (values
+  select s.counted, s.total, a.above from approvals a cross join lateral (values
     (1, 'refund', wanted),
     (2, 'payment', wanted + (
       select coalesce(sum(r.amount), 0)::bigint from refunds r
@@ -546,7 +541,7 @@ create function refund_to_confirm(of_payment text, in_currency text, wanted bigi
         and r.requested_by = 'admin' and (r.test, r.currency) = (is_test, in_currency)
         and (r.status <> 'failed' or r.settled_as = 'failed')))
   ) as s (rank, counted, total)
-  where a.currency = in_currency and s.total > a.above
+  where a.kind = 'refund' and a.currency = in_currency and s.total > a.above
   order by s.rank limit 1
 $$;
 revoke execute on function refund_to_confirm(text, text, bigint, text, boolean, timestamptz, bigint) from public;
@@ -585,7 +580,7 @@ begin
   else
     new.created_at := greatest(new.created_at, date_trunc('milliseconds', now()));
     new.updated_at := greatest(new.updated_at, new.created_at);
-    perform from refund_approvals where currency = new.currency for update;
+    perform from approvals where kind = 'refund' and currency = new.currency for update;
     select * into why
     from refund_to_confirm(new.payment_id, new.currency, new.amount, new.asked_by, new.test, asked_at);
     if found then
@@ -612,7 +607,7 @@ create trigger refunds__settled_stays before update of settled_as on refunds
 create function token_to_confirm() returns trigger language plpgsql
   security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
-  new.to_confirm := 'refund' = any(new.scopes) and exists (select from refund_approvals);
+  new.to_confirm := 'refund' = any(new.scopes) and exists (select from approvals where kind = 'refund');
   return new;
 end
 $$;
@@ -628,11 +623,11 @@ create trigger tokens__ends_earlier before update of expires_at on tokens
 create function link_to_confirm(in_currency text, wanted bigint, asker text, is_test boolean)
   returns table (total bigint, above bigint) language sql stable
   set search_path = pg_catalog, public, pg_temp as $$
-  select s.total, a.above from link_approvals a cross join lateral (
+  select s.total, a.above from approvals a cross join lateral (
     select wanted + coalesce(sum(l.amount), 0)::bigint as total from links l
     where person_of(l.asked_by) = person_of(asker) and l.created_at > now() - interval '24 hours'
       and l.requested_by = 'admin' and (l.test, l.currency) = (is_test, in_currency)) as s
-  where a.currency = in_currency and s.total > a.above
+  where a.kind = 'link' and a.currency = in_currency and s.total > a.above
 $$;
 revoke execute on function link_to_confirm(text, bigint, text, boolean) from public;
 
@@ -640,7 +635,7 @@ revoke execute on function link_to_confirm(text, bigint, text, boolean) from pub
 create function hold_link() returns trigger language plpgsql
   security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
-  perform from link_approvals where currency = new.currency for update;
+  perform from approvals where kind = 'link' and currency = new.currency for update;
   new.created_at := now();
   new.to_confirm := exists (select from link_to_confirm(new.currency, new.amount, new.asked_by, new.test));
   return new;
@@ -657,9 +652,9 @@ begin
   delete from refund_rule_requests r
   where r.application is not distinct from of_application and r.currency = in_currency;
   if of_application is null then
-    delete from refund_approvals where currency = in_currency and wanted is null;
-    insert into refund_approvals (currency, above) select in_currency, wanted where wanted is not null
-    on conflict (currency) do update set above = excluded.above;
+    delete from approvals where kind = 'refund' and currency = in_currency and wanted is null;
+    insert into approvals (kind, currency, above) select 'refund', in_currency, wanted where wanted is not null
+    on conflict (kind, currency) do update set above = excluded.above;
   else
     delete from refund_limits where application = of_application and currency = in_currency and wanted is null;
     insert into refund_limits (application, test, currency, per_day, day)
@@ -686,15 +681,15 @@ begin
     raise exception 'no admin of the console asks' using errcode = 'insufficient_privilege';
   end if;
   -- Two admins at once: the second one sees what the first has set.
-  lock table refund_approvals in share row exclusive mode;
+  lock table approvals in share row exclusive mode;
   if of_application is null then
-    select above into now_set from refund_approvals where currency = in_currency;
+    select above into now_set from approvals where kind = 'refund' and currency = in_currency;
     is_looser := now_set is not null and coalesce(wanted > now_set, true);
   else
     perform from applications where slug = of_application for no key update;
     select max(per_day) filter (where currency = in_currency), coalesce(bool_or(currency <> in_currency), false)
     into now_set, has_others from refund_limits where application = of_application;
-    is_looser := exists (select from refund_approvals) and case
+    is_looser := exists (select from approvals where kind = 'refund') and case
       when wanted is null then now_set is not null and not has_others
       when now_set is null then has_others
       else wanted > now_set end;

@@ -16,12 +16,6 @@ export interface RefundRuleRequest extends RefundRule {
 
 /** The changes that the console may make to the rules for refunds. Functions of the owner carry it out. */
 export const createRefundRuleQueries = (sql: Queries) => ({
-  /** The amounts above which another admin must confirm a refund. */
-  async listApprovals(): Promise<{ currency: string; above: number }[]> {
-    return sql<{ currency: string; above: number }[]>`
-      select currency, above from refund_approvals order by currency`;
-  },
-
   async listRequests(): Promise<RefundRuleRequest[]> {
     return sql<RefundRuleRequest[]>`
       select application, currency, amount, asked_by as "askedBy", asked_at as "askedAt"

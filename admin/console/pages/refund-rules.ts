@@ -5,7 +5,7 @@ import {
   parseMoneyOf,
   typedMoney,
 } from '../../../contract/money.ts';
-import { Refusal } from '../../operations/change.ts';
+import { Refusal, unlessRefused } from '../../operations/change.ts';
 import { isSamePerson } from '../../operations/confirmation.ts';
 import { byLabel, fact } from '../../operations/fact.ts';
 import { tokenFacts, tokenWaits } from '../../operations/facts.ts';
@@ -51,19 +51,10 @@ const ruleIn = (request: PersonRequest, application: string | null): RefundRule 
   return { application, currency, amount: money.amount };
 };
 
-/** A form that is not filled in, or wrongly, has nothing to warn of. */
-const warningOf = async (request: PersonRequest, slug: string): Promise<string | null> => {
-  if (!request.form.has('amount')) return null;
-  try {
-    return await request.operations.consequences.ofRefundLimit({
-      ...ruleIn(request, slug),
-      application: slug,
-    });
-  } catch (error) {
-    if (error instanceof Refusal) return null;
-    throw error;
-  }
-};
+const warningOf = (request: PersonRequest, slug: string): Promise<string | null> =>
+  unlessRefused(() =>
+    request.operations.consequences.ofRefundLimit({ ...ruleIn(request, slug), application: slug }),
+  );
 
 const ruleFields = (
   request: PersonRequest,
@@ -130,7 +121,7 @@ const changeLimit = applicationAction({
       consequence:
         'The limit is for a day of UTC, in each mode. In currencies without a limit it refunds nothing, once it has one. While a second admin confirms refunds, a looser limit waits for another admin, too.',
       button: 'Change',
-      warning: await warningOf(request, slug),
+      warning: request.form.has('amount') ? await warningOf(request, slug) : null,
       done: `The limit of ${slug} was changed.`,
       facts: { 'Refunds in a day': limitsText(limits) },
       fields: ruleFields(request, {

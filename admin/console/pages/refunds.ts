@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { formatMoney } from '../../../contract/money.ts';
 import { refundStages, refundStatuses } from '../../../contract/refund.ts';
-import { secondAdmin } from '../../operations/link-labels.ts';
+import { secondAdmin } from '../../operations/links/labels.ts';
 import type { OrderKey } from '../../../postgres/admin/orders.ts';
 import type { RefundRecord } from '../../../postgres/admin/refunds.ts';
 import { everyRefund, type RefundFilter } from '../../../postgres/refunds/filter.ts';

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createApprovals } from '../../../postgres/admin/approvals.ts';
 import { createAdminRefunds } from '../../../postgres/admin/refunds.ts';
 import { tokenIdOf } from '../../../postgres/applications/tokens.ts';
 import type { DatabaseRole } from '../../support/checks/forbidden-statements.ts';
@@ -111,8 +112,8 @@ describe('a refund that goes round limit or second admin', () => {
       for (const name of ['ada-console', 'bob'])
         await service.sql`
           insert into console_people (name, role) values (${name}, 'admin') on conflict do nothing`;
-      await createAdminRefunds(as.admin).setApprovalAbove('EUR', 1_000);
-      onTestFinished(() => createAdminRefunds(as.admin).setApprovalAbove('EUR', null));
+      await createApprovals(as.admin, 'refund').set('EUR', 1_000);
+      onTestFinished(() => createApprovals(as.admin, 'refund').set('EUR', null));
       const own = byAdmin(`ada-${role}`, via);
       for (const more of [
         { requested_by: 'application' },

@@ -46,7 +46,7 @@ const forbiddenByRole: Record<DatabaseRole, readonly string[]> = {
       insert into console_links (hash, name) select $$x$$::bytea, name from console_people where role = 'admin' limit 1;
       if not found then raise insufficient_privilege; end if;
     end $do$`,
-    'update refund_approvals set above = 1',
+    'update approvals set above = 1',
     'insert into refund_rule_requests (currency, amount, asked_by) values ($$EUR$$, 1, $$ada$$)',
     'select set_refund_rule(null, $$EUR$$, null)',
     'select ask_refund_rule(null, $$EUR$$, null, $$invented$$)',

@@ -45,8 +45,6 @@ export const linkStatements = (
       get: [linkOf(7)],
       listTries: [linkOf(7)],
       overRule: [{ amount: 1, currency: 'EUR', test: owner.test }, 'ada'],
-      approvalAbove: ['EUR'],
-      setApprovalAbove: ['EUR', 1],
     }),
   };
 };

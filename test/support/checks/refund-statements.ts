@@ -3,6 +3,7 @@ import {
   createAdminDisputes,
   everyDispute as everyAdminDispute,
 } from '../../../postgres/admin/disputes.ts';
+import { createApprovals } from '../../../postgres/admin/approvals.ts';
 import { createAdminRefunds } from '../../../postgres/admin/refunds.ts';
 import { createDisputes } from '../../../postgres/payments/disputes.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
@@ -78,6 +79,12 @@ export const refundStatements = (
       ],
       requestCancel: [refundOf(7)],
     }),
+    'admin/approvals.ts': statementsOf(createApprovals(db, 'link'), {
+      list: [],
+      get: ['EUR'],
+      set: ['EUR', 1],
+      'set, none': ['EUR', null],
+    }),
     'admin/refunds.ts': statementsOf(createAdminRefunds(db), {
       list: [{ ...everyRefund, application: owner.application }, page],
       'list, of a payment': [{ ...everyRefund, paymentId: idOf(7) }, page],
@@ -91,9 +98,6 @@ export const refundStatements = (
       resume: [owner.application],
       release: [refundOf(7)],
       overRule: [idOf(7), 5, 'ada'],
-      approvalAbove: ['EUR'],
-      setApprovalAbove: ['EUR', 1],
-      'setApprovalAbove, none': ['EUR', null],
       setLimit: [owner.application, 'EUR', 1],
       'setLimit, none': [owner.application, 'EUR', null],
       listLimits: [owner.application],

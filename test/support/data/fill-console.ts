@@ -175,9 +175,9 @@ export const fillConsole = async (sql: Sql) => {
     updated_at: new Date(now),
   }));
   // For the moment every refund of an admin needs another one.
-  await sql`insert into refund_approvals (currency, above) values ('EUR', 0)`;
+  await sql`insert into approvals (kind, currency, above) values ('refund', 'EUR', 0)`;
   await sql`insert into refunds ${sql(refunds)}`;
-  await sql`delete from refund_approvals`;
+  await sql`delete from approvals where kind = 'refund'`;
   await sql`
     update payments set amount_refund_pending = 100 where id in (select payment_id from refunds)`;
   const [one = '', two = '', three = '', four = ''] = refunds.map(({ id }) => id);

@@ -25,7 +25,7 @@ export const fillReserved = async (sql: Sql, ids: { paid: string }) => {
         'application', '3f1c9a0b2d4e5f60', '{}', now() - interval '1 hour', now() from payments p where p.id = ${id}`;
   }
   await sql`update applications set status = 'disabled' where slug = 'stopped'`;
-  await sql`insert into refund_approvals (currency, above) values ('EUR', 100000)`;
+  await sql`insert into approvals (kind, currency, above) values ('refund', 'EUR', 100000)`;
   const token = await createTokens(sql).issue({
     application: 'shop',
     mode: 'live',
@@ -33,7 +33,7 @@ export const fillReserved = async (sql: Sql, ids: { paid: string }) => {
     scopes: ['refund'],
     issuedBy: { actor: 'another admin', via: 'console' },
   });
-  await sql`delete from refund_approvals`;
+  await sql`delete from approvals where kind = 'refund'`;
   const [reserved = '', held = ''] = made.map(({ refund }) => refund);
   return { reserved, held, tokenToConfirm: tokenIdOf(token) };
 };

@@ -21,8 +21,8 @@ export const fillLinks = async (sql: Sql, text: string) => {
   const open = await insert({ description: text, locale: 'fa' });
   const ofTickets = await insert({ application: 'tickets', test: true, askedBy: null });
   // For the moment every link of an admin needs another one.
-  await sql`insert into link_approvals (currency, above) values ('EUR', 0)`;
+  await sql`insert into approvals (kind, currency, above) values ('link', 'EUR', 0)`;
   const toConfirm = await insert({ orderId: 'of a link to confirm' });
-  await sql`delete from link_approvals`;
+  await sql`delete from approvals where kind = 'link'`;
   return { open, disabled, toConfirm, ofTickets };
 };

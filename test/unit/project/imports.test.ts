@@ -73,7 +73,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
   },
   'admin/console': {
     value:
-      'contract postgres admin/operations/account-month.ts admin/operations/accounts.ts#mendOf admin/operations/application-settings.ts admin/operations/audit-money.ts admin/operations/change.ts admin/operations/confirmation.ts#isSamePerson admin/operations/csv.ts admin/operations/labels.ts admin/operations/fact.ts admin/operations/facts.ts admin/operations/link-facts.ts admin/operations/link-labels.ts admin/operations/orders.ts admin/operations/webhook-url.ts telemetry/log.ts telemetry/single-flight.ts',
+      'contract postgres admin/operations/account-month.ts admin/operations/accounts.ts#mendOf admin/operations/application-settings.ts admin/operations/audit-money.ts admin/operations/change.ts admin/operations/confirmation.ts#isSamePerson admin/operations/csv.ts admin/operations/labels.ts admin/operations/fact.ts admin/operations/facts.ts admin/operations/links/links.ts admin/operations/links/labels.ts admin/operations/orders.ts admin/operations/webhook-url.ts telemetry/log.ts telemetry/single-flight.ts',
     type: 'admin/operations',
   },
   'admin/console/main.ts': { value: 'node-version.mjs' },

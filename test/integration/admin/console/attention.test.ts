@@ -14,7 +14,7 @@ await sql`
   from payments where id = ${ids.open} or gateway = 'zarinpal' and status = 'pending'`;
 await sql`update refunds set cancel_requested = true where id = ${ids.toConfirm[1] ?? ''}`;
 // More tests than live ones, so that no list shows the other mode's.
-await sql`insert into refund_approvals (currency, above) values ('EUR', 0)`;
+await sql`insert into approvals (kind, currency, above) values ('refund', 'EUR', 0)`;
 for (const mode of ['live', 'test', 'test'] as const)
   await operationsOn(sql).tokens.issue(
     { application: 'shop', mode, name: 'gives back', scopes: ['refund'], expiresAt: null },
@@ -25,7 +25,7 @@ await operationsOn(sql).tokens.issue(
   { application: 'shop', mode: 'test', name: 'gives', scopes: ['refund'], expiresAt: null },
   null,
 );
-await sql`delete from refund_approvals`;
+await sql`delete from approvals where kind = 'refund'`;
 await sql`insert into refund_rule_requests (application, currency, amount, asked_by) values (null, 'EUR', 1, 'ada')`;
 const viewer = await console.logIn('viewer');
 type Mode = 'live' | 'test';

@@ -118,7 +118,7 @@ describe('everything of an order', () => {
     await pay('all', { gateway: 'sandbox' });
     await pay('all', { gateway: 'sandbox' });
     await pay('all', { gateway: 'sandbox', status: 'failed' });
-    await sql`insert into refund_approvals (currency, above) values ('EUR', 3000)`;
+    await sql`insert into approvals (kind, currency, above) values ('refund', 'EUR', 3000)`;
     const { text, seen } = await ask('all');
     for (const words of [
       '40.00 EUR of a sandbox goes back to the payer, by 2 refunds.',
@@ -126,13 +126,13 @@ describe('everything of an order', () => {
       'because with it you have asked for 40.00 EUR within 24 hours, and the rule is 30.00 EUR',
     ])
       expect(text).toContain(words);
-    await sql`update refund_approvals set above = 1000`;
+    await sql`update approvals set above = 1000`;
     expect((await ask('all')).text).toContain(
       'Another admin must confirm 2 refunds. Then 40.00 EUR of a sandbox goes back to the payer.',
     );
-    await sql`update refund_approvals set above = 3000`;
+    await sql`update approvals set above = 3000`;
     const { answer } = await alma.act(pathOf('all', '/refund'), { seen });
-    await sql`delete from refund_approvals`;
+    await sql`delete from approvals where kind = 'refund'`;
     expect(answer.headers.location).toBe(pathOf('all'));
     expect(await refundsOf('all')).toEqual([
       { amount: 2_000, to_confirm: false },

@@ -77,7 +77,7 @@ it('an admin alone makes links, and one above the rule is warned of before', asy
   for (const person of [viewer, operator])
     expect((await person.get('/create-link')).status).toBe(403);
   const { operationsOf } = console.deps;
-  await sql`insert into link_approvals (currency, above) values ('EUR', 10000)`;
+  await sql`insert into approvals (kind, currency, above) values ('link', 'EUR', 10000)`;
   const first = await admin.act('/create-link', typed);
   expect(first.answer.status, first.answer.text).toBe(303);
   const warning = await admin.act('/create-link', typed);
@@ -97,7 +97,7 @@ it('an admin alone makes links, and one above the rule is warned of before', asy
   await other.act(`${path}/confirm`, {});
   const { link } = await operationsOf('bob').links.details(path.replace('/links/', ''));
   expect(link).toMatchObject({ toConfirm: false, status: 'open', askedBy: 'ada', test: true });
-  await sql`delete from link_approvals`;
+  await sql`delete from approvals where kind = 'link'`;
 });
 
 it.each([

@@ -11,7 +11,7 @@ const set = (fields: Record<string, string>, person = ada) =>
 const limit = (fields: Record<string, string>, person = ada) =>
   person.act('/applications/shop/refund-limit', fields);
 const approvals = async () =>
-  (await sql`select currency, above from refund_approvals order by currency`).map(
+  (await sql`select currency, above from approvals where kind = 'refund' order by currency`).map(
     ({ currency, above }) => `${String(currency)} ${String(above)}`,
   );
 const limits = async () =>
@@ -96,7 +96,7 @@ describe('the limit of an application', () => {
   });
 
   it('is what one admin says while no refund needs two', async () => {
-    await sql`delete from refund_approvals`;
+    await sql`delete from approvals where kind = 'refund'`;
     await limit({ currency: 'EUR', amount: '' });
     expect(await limits()).toEqual([]);
   });

@@ -11,10 +11,10 @@ const eve = await console.logIn('admin', 'eve');
 
 /** Asks for a refund that another admin must confirm. */
 const askFor = async (amount: number, reason: string) => {
-  await sql`insert into refund_approvals (currency, above) values ('EUR', 0)`;
+  await sql`insert into approvals (kind, currency, above) values ('refund', 'EUR', 0)`;
   const wish = { amount, reason, recorded: false };
   const { refund } = await console.deps.operationsOf('ada').refunds.create(ids.paid, wish);
-  await sql`delete from refund_approvals`;
+  await sql`delete from approvals where kind = 'refund'`;
   return refund.id;
 };
 
@@ -69,10 +69,10 @@ it('says why another admin must confirm it: before the button, and on its page t
   const [other] = await sql<{ id: string }[]>`
     select p.id from payments p join payments own on own.id = ${ids.paid} and p.id <> own.id and p.test = own.test
     where p.status = 'paid' and p.gateway = 'sandbox' and p.amount_refund_pending + p.amount_refunded = 0 limit 1`;
-  await sql`insert into refund_approvals (currency, above) values ('EUR', 250)`;
+  await sql`insert into approvals (kind, currency, above) values ('refund', 'EUR', 250)`;
   const path = `/payments/${other?.id}/refund/give?amount=1.00+EUR`;
   const { question, answer } = await ada.act(path, {});
-  await sql`delete from refund_approvals`;
+  await sql`delete from approvals where kind = 'refund'`;
   const page = answer.headers.location ?? '';
   const why = (who: string) =>
     `because with it ${who} asked for 3.00 EUR within 24 hours, and the rule is 2.50 EUR`;
@@ -173,9 +173,9 @@ describe('the amount of a refund', () => {
   it('that another admin must confirm is asked for and not given, and the question says so', async () => {
     const id = await aPayment(live);
     const { location = '' } = (await choose(id, { amount: '6.00' })).headers;
-    await sql`insert into refund_approvals (currency, above) values ('EUR', 599)`;
+    await sql`insert into approvals (kind, currency, above) values ('refund', 'EUR', 599)`;
     const text = await textOf(location, ada);
-    await sql`delete from refund_approvals`;
+    await sql`delete from approvals where kind = 'refund'`;
     expect(text).toContain('Another admin must confirm it');
     expect(text).toContain('>Ask for the refund of 6.00 EUR</button>');
     expect(await textOf(location, ada)).toContain('6.00 EUR goes back to the payer.');

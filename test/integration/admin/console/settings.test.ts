@@ -40,9 +40,9 @@ it('a token that replaces another one says when it ends and who must confirm it'
     expiresAt: new Date(Date.now() + 86_400_000),
   });
   const path = `/applications/tickets/tokens/${tokenIdOf(old)}/replace`;
-  await console.sql`insert into refund_approvals (currency, above) values ('EUR', 1)`;
+  await console.sql`insert into approvals (kind, currency, above) values ('refund', 'EUR', 1)`;
   const { question, answer } = await person.act(path, { confirm: 'till' });
-  await console.sql`delete from refund_approvals`;
+  await console.sql`delete from approvals where kind = 'refund'`;
   expect(question.text).toContain('Nobody can use the new token until another admin confirms it');
   expect(answer.text).toMatch(/until another admin confirms it; it expires on \d{4}-/);
 });

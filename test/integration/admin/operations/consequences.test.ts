@@ -198,11 +198,11 @@ it('a new token that nobody can use yet is named as such before it replaces anot
   };
   const [refunds, reads] = [await issue(['refund']), await issue(['read'])];
   expect(await consequences.ofReplacing(application, refunds)).toBeNull();
-  await records.sql`insert into refund_approvals (currency, above) values ('EUR', 1)`;
+  await records.sql`insert into approvals (kind, currency, above) values ('refund', 'EUR', 1)`;
   const waits = 'Nobody can use the new token until another admin confirms it';
   expect(await ask(`tokens replace ${application} ${refunds}`)).toContain(waits);
   expect(await ask(`tokens replace ${application} ${reads}`)).not.toContain(waits);
-  await records.sql`delete from refund_approvals`;
+  await records.sql`delete from approvals where kind = 'refund'`;
 });
 
 describe('a limit', () => {

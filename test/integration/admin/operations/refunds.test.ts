@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createAdminRefunds } from '../../../../postgres/admin/refunds.ts';
+import { createApprovals } from '../../../../postgres/admin/approvals.ts';
 import type { Via } from '../../../../postgres/audit-log.ts';
 import { everyRefund } from '../../../../postgres/refunds/filter.ts';
 import type { NewRefund } from '../../../../postgres/refunds/refunds.ts';
@@ -176,8 +176,8 @@ describe('the rule of the second admin', () => {
     return as(actor, via).admin.refunds.create(paymentId, wanted);
   };
   const waits = async (...of: Parameters<typeof give>) => (await give(...of)).toConfirm;
-  beforeEach(() => createAdminRefunds(records.sql).setApprovalAbove('EUR', 500));
-  afterEach(() => createAdminRefunds(records.sql).setApprovalAbove('EUR', null));
+  beforeEach(() => createApprovals(records.sql, 'refund').set('EUR', 500));
+  afterEach(() => createApprovals(records.sql, 'refund').set('EUR', null));
 
   it('counts what admins have asked for of the payment, whoever they are', async () => {
     const id = await paidOne();

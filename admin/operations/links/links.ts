@@ -1,38 +1,38 @@
-import { CreateLink } from '../../contract/links/create.ts';
-import { PaymentTerms } from '../../contract/create-payment.ts';
-import { linkEventId, linkIdPattern, newLinkId } from '../../contract/ids.ts';
-import type { ListPage } from '../../contract/list.ts';
-import { linkUrl } from '../../contract/links/link.ts';
-import { findPaymentProblems } from '../../gateways/registry.ts';
-import { createConfirmations } from '../../postgres/admin/confirmations.ts';
-import { createAdminEvents, type EventSummary } from '../../postgres/admin/events.ts';
+import { CreateLink } from '../../../contract/links/create.ts';
+import { PaymentTerms } from '../../../contract/create-payment.ts';
+import { linkEventId, linkIdPattern, newLinkId } from '../../../contract/ids.ts';
+import type { ListPage } from '../../../contract/list.ts';
+import { type Link, linkUrl } from '../../../contract/links/link.ts';
+import { formatMoney } from '../../../contract/money.ts';
+import { findPaymentProblems } from '../../../gateways/registry.ts';
+import { createConfirmations } from '../../../postgres/admin/confirmations.ts';
+import { createAdminEvents, type EventSummary } from '../../../postgres/admin/events.ts';
 import {
   createAdminLinks,
   type LinkFilter,
   type LinkOverRule,
   type LinkRecord,
-} from '../../postgres/admin/links.ts';
-import type { PaymentRow } from '../../postgres/admin/payments.ts';
-import type { Application } from '../../postgres/applications/applications.ts';
-import type { Queries } from '../../postgres/driver/sql.ts';
-import { createGateways } from '../../postgres/gateways/gateways.ts';
-import { createLinks } from '../../postgres/links/links.ts';
-import { slugsOf } from './application-gateways.ts';
-import { findApplication, lockApplication } from './applications.ts';
-import { NotFound, Refusal } from './change.ts';
-import { orRefusal } from './confirmation.ts';
-import type { Deps } from './deps.ts';
+} from '../../../postgres/admin/links.ts';
+import type { PaymentRow } from '../../../postgres/admin/payments.ts';
+import type { Application } from '../../../postgres/applications/applications.ts';
+import type { Queries } from '../../../postgres/driver/sql.ts';
+import { createGateways } from '../../../postgres/gateways/gateways.ts';
+import { createLinks } from '../../../postgres/links/links.ts';
+import { slugsOf } from '../application-gateways.ts';
+import { createSetApproval } from '../approvals.ts';
+import { findApplication, lockApplication } from '../applications.ts';
+import { NotFound, Refusal } from '../change.ts';
+import { orRefusal } from '../confirmation.ts';
+import type { Deps } from '../deps.ts';
+import { fact } from '../fact.ts';
+import { labelOf } from '../labels.ts';
+import { secondAdmin } from './labels.ts';
 
 /** A link that an admin asks for. */
-export interface AdminLink {
-  application: string;
-  test: boolean;
-  orderId: string;
-  /** In minor units. */
-  amount: number;
-  currency: string;
-  description: string | null;
-  locale: string | null;
+export interface AdminLink extends Pick<
+  Link,
+  'application' | 'test' | 'orderId' | 'amount' | 'currency' | 'description' | 'locale'
+> {
   /** Seconds. */
   expiresIn: number;
 }
@@ -46,6 +46,32 @@ export interface LinkDetails {
   /** It has one once it was paid or has expired. */
   event: EventSummary | undefined;
 }
+
+/** Its status, or that it waits for a second admin. */
+export const linkState = ({ status, toConfirm }: LinkRecord) => (toConfirm ? secondAdmin : status);
+
+/** @param url its address, where a person needs it */
+export const linkFacts = (link: LinkRecord, url: string | null) => ({
+  url: fact('Address for the payer', url),
+  application: fact('Application', link.application),
+  order: fact('Order', link.orderId),
+  amount: fact('Amount', formatMoney(link)),
+  status: fact('Status', labelOf('linkStatus', linkState(link))),
+  text: fact('Text', link.description),
+  language: fact('Language', link.locale),
+  payment: fact('Paid by', link.paymentId),
+  askedBy: fact('Made by', link.askedBy ?? labelOf('requester', 'application')),
+  created: fact('Created', link.createdAt),
+  until: fact('Until', link.expiresAt),
+  paid: fact('Paid', link.paidAt),
+  disabled: fact('Disabled', link.disabledAt),
+});
+
+/** Says to the admin who asks for a link that another one must confirm it, and why. */
+export const linkOverRuleText = ({ total, above }: LinkOverRule, currency: string): string => {
+  const [sum, rule] = [total, above].map((amount) => formatMoney({ amount, currency }));
+  return `Another admin must confirm it, because with it you have asked for links of ${sum} within 24 hours, and the rule is ${rule}. Until then nobody can pay it.`;
+};
 
 const words: Readonly<Record<string, string>> = {
   order_id: 'The order',
@@ -187,15 +213,7 @@ export const createLinkOperations = ({
       });
     },
 
-    /** Sets the sum of an admin's links in 24 hours above which another one must confirm a link, in minor units; null: none. */
-    async setApprovalAbove(currency: string, above: number | null, reason: string): Promise<void> {
-      const subject = `currency:${currency}`;
-      await change({ action: 'link.confirm_above', subject, reason }, async (tx) => {
-        const queries = createAdminLinks(tx);
-        const before = await queries.approvalAbove(currency);
-        await queries.setApprovalAbove(currency, above);
-        return { before: { above: before }, after: { above } };
-      });
-    },
+    /** The sum counts what the admin has asked for in 24 hours. */
+    setApprovalAbove: createSetApproval({ change }, 'link'),
   };
 };

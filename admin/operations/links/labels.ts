@@ -1,4 +1,4 @@
-import type { LinkStatus } from '../../contract/links/link.ts';
+import type { LinkStatus } from '../../../contract/links/link.ts';
 
 /** Beside the stages of a refund and the status of a link: it waits for a second admin. */
 export const secondAdmin = 'to_confirm';
