@@ -2,14 +2,13 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { CreateLink } from '../../contract/links/create.ts';
 import { newLinkId } from '../../contract/ids.ts';
-import { toPlainValue } from '../../contract/json.ts';
 import { asCreatedLink, presentLink } from '../../contract/links/link.ts';
 import { LinkResponse } from '../../contract/links/responses.ts';
 import { IdempotencyKey } from '../../contract/request-fields.ts';
 import type { Links } from '../../postgres/links/links.ts';
 import { ownerOf } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
-import { amountExample, asFields, fieldErrors, invalidBody } from '../http/validation.ts';
+import { amountExample, parseBody } from '../http/validation.ts';
 import { fingerprintOf, readIdempotencyKey, replay } from '../payments/idempotency.ts';
 import type { Deps as NewPaymentDeps } from '../payments/new-payment.ts';
 import { linkExamples } from './examples.ts';
@@ -81,15 +80,14 @@ export const createLinkHandler =
     const repeated = await findStored();
     if (repeated) return repeated;
 
-    const parsed = CreateLink.safeParse(toPlainValue(asFields(CreateLink, sent)));
-    if (!parsed.success) throw invalidBody(refuse, fieldErrors(parsed.error));
-    const { order_id, amount, currency, description = null, locale = null } = parsed.data;
+    const fields = parseBody(CreateLink, sent, refuse);
+    const { order_id, amount, currency, description = null, locale = null } = fields;
     const link = { orderId: order_id, amount, currency, description, locale };
     const id = newLinkId();
     // A gateway must take its payments. A refusal names the field that is the link's, too.
     await newPaymentOfLink(deps, { ...link, id }, { caller, refuse });
 
-    const expiresAt = new Date(now().getTime() + parsed.data.expires_in * 1000);
+    const expiresAt = new Date(now().getTime() + fields.expires_in * 1000);
     const created = await links.insert({
       ...owner,
       ...link,
