@@ -74,16 +74,15 @@ const closedPages = {
   paid: ['link_paid_title', 'link_paid_text'],
   expired: ['link_closed_title', 'link_expired_text'],
   disabled: ['link_closed_title', 'link_disabled_text'],
-  exhausted: ['link_closed_title', 'link_exhausted_text'],
 } as const satisfies Record<string, readonly [TextName, TextName]>;
 
 /** Undefined: a payer may begin, or go on with the payment that is open. */
 const whyClosed = (link: PayableLink): keyof typeof closedPages | undefined => {
   if (link.status === 'paid' || link.isOrderPaid || link.lastTry?.status === 'paid') return 'paid';
-  if (link.status === 'disabled' || link.isApplicationDisabled) return 'disabled';
+  const isExhausted = link.tries >= linkTriesMax && !isOpen(link);
+  if (link.status === 'disabled' || link.isApplicationDisabled || isExhausted) return 'disabled';
   // A transaction that has waited for the lock may have begun before the time was over.
-  if (link.isOver || link.status === 'expired') return 'expired';
-  return link.tries >= linkTriesMax && !isOpen(link) ? 'exhausted' : undefined;
+  return link.isOver || link.status === 'expired' ? 'expired' : undefined;
 };
 
 const isOpen = ({ lastTry }: Pick<PayableLink, 'lastTry'>): boolean =>
@@ -133,7 +132,7 @@ const payPage = async (
   const url = linkUrl(link.id, publicBaseUrl);
   return page(visit, {
     status: 200,
-    title: 'link_title',
+    title: 'outcome_title',
     // The checkout sends the payer on to the gateway.
     formTargets: 'any',
     content: html`${paymentParts(visit)} ${ended ? adviceParts(visit, ended, now()) : ''}
