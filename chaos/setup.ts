@@ -48,6 +48,7 @@ export const setUp = async (
       slug: application,
       defaultGateway: first?.slug ?? '',
       fallbackGateways: [...(first?.fallbacks ?? [])],
+      allowedGateways: gateways.map(({ slug }) => slug),
       callbackUrls: ['http://127.0.0.1:9/return'],
       webhookUrl: receiver.url,
       requestsPerMinute: 1_000_000,

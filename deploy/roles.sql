@@ -163,7 +163,7 @@ grant select on applications, gateways, tokens, webhook_secrets, payments, refun
 grant insert (id, application, kind, requested_at, traceparent), delete on webhook_tests to payments_admin;
 grant insert on applications, gateways, webhook_secrets to payments_admin;
 grant insert (hash, prefix, application, mode, name, scopes, expires_at, issued_by, issued_via) on tokens to payments_admin;
-grant update (status, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, refund_events, dispute_events, orders_paid_once,
+grant update (status, default_gateway, fallback_gateways, allowed_gateways, callback_urls, webhook_url, requests_per_minute, refund_events, dispute_events, orders_paid_once,
   display_name, locale) on applications to payments_admin;
 -- An admin's refund is a request, as the API's: its workflow carries it out. So is the decision about one that nobody
 -- can know. A trigger says whether another admin must confirm it, and a row of that one is the only way to do so.
@@ -206,7 +206,7 @@ grant select (id, application, key_id, created_at, retires_at) on webhook_secret
 grant insert (hash, prefix, application, mode, name, scopes, expires_at, issued_by, issued_via), update (revoked_at, expires_at)
   on tokens to payments_console;
 grant insert (application, ciphertext), update (retires_at) on webhook_secrets to payments_console;
-grant update (status, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, refund_events, dispute_events, orders_paid_once,
+grant update (status, default_gateway, fallback_gateways, allowed_gateways, callback_urls, webhook_url, requests_per_minute, refund_events, dispute_events, orders_paid_once,
   display_name, locale) on applications to payments_console;
 grant update (checked_at) on late_payments to payments_admin, payments_console;
 -- An admin takes the order from an open payment, and an operator has looked after an order that was paid twice.
@@ -219,7 +219,7 @@ grant insert (rule_currency, rule_application, rule_amount) on confirmations to 
 -- It can replace credentials, and read none.
 grant update (enabled, credentials, notification_secrets, refund_credentials, time_zone, fee_basis_points, fee_fixed, fees_reported) on gateways
   to payments_console;
-grant insert (slug, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, refund_events, dispute_events,
+grant insert (slug, default_gateway, fallback_gateways, allowed_gateways, callback_urls, webhook_url, requests_per_minute, refund_events, dispute_events,
   orders_paid_once, display_name, locale) on applications to payments_console;
 -- Replays of many and webhook tests are requests, as the API's: a workflow carries them out.
 grant select on replays, replay_results, webhook_tests to payments_console;

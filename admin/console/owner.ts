@@ -61,6 +61,13 @@ export const isVisible = (
   { applications }: Pick<ConsoleRights, 'applications'>,
 ): boolean => applications?.includes(application) ?? true;
 
+/** The gateways that the person can choose in a list: nobody learns of the accounts of other applications. */
+export const visibleGateways = ({
+  session,
+  operations,
+}: Pick<PersonRequest, 'session' | 'operations'>): Promise<string[]> =>
+  operations.gateways.usableBy(session.applications);
+
 /** The applications that the person can choose in a list. */
 export const visibleApplications = async ({
   session,

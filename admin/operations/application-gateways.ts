@@ -6,12 +6,18 @@ import { createGateways, type ListedGateway } from '../../postgres/gateways/gate
 import { Refusal } from './change.ts';
 
 export type OwnGateways = Pick<Application, 'defaultGateway'> &
-  Partial<Pick<Application, 'fallbackGateways'>>;
+  Partial<Pick<Application, 'fallbackGateways' | 'allowedGateways'>>;
 
 /** In the order of asking. */
 export const slugsOf = ({ defaultGateway, fallbackGateways = [] }: OwnGateways): string[] => [
   defaultGateway,
   ...fallbackGateways,
+];
+
+/** Those that a create may name. The tests of all may also name the built-in sandbox. */
+export const nameableBy = ({ allowedGateways = [], ...own }: OwnGateways): string[] => [
+  ...slugsOf(own),
+  ...allowedGateways,
 ];
 
 /** The gateways that stand where the application had others, or none. */
@@ -24,6 +30,20 @@ export const newPlaces = (after: OwnGateways, before: OwnGateways | null): strin
 };
 
 const mostFallbacks = mostGateways - 1;
+
+const mostAllowed = 50;
+
+/** Why a create cannot be allowed to name them. A disabled one takes payments once it is enabled. */
+const allowedProblem = (
+  slugs: readonly string[],
+  known: readonly ListedGateway[],
+): string | undefined => {
+  const twice = slugs.find((slug, index) => slugs.indexOf(slug) < index);
+  if (twice !== undefined) return `The gateway "${twice}" is named twice.`;
+  if (slugs.length > mostAllowed) return `An application may name at most ${mostAllowed} others.`;
+  const missing = slugs.find((slug) => !known.some((gateway) => gateway.slug === slug));
+  return missing && `There is no gateway "${missing}". Add it first.`;
+};
 
 /** Why they cannot be the gateways of an application: a payment must go from each of them to the next one. */
 const formProblem = (own: OwnGateways, known: readonly ListedGateway[]): string | undefined => {
@@ -57,7 +77,7 @@ export const problemWithGateways = (
   after: OwnGateways,
   before: OwnGateways | null,
 ): string | undefined => {
-  const problem = formProblem(after, known);
+  const problem = formProblem(after, known) ?? allowedProblem(after.allowedGateways ?? [], known);
   if (problem !== undefined) return problem;
   const problemOf = (slug: string) => {
     const gateway = known.find((each) => each.slug === slug);

@@ -83,6 +83,29 @@ const descriptions: { [Each in Name]: Description<Settings[Each]> } = {
       done: (slug) => `The fallback gateways of ${slug} were changed.`,
     },
   },
+  allowedGateways: {
+    label: 'Other gateways that it may name',
+    fieldLabel: 'Other gateways that it may name, one in a line; empty: none',
+    field: 'allowed',
+    input: { kind: 'lines', max: 3_000 },
+    option: [
+      '--allowed-gateway <slug...>',
+      'gateways that a create may name, beside the default one and the fallbacks',
+    ],
+    removal: 'let creates name the default gateway and the fallbacks alone',
+    byDefault: [],
+    write: (slugs) => slugs,
+    ifEmpty: () => 'none',
+    read: (slugs) => [...slugs],
+    page: {
+      path: 'allowed-gateways',
+      title: (slug) => `Change what gateways ${slug} may name`,
+      consequence:
+        'A create may name these, beside the default gateway and the fallbacks, and the money goes to the one that it names. The API says of every other gateway that there is none. Payments that exist stay as they are.',
+      isSensitive: true,
+      done: (slug, shown) => `Other gateways that ${slug} may name: ${shown}.`,
+    },
+  },
   webhookUrl: {
     label: 'Webhook URL',
     fieldLabel: 'New webhook URL, may be empty',

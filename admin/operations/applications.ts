@@ -172,8 +172,8 @@ const write = async (tx: Queries, slug: string, settings: Partial<ApplicationSet
   const after = { ...before, ...settings };
   if (JSON.stringify(after) === JSON.stringify(before))
     throw new Refusal(`The application "${slug}" already has these settings.`);
-  if (settings.defaultGateway !== undefined || settings.fallbackGateways !== undefined)
-    await checkGateways(tx, after, before);
+  const { defaultGateway, fallbackGateways, allowedGateways } = settings;
+  if (defaultGateway ?? fallbackGateways ?? allowedGateways) await checkGateways(tx, after, before);
   await createApplications(tx).update(slug, after);
   return { result: after, before: toAuditFacts(before), after: toAuditFacts(after) };
 };

@@ -8,7 +8,11 @@ import {
   createApplications,
 } from '../../postgres/applications/applications.ts';
 import type { Sql } from '../../postgres/driver/sql.ts';
-import { createGateways, type ListedGateway } from '../../postgres/gateways/gateways.ts';
+import {
+  createGateways,
+  type ListedGateway,
+  sandboxAccount,
+} from '../../postgres/gateways/gateways.ts';
 import {
   countedMax,
   createRecentPayments,
@@ -17,7 +21,7 @@ import {
 import { createApprovals } from '../../postgres/admin/approvals.ts';
 import type { RefundRule } from '../../postgres/refunds/rules.ts';
 import { problemOfSettings } from './application-settings.ts';
-import { newPlaces, problemWithGateways, slugsOf } from './application-gateways.ts';
+import { nameableBy, newPlaces, problemWithGateways, slugsOf } from './application-gateways.ts';
 import { findApplication } from './applications.ts';
 import type { Deps } from './deps.ts';
 import { countOf } from './fact.ts';
@@ -111,6 +115,33 @@ const ofGateways = async (
   ]);
 };
 
+/** The gateways that no create can name any more, each with the payments that went there. */
+const ofNames = async (
+  sql: Sql,
+  before: Application,
+  after: Application,
+): Promise<string | null> => {
+  const lost = nameableBy(before).filter((slug) => !nameableBy(after).includes(slug));
+  if (lost.length === 0) return null;
+  const known = await createGateways(sql).list();
+  // The change itself says why it is refused.
+  if (problemWithGateways(known, after, before) !== undefined) return null;
+  const recent = await createRecentPayments(sql).count([before.slug]);
+  const isOfAll = (slug: string) =>
+    known.some((each) => each.slug === slug && each.driver === sandboxAccount.driver);
+  const counts = lost.map((slug): [string, number] => [
+    slug,
+    sumOf(recent.filter(({ gateway, test }) => gateway === slug && !(test && isOfAll(slug)))),
+  ]);
+  return sentences(
+    counts.map(
+      ([slug, payments]) =>
+        payments > 0 &&
+        `A create that names "${slug}" is then refused: ${countedPayments(payments)} ${period} went there.`,
+    ),
+  );
+};
+
 const untaken = (
   gateway: ListedGateway,
   recent: readonly RecentPayments[],
@@ -192,6 +223,7 @@ export const createConsequences = ({ sql }: Pick<Deps, 'sql'>) => ({
     const { requestsPerMinute } = settings;
     return sentences([
       await ofGateways(sql, before, { ...before, ...settings }),
+      await ofNames(sql, before, { ...before, ...settings }),
       requestsPerMinute !== undefined && (await ofBudget(sql, before, requestsPerMinute)),
       status !== undefined && (await ofStatus(sql, before, status)),
     ]);

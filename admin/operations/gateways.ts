@@ -6,7 +6,9 @@ import { problemWithGateway } from '../../gateways/terms.ts';
 import { createAttentionQueries, type OpensNothing } from '../../postgres/admin/attention.ts';
 import type { Queries } from '../../postgres/driver/sql.ts';
 import type { AccountTerms, ListedGateway } from '../../postgres/gateways/gateways.ts';
-import { createGateways } from '../../postgres/gateways/gateways.ts';
+import { createApplications } from '../../postgres/applications/applications.ts';
+import { createGateways, sandboxAccount } from '../../postgres/gateways/gateways.ts';
+import { nameableBy } from './application-gateways.ts';
 import { checkSlug } from './applications.ts';
 import { NotFound, Refusal } from './change.ts';
 import type { Deps } from './deps.ts';
@@ -97,6 +99,19 @@ export const createGatewayOperations = ({
   },
 
   list: (): Promise<ListedGateway[]> => createGateways(sql).list(),
+
+  /** The gateways that one of the applications may use; null: every gateway. @returns their slugs */
+  async usableBy(applications: readonly string[] | null): Promise<string[]> {
+    const gateways = await createGateways(sql).list();
+    const own = await Promise.all((applications ?? []).map(createApplications(sql).get));
+    const slugs = own.flatMap((each) => (each ? nameableBy(each) : []));
+    return gateways
+      .filter(
+        ({ slug, driver }) =>
+          applications === null || driver === sandboxAccount.driver || slugs.includes(slug),
+      )
+      .map(({ slug }) => slug);
+  },
 
   /**
    * Lists the gateways that open nothing, by slug.

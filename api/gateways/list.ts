@@ -8,6 +8,7 @@ import { problemWithGateway, takenOf, termsOf } from '../../gateways/terms.ts';
 import type { Gateways } from '../../postgres/gateways/gateways.ts';
 import type { Caller } from '../../postgres/applications/tokens.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
+import { gatewayUserOf } from '../payments/new-payment.ts';
 
 const exampleList: GatewayListResponse = {
   data: [
@@ -26,7 +27,7 @@ const exampleList: GatewayListResponse = {
 export const listGatewaysRoute = {
   summary: 'List the gateways',
   description:
-    'The gateways that take new payments of the token: what they take, and whether they open payments now. The ' +
+    'The gateways that the application may use and that take new payments of the token: what they take, and whether they open payments now. The ' +
     "application's own come first, in the order of asking. A test token sees sandboxes alone. With it an application " +
     'may let its payers choose, and send the chosen `gateway` or several `gateways` with the create.',
   query: ListGateways,
@@ -52,7 +53,7 @@ export interface Deps {
 export const listGatewaysHandler =
   ({ gateways }: Deps): Handler<'application', typeof listGatewaysRoute> =>
   async ({ caller, query }) => {
-    const found = await gateways.listUsable({ sandboxOnly: caller.mode === 'test' });
+    const found = await gateways.listUsable(gatewayUserOf(caller));
     const data = found.flatMap((gateway): GatewayResponse[] => {
       if (problemWithGateway(gateway)) return [];
       const { slug, driver, kind, answers } = gateway;

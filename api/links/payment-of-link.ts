@@ -6,7 +6,7 @@ import { type CreateRequest, type Deps, newPayment } from '../payments/new-payme
 export const newPaymentOfLink = (
   deps: Deps & { publicBaseUrl: string },
   link: Pick<Link, 'id' | 'orderId' | 'amount' | 'currency' | 'description' | 'locale'>,
-  { caller, refuse }: CreateRequest<'callbackUrls' | 'ordersPaidOnce'>,
+  { caller, refuse }: CreateRequest<'callbackUrls' | 'ordersPaidOnce' | 'allowedGateways'>,
 ) => {
   const { id, orderId, amount, currency, description, locale } = link;
   const sent = {
@@ -15,7 +15,9 @@ export const newPaymentOfLink = (
     ...(locale !== null && { payer: { locale } }),
   };
   // A link lets at most one payment of its order be paid, whatever the application's setting is.
-  const own = { callbackUrls: [linkUrl(id, deps.publicBaseUrl)], ordersPaidOnce: true };
+  const callbackUrls = [linkUrl(id, deps.publicBaseUrl)];
+  // It names no gateway.
+  const own = { callbackUrls, ordersPaidOnce: true, allowedGateways: [] };
   return newPayment(
     deps,
     { caller: { ...caller, ...own }, refuse },

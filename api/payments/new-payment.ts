@@ -12,7 +12,12 @@ import {
   sandboxPlanProblems,
 } from '../../contract/sandbox-plan.ts';
 import { findPaymentProblems } from '../../gateways/registry.ts';
-import { type Gateway, type Gateways, sandboxAccount } from '../../postgres/gateways/gateways.ts';
+import {
+  type Gateway,
+  type Gateways,
+  type GatewayUser,
+  sandboxAccount,
+} from '../../postgres/gateways/gateways.ts';
 import type { Caller } from '../../postgres/applications/tokens.ts';
 import { ownerOf } from '../http/owned-records.ts';
 import type { Refuse } from '../http/route.ts';
@@ -36,8 +41,25 @@ export interface Created {
 /** The application and mode whose payment it is. */
 export type PaymentCaller = Pick<
   Caller,
-  'application' | 'mode' | 'callbackUrls' | 'ordersPaidOnce' | 'defaultGateway' | 'fallbackGateways'
+  | 'application'
+  | 'mode'
+  | 'callbackUrls'
+  | 'ordersPaidOnce'
+  | 'defaultGateway'
+  | 'fallbackGateways'
+  | 'allowedGateways'
 >;
+
+/** As {@link Gateways} asks who may use a gateway. */
+export const gatewayUserOf = ({
+  mode,
+  defaultGateway,
+  fallbackGateways,
+  allowedGateways,
+}: Omit<PaymentCaller, 'application'>): GatewayUser => ({
+  slugs: [defaultGateway.slug, ...fallbackGateways, ...allowedGateways],
+  mode,
+});
 
 /** @typeParam Left what its caller leaves out */
 export interface CreateRequest<Left extends keyof PaymentCaller = never> {
@@ -83,7 +105,11 @@ export const newPayment = async (
       : []),
   ];
   if (!parsed.success || !gateway || problems.length > 0) throw invalidBody(refuse, problems);
-  if (!isAllowed) throw refuse('GATEWAY_NOT_ALLOWED', sandboxOnly(await gateways.sandboxSlugs()));
+  if (!isAllowed)
+    throw refuse(
+      'GATEWAY_NOT_ALLOWED',
+      sandboxOnly(await gateways.sandboxSlugs(gatewayUserOf(caller))),
+    );
 
   const createdAt = now();
   const fields = parsed.data;
@@ -150,15 +176,16 @@ const choiceOf = (
   return { slugs, path: 'gateway', isTwice };
 };
 
-/** The gateways that exist, in their order. Authentication has read the application's own. */
+/** Those that the application may use, in their order. Authentication has read its own. */
 const findGateways = async (
   gateways: Pick<Gateways, 'listNamed'>,
   slugs: readonly string[],
-  { defaultGateway }: PaymentCaller,
+  caller: PaymentCaller,
 ): Promise<Gateway[]> => {
   if (slugs.length === 0) return [];
+  const { defaultGateway } = caller;
   const isOwn = slugs.length === 1 && slugs[0] === defaultGateway.slug;
-  return isOwn ? [defaultGateway] : gateways.listNamed(slugs);
+  return isOwn ? [defaultGateway] : gateways.listNamed(slugs, gatewayUserOf(caller));
 };
 
 /** The gateways that take the payment. Without one, the problems are those of each. */
@@ -171,7 +198,8 @@ const selectUsable = (
     ...(choice.isTwice ? [namedTwice] : []),
     ...choice.slugs.flatMap((slug, index) => {
       const path = choice.path === 'gateway' ? choice.path : `${choice.path}.${index}`;
-      return slugs.has(slug) ? [] : [unusableGateway('has no gateway of that name in use', path)];
+      // The same for a gateway of another application: nobody learns which ones there are.
+      return slugs.has(slug) ? [] : [unusableGateway(notUsable, path)];
     }),
   ];
   // The settings and limits of a gateway are hidden from a token that may not use it.
@@ -214,6 +242,8 @@ const problemsOf = (
     : []),
   ...(plan && driver !== sandboxAccount.driver ? [sandboxPlanElsewhere(name)] : []),
 ];
+
+const notUsable = 'is no gateway that the application may use';
 
 const namedTwice: FieldError = {
   path: 'gateways',

@@ -8,6 +8,8 @@ export interface Application {
   defaultGateway: string;
   /** Asked in this order while the gateways before them do not open a payment. */
   fallbackGateways: string[];
+  /** A create may name these beside the ones above. */
+  allowedGateways: string[];
   /** At least one; the first is the default. */
   callbackUrls: string[];
   webhookUrl: string | null;
@@ -50,23 +52,24 @@ export const selectPaidTo = (sql: Queries): Fragment =>
 
 export const createApplications = (sql: Queries) => {
   const columns = sql`
-    slug, status, default_gateway as "defaultGateway", fallback_gateways as "fallbackGateways", callback_urls as "callbackUrls",
-    webhook_url as "webhookUrl", requests_per_minute as "requestsPerMinute",
+    slug, status, default_gateway as "defaultGateway", fallback_gateways as "fallbackGateways",
+    allowed_gateways as "allowedGateways", callback_urls as "callbackUrls", webhook_url as "webhookUrl", requests_per_minute as "requestsPerMinute",
     refund_events as "refundEvents", dispute_events as "disputeEvents", orders_paid_once as "ordersPaidOnce",
     display_name as "displayName", locale, created_at as "createdAt"`;
   return {
     /** False if the slug exists; then nothing is written. */
     async insert(application: NewApplication): Promise<boolean> {
       const { slug, defaultGateway, fallbackGateways = [], callbackUrls, webhookUrl } = application;
+      const { allowedGateways = [] } = application;
       const { requestsPerMinute = limits.applicationRequestsPerMinute } = application;
       const { refundEvents = false, disputeEvents = false, ordersPaidOnce = false } = application;
       const { displayName = null, locale = null } = application;
       const { count } = await sql`
         insert into applications
-          (slug, default_gateway, fallback_gateways, callback_urls, webhook_url, requests_per_minute, refund_events,
-            dispute_events, orders_paid_once, display_name, locale)
-        values (${slug}, ${defaultGateway}, ${fallbackGateways}, ${callbackUrls}, ${webhookUrl}, ${requestsPerMinute}, ${refundEvents},
-          ${disputeEvents}, ${ordersPaidOnce}, ${displayName}, ${locale})
+          (slug, default_gateway, fallback_gateways, allowed_gateways, callback_urls, webhook_url, requests_per_minute,
+            refund_events, dispute_events, orders_paid_once, display_name, locale)
+        values (${slug}, ${defaultGateway}, ${fallbackGateways}, ${allowedGateways}, ${callbackUrls}, ${webhookUrl},
+          ${requestsPerMinute}, ${refundEvents}, ${disputeEvents}, ${ordersPaidOnce}, ${displayName}, ${locale})
         on conflict (slug) do nothing`;
       return count === 1;
     },
@@ -95,7 +98,7 @@ export const createApplications = (sql: Queries) => {
     async update(slug: string, to: ApplicationSettings): Promise<void> {
       await sql`
         update applications set status = ${to.status}, default_gateway = ${to.defaultGateway},
-          fallback_gateways = ${to.fallbackGateways},
+          fallback_gateways = ${to.fallbackGateways}, allowed_gateways = ${to.allowedGateways},
           callback_urls = ${to.callbackUrls}, webhook_url = ${to.webhookUrl},
           requests_per_minute = ${to.requestsPerMinute}, refund_events = ${to.refundEvents}, dispute_events = ${to.disputeEvents},
           orders_paid_once = ${to.ordersPaidOnce},

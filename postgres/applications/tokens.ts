@@ -32,6 +32,8 @@ export interface Caller {
   defaultGateway: Gateway;
   /** Asked in this order while the gateways before them do not open a payment. */
   fallbackGateways: string[];
+  /** A create may name these, too. */
+  allowedGateways: string[];
   budget: Budget;
 }
 
@@ -85,7 +87,8 @@ export const createTokens = (sql: Queries) => ({
       ), caller as (
         select a.slug as application, a.status = 'disabled' as disabled, token.mode, token.scopes,
           a.callback_urls as "callbackUrls", a.webhook_url as "webhookUrl",
-          a.orders_paid_once as "ordersPaidOnce", a.fallback_gateways as "fallbackGateways", a.requests_per_minute as "perMinute", g.slug, g.driver, g.kind, g.enabled
+          a.orders_paid_once as "ordersPaidOnce", a.fallback_gateways as "fallbackGateways",
+          a.allowed_gateways as "allowedGateways", a.requests_per_minute as "perMinute", g.slug, g.driver, g.kind, g.enabled
         from token
         join applications a on a.slug = token.application
         join gateways g on g.slug = a.default_gateway

@@ -4,6 +4,7 @@ import type {
   RecordedAccount,
   SealedCredentials,
 } from '../../contract/gateway-account.ts';
+import type { TokenMode } from '../../contract/token.ts';
 import { changesOne, first, type Queries } from '../driver/sql.ts';
 
 /** A configured account at a payment provider. */
@@ -55,6 +56,13 @@ export interface RankedAccount extends RecordedAccount {
   isSilent: boolean | null;
 }
 
+/** Who may use a gateway: an application, and the mode of its token. */
+export interface GatewayUser {
+  /** The gateways that the application has or may name. */
+  slugs: readonly string[];
+  mode: TokenMode;
+}
+
 /** A gateway for the applications that may use it. */
 export interface UsableGateway extends Gateway {
   hasCredentials: boolean;
@@ -65,6 +73,10 @@ export interface UsableGateway extends Gateway {
 const mostUsable = 100;
 const firstSilence = '30 seconds';
 const longestSilence = '5 minutes';
+
+/** Nobody's account stands behind the built-in sandbox, so the tests of all may use it. */
+const isUsable = (sql: Queries, { slugs, mode }: GatewayUser) =>
+  sql`(slug = any (${[...slugs]}::text[]) or (${mode === 'test'} and driver = ${sandboxAccount.driver}))`;
 
 /** Of gateways `g`: its last openings failed in a row, and it has opened nothing since. */
 export const isSilent = (sql: Queries) => sql`g.silent_until is not null`;
@@ -102,19 +114,19 @@ export const createGateways = (sql: Queries) => ({
       from gateways order by slug`;
   },
 
-  /** The gateways of the slugs that exist, in their order. */
-  async listNamed(slugs: readonly string[]): Promise<Gateway[]> {
+  /** The gateways of the slugs, in their order, that exist and that the user may use. */
+  async listNamed(slugs: readonly string[], user: GatewayUser): Promise<Gateway[]> {
     return sql<Gateway[]>`
-      select slug, driver, kind, enabled from gateways where slug = any (${[...slugs]}::text[])
+      select slug, driver, kind, enabled from gateways where slug = any (${[...slugs]}::text[]) and ${isUsable(sql, user)}
       order by array_position(${[...slugs]}::text[], slug)`;
   },
 
-  /** The gateways that a token may use. */
-  async listUsable({ sandboxOnly }: { sandboxOnly: boolean }): Promise<UsableGateway[]> {
+  /** The gateways that take payments of the user. */
+  async listUsable(user: GatewayUser): Promise<UsableGateway[]> {
     return sql<UsableGateway[]>`
       select slug, driver, kind, enabled, has_credentials as "hasCredentials",
         has_refund_credentials as "hasRefundCredentials", coalesce(silent_until <= now(), true) as answers
-      from gateways where kind = 'sandbox' or not ${sandboxOnly}
+      from gateways where ${isUsable(sql, user)} and (kind = 'sandbox' or ${user.mode === 'live'})
       order by enabled desc, slug limit ${mostUsable}`;
   },
 
@@ -202,9 +214,9 @@ export const createGateways = (sql: Queries) => ({
   },
 
   /** The enabled gateways that a test token may use. */
-  async sandboxSlugs(): Promise<string[]> {
+  async sandboxSlugs(user: GatewayUser): Promise<string[]> {
     const rows = await sql<{ slug: string }[]>`
-      select slug from gateways where kind = 'sandbox' and enabled order by slug limit 10`;
+      select slug from gateways where kind = 'sandbox' and enabled and ${isUsable(sql, user)} order by slug limit 10`;
     return rows.map(({ slug }) => slug);
   },
 });

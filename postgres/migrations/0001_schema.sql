@@ -37,6 +37,9 @@ create table applications (
   -- Asked in this order while the gateways before it do not open a payment. All are live, or all are sandboxes.
   fallback_gateways text[] not null default '{}' constraint applications__fallback_gateways
     check (cardinality(fallback_gateways) <= 4 and default_gateway <> all (fallback_gateways)),
+  -- A create may name these beside the ones above.
+  allowed_gateways text[] not null default '{}' constraint applications__allowed_gateways
+    check (cardinality(allowed_gateways) <= 50),
   callback_urls text[] not null
     constraint applications__callback_urls check (cardinality(callback_urls) > 0),
   webhook_url text,

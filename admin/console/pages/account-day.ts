@@ -12,7 +12,7 @@ import { pageOf, pageSize, readOwner } from '../filters.ts';
 import { coded, type Html, link, marked, notice } from '../html.ts';
 import { type Live, live, partOf } from '../live.ts';
 import { fileName } from '../mode.ts';
-import { visibleApplications } from '../owner.ts';
+import { visibleApplications, visibleGateways } from '../owner.ts';
 import type { Query } from '../query.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
@@ -87,11 +87,37 @@ const dayFacts = (
   });
 };
 
-const findDay = async ({ params, operations }: PersonRequest) => {
-  const { gateway, day } = params;
-  const gateways = await operations.gateways.list();
+/** Whether the person's application has or had to do with the account: nobody learns which accounts others have. */
+const concerns = async (request: PersonRequest, gateway: string, day: string): Promise<boolean> => {
+  if ((await visibleGateways(request)).includes(gateway)) return true;
+  const { accounts } = request.operations;
+  const owner = readOwner(request);
+  if (owner.application === null) return false;
+  const found = await accounts.listDifferences({ gateway, day, state: null, ...owner }, 1);
+  if (found.length > 0) return true;
+  const sums = await sumOrNone(request, { gateway, from: day, to: day, ...owner });
+  return sums === undefined || sums.length > 0;
+};
+
+/** Undefined: there are too many movements. */
+const sumOrNone = async (
+  { operations }: PersonRequest,
+  filter: Parameters<PersonRequest['operations']['accounts']['sum']>[0],
+): Promise<MovementSum[] | undefined> => {
+  try {
+    return await operations.accounts.sum(filter);
+  } catch (error) {
+    if (isQueryCanceled(error)) return undefined;
+    throw error;
+  }
+};
+
+const findDay = async (request: PersonRequest) => {
+  const { gateway, day } = request.params;
+  const gateways = await request.operations.gateways.list();
   const account = gateways.find(({ slug }) => slug === gateway);
-  if (!isDay(day) || !account) throw new NotFound('There is no such day of a gateway.');
+  if (!isDay(day) || !account || !(await concerns(request, gateway, day)))
+    throw new NotFound('There is no such day of a gateway.');
   return { gateway, day, timeZone: account.timeZone };
 };
 
@@ -155,10 +181,7 @@ export const accountDayRoutes = ({ now }: Pick<Deps, 'now'>): Route[] => {
     const range = { gateway, from: day, to: day };
     const [[compared], sums, found, applications] = await Promise.all([
       accounts.listDays(range, owner),
-      accounts.sum({ ...range, ...owner }).catch((error: unknown) => {
-        if (isQueryCanceled(error)) return undefined;
-        throw error;
-      }),
+      sumOrNone(request, { ...range, ...owner }),
       accounts.listDifferences({ gateway, day, state, ...owner, after }, pageSize + 1),
       visibleApplications(request),
     ]);

@@ -9,7 +9,7 @@ import { applicationChoice, filterBar } from '../filter-bar.ts';
 import { pageOf, pageSize, readOwner } from '../filters.ts';
 import { cut, type Html, link, notice } from '../html.ts';
 import { fileName } from '../mode.ts';
-import { visibleApplications } from '../owner.ts';
+import { visibleApplications, visibleGateways } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { accountDayRoutes, addressOf } from './account-day.ts';
@@ -66,8 +66,9 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
     const shown = month(request);
     const thisMonth = formatTime(now()).slice(0, 7);
     const range = { ...monthOf(shown), gateway: null };
-    const [all, applications, days] = await Promise.all([
+    const [all, visible, applications, days] = await Promise.all([
       operations.gateways.list(),
+      visibleGateways(request),
       visibleApplications(request),
       accounts.listDays(range, owner),
     ]);
@@ -79,8 +80,8 @@ export const accountsRoutes = (deps: Pick<Deps, 'now'>): Route[] => {
     // An application has nothing to do with the other gateways. A sandbox may have live payments.
     const isUsed = ({ slug, kind }: ListedGateway): boolean =>
       (application === null && (kind === 'sandbox') === test) ||
-      found === undefined ||
-      found.accounts.some(({ gateway }) => gateway === slug) ||
+      (found === undefined && visible.includes(slug)) ||
+      found?.accounts.some(({ gateway }) => gateway === slug) === true ||
       days.some((day) => day.gateway === slug && day.open > 0);
     const gateways = all.filter(isUsed);
     const at = (path: string, more: Record<string, string | null> = {}) =>

@@ -10,6 +10,7 @@ import { choiceOf, type Choices, chosenOf } from '../filter-bar.ts';
 import { readFilter } from '../filters.ts';
 import { coded, codedState, type Html, link, type Row, shortId } from '../html.ts';
 import { findPage, firstPage, listPage, partOf } from '../list-page.ts';
+import { visibleGateways } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { orderLink } from '../thing-page.ts';
 import { answerTime } from './dispute.ts';
@@ -59,7 +60,7 @@ export const disputesOfPayment = async (
 export const disputeRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, operations } = request;
-    const gateways = (await operations.gateways.list()).map(({ slug }) => slug);
+    const gateways = await visibleGateways(request);
     const choices = {
       status: choiceOf(query, 'status', disputeStatuses, { label: 'Status', of: 'disputeStatus' }),
       stage: choiceOf(query, 'stage', disputeStages, { label: 'Stage', of: 'disputeStage' }),

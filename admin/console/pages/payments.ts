@@ -14,6 +14,7 @@ import { fileName } from '../mode.ts';
 import { emptyRange, isEmptyRange, readExactTimes } from '../period.ts';
 import { orderLink, orderPath } from '../thing-page.ts';
 import { moneyTag } from './payment-facts.ts';
+import { visibleGateways } from '../owner.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 
 /** A file has at most so many lines. Each page of it is a statement of its own. */
@@ -80,7 +81,7 @@ const file = csvOf<[PaymentRow]>({
 export const paymentListRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, operations, session } = request;
-    const gateways = (await operations.gateways.list()).map(({ slug }) => slug);
+    const gateways = await visibleGateways(request);
     const filter = readPaymentFilter(request, deps.now(), gateways);
     const asked = { after: readPosition(query), size: pageSize };
     const { rows, next, searchedBackTo } = await find(operations, filter, asked);
@@ -108,7 +109,7 @@ export const paymentListRoutes = (deps: Deps): Route[] => {
 
   const download = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { operations } = request;
-    const gateways = (await operations.gateways.list()).map(({ slug }) => slug);
+    const gateways = await visibleGateways(request);
     const wanted = readPaymentFilter(request, deps.now(), gateways);
     if (isEmptyRange(readExactTimes(request))) request.query.reject(['from', 'to'], emptyRange);
     const lines = async function* () {

@@ -99,7 +99,9 @@ const checkGateways = async (
   application: Application,
   { test, amount, currency }: AdminLink,
 ): Promise<void> => {
-  const gateways = await createGateways(tx).listNamed(slugsOf(application));
+  const slugs = slugsOf(application);
+  const mode = test ? 'test' : 'live';
+  const gateways = await createGateways(tx).listNamed(slugs, { slugs, mode });
   if (test && gateways.some(({ kind }) => kind !== 'sandbox'))
     throw new Refusal(
       `${application.slug} has live gateways, which no test uses: its tests choose a sandbox in the API.`,

@@ -12,6 +12,7 @@ export const aCaller = (used = 1): Caller => ({
   webhookUrl: null,
   ordersPaidOnce: false,
   fallbackGateways: [],
+  allowedGateways: [],
   defaultGateway: { slug: 'sandbox', driver: 'sandbox', kind: 'sandbox', enabled: true },
   budget: { perMinute: 120, used, secondsLeft: 30 },
 });

@@ -113,6 +113,8 @@ const useRunning = async (
     secretBox: () => createSecretBox(keyRings.keyRing),
     notificationBox: () => createSecretBox(keyRings.notificationKeyRing, 'NOTIFICATIONS_KEY'),
   };
+  // Each application of a file may name each gateway of the file.
+  const own = { gateways: new Set<string>(), applications: new Set<string>() };
   return {
     sql,
     url,
@@ -122,22 +124,29 @@ const useRunning = async (
     receiver,
 
     /** Adds a gateway, without credentials unless they are given. @returns whether its name is new */
-    addGateway: ({ credentials, ...account }: GatewayOptions) =>
-      createGateways(sql).insert({
+    async addGateway({ credentials, ...account }: GatewayOptions) {
+      const isNew = await createGateways(sql).insert({
         ...account,
         ...(credentials
           ? sealCredentials({ ...account, credentials }, seals)
           : { credentials: null }),
-      }),
+      });
+      own.gateways.add(account.slug);
+      await sql`
+        update applications set allowed_gateways = ${[...own.gateways]} where slug = any (${[...own.applications]})`;
+      return isNew;
+    },
 
     /** An application of its own, with one token, one webhook secret, and a journey with that token. */
     async anApplication(options: ApplicationOptions = {}) {
       const { mode = 'test', webhookUrl = receiver.url, requestsPerMinute = 1_000_000 } = options;
       const { ordersPaidOnce = false, callbackUrls = usualCallbackUrls } = options;
       const application = `app-${randomUUID().slice(0, 8)}`;
+      if (!options.allowedGateways) own.applications.add(application);
       await createApplications(sql).insert({
         slug: application,
         defaultGateway: 'sandbox',
+        allowedGateways: options.allowedGateways ?? [...own.gateways],
         callbackUrls,
         webhookUrl,
         requestsPerMinute,
@@ -320,4 +329,6 @@ export interface ApplicationOptions {
   /** So many that no test meets it by chance. */
   requestsPerMinute?: number;
   ordersPaidOnce?: boolean;
+  /** Instead of those that the test has added. */
+  allowedGateways?: string[];
 }

@@ -23,7 +23,8 @@ const change = async (line: string, action: string, secret = '') => {
 it('applications commands pass on every option', async () => {
   const shown = async () => operations.applications.get('typed');
   await change('gateways add toy --driver sandbox', 'gateway.add');
-  const create = 'applications create typed --gateway sandbox --fallback-gateway toy';
+  const create =
+    'applications create typed --gateway sandbox --fallback-gateway toy --allowed-gateway toy sandbox';
   await change(
     `${create} --callback-url https://a.example/1 https://a.example/2 --webhook-url https://a.example/hook ` +
       '--requests-per-minute 77 --refund-events on --dispute-events on --orders-paid-once no --locale fa --display-name \tShop\t',
@@ -31,17 +32,19 @@ it('applications commands pass on every option', async () => {
   );
   expect(await shown()).toMatchObject({
     ...{ status: 'active', defaultGateway: 'sandbox', fallbackGateways: ['toy'] },
+    allowedGateways: ['toy', 'sandbox'],
     callbackUrls: ['https://a.example/1', 'https://a.example/2'],
     ...{ webhookUrl: 'https://a.example/hook', requestsPerMinute: 77, refundEvents: true },
     ...{ disputeEvents: true, ordersPaidOnce: false, displayName: 'Shop', locale: 'fa' },
   });
   await change(
-    'applications update typed --gateway toy --fallback-gateway sandbox --callback-url https://a.example/3 ' +
+    'applications update typed --gateway toy --fallback-gateway sandbox --allowed-gateway toy --callback-url https://a.example/3 ' +
       '--requests-per-minute 7 --refund-events off --dispute-events off --orders-paid-once yes --locale tr --display-name Till',
     'application.update',
   );
   const updated = {
     ...{ status: 'active', defaultGateway: 'toy', fallbackGateways: ['sandbox'] },
+    allowedGateways: ['toy'],
     ...{ callbackUrls: ['https://a.example/3'], requestsPerMinute: 7, refundEvents: false },
     ...{ disputeEvents: false, ordersPaidOnce: true, locale: 'tr' },
   };
@@ -49,9 +52,11 @@ it('applications commands pass on every option', async () => {
     ...updated,
     ...{ webhookUrl: 'https://a.example/hook', displayName: 'Till' },
   });
-  const remove = 'applications update typed --no-webhook-url --no-display-name';
+  const remove =
+    'applications update typed --no-webhook-url --no-display-name --no-allowed-gateway';
   await change(remove, 'application.update');
-  expect(await shown()).toMatchObject({ ...updated, webhookUrl: null, displayName: null });
+  const removed = { webhookUrl: null, displayName: null, allowedGateways: [] };
+  expect(await shown()).toMatchObject({ ...updated, ...removed });
   expect(
     (await runLine(() => operations, words('applications update typed --locale xx'))).code,
   ).toBe(2);

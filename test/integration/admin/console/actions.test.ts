@@ -75,6 +75,7 @@ const ofShop: [page: string, action: string, fields?: Fields][] = [
     { callbacks: 'https://shop.example/back\r\nhttps://shop.example/other' },
   ],
   ['gateway', 'application.update', { gateway: 'zarinpal' }],
+  ['allowed-gateways', 'application.update', { allowed: 'sandbox' }],
   ['payers', 'application.update', { name: 'The shop', locale: 'tr' }],
   ['dispute-events', 'application.update', { disputes: 'on' }],
   ['refund-events', 'application.update', { events: 'on' }],

@@ -109,6 +109,33 @@ it.each([
   expect((await reader.get(twice)).text).not.toContain('>tickets<');
 });
 
+it('an account of another application is the same as one that there is not', async () => {
+  await console.sql`
+    insert into gateways (slug, driver, kind) values ('secret-bank', 'zibal', 'live'), ('secret-test', 'zibal', 'sandbox')`;
+  await console.sql`update applications set allowed_gateways = '{secret-bank,secret-test}' where slug = 'tickets'`;
+  const of = 'application=shop';
+  for (const slug of ['secret-bank', 'secret-test']) {
+    for (const path of ['/payments', '/disputes', '/refunds', '/links', '/deliveries', '/accounts'])
+      expect(await reader.read(`${path}?${of}`), path).not.toContain(slug);
+    const answerTo = async (path: (slug: string) => string, asked: string) => {
+      const { status, text } = await developer.get(path(asked));
+      return [status, text.replaceAll(asked, 'SLUG').replaceAll(/csrf" value="[^"]*"/g, '')];
+    };
+    for (const path of [
+      (each: string) => `/payments?${of}&gateway=${each}`,
+      (each: string) => `/payments/file?${of}&gateway=${each}`,
+      (each: string) => `/disputes?${of}&gateway=${each}`,
+      (each: string) => `/accounts/${each}/${accounts.openDay}?${of}`,
+      (each: string) => `/accounts/${each}/${accounts.openDay}/state?${of}`,
+      (each: string) => `/accounts/${each}/${accounts.openDay}/file?${of}`,
+      (each: string) => `/search?q=${each}`,
+    ])
+      expect(await answerTo(path, slug), path(slug)).toEqual(await answerTo(path, 'no-such-bank'));
+  }
+  await console.sql`update applications set allowed_gateways = '{secret-bank}' where slug = 'shop'`;
+  expect(await reader.read(`/payments?${of}&gateway=secret-bank`)).toContain('value="secret-bank"');
+});
+
 it('the overview leads to the own application', async () => {
   expect((await reader.get('/')).headers.location).toBe('/applications/shop');
 });

@@ -126,6 +126,7 @@ it('a new application shows its webhook secret once, and appears in the list', a
     callbacks: ' https://music.example/return\r\nhttps://music.example/other ',
     url: 'https://music.example/webhook',
     fallbacks: 'music-two',
+    allowed: 'zarinpal\r\nmusic-two',
     budget: '77',
     events: 'on',
     disputes: 'on',
@@ -140,9 +141,18 @@ it('a new application shows its webhook secret once, and appears in the list', a
   const { text } = await person.get('/applications/music');
   expect(text).toContain('https://music.example/return, https://music.example/other');
   const [row] = await console.sql`
-    select fallback_gateways, requests_per_minute, refund_events, dispute_events, orders_paid_once, display_name, locale
+    select fallback_gateways, allowed_gateways, requests_per_minute, refund_events, dispute_events, orders_paid_once, display_name, locale
     from applications where slug = 'music'`;
-  expect(Object.values(row ?? {})).toEqual([['music-two'], 77, true, true, false, 'Music', 'fa']);
+  expect(Object.values(row ?? {})).toEqual([
+    ['music-two'],
+    ['zarinpal', 'music-two'],
+    77,
+    true,
+    true,
+    false,
+    'Music',
+    'fa',
+  ]);
   const again = await person.act('/create-application', fields);
   expect([again.answer.status, again.answer.text.includes('already exists')]).toEqual([409, true]);
   expect(await console.auditOf('creates')).toHaveLength(1);

@@ -107,6 +107,25 @@ describe('applications', () => {
     expect(await update([], 'real')).toMatchObject({ fallbackGateways: [] });
   });
 
+  it('may name further gateways of any kind, each of which exists, with an audit record', async () => {
+    const { applications } = operationsOn(records.sql);
+    const slug = await anApplication();
+    const allow = (allowedGateways: string[]) =>
+      applications.update(slug, { allowedGateways }, 'agreed');
+    expect(await allow(['real', 'second'])).toMatchObject({ allowedGateways: ['real', 'second'] });
+    expect((await logOf(`application:${slug}`))[0]).toMatchObject({
+      ...{ action: 'application.update', reason: 'agreed' },
+      before: { allowed_gateways: [] },
+      after: { allowed_gateways: ['real', 'second'] },
+    });
+    await expect(allow(['second', 'nobody'])).rejects.toThrow('no gateway "nobody"');
+    await expect(allow(['second', 'second'])).rejects.toThrow('named twice');
+    await expect(allow(Array.from({ length: 51 }, (_, n) => `g-${n}`))).rejects.toThrow(
+      'at most 50',
+    );
+    expect(await allow([])).toMatchObject({ allowedGateways: [] });
+  });
+
   it('show a hash instead of the webhook URL’s query in the audit log', async () => {
     const { applications } = operationsOn(records.sql);
     const slug = await anApplication();

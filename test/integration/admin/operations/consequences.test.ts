@@ -111,6 +111,20 @@ describe('gateways of an application', () => {
   });
 });
 
+it('a gateway that no create may name any more is named with the payments that went there', async () => {
+  const own = await anApplicationOn(records.sql);
+  await applications.update(own, { allowedGateways: ['rials-test', 'toy', 'spare'] }, null);
+  await pay(own, 2, { test: true, gateway: 'rials-test', currency: 'IRR', amount: 50_000 });
+  await pay(own, 3, { test: true, gateway: 'toy' });
+  const question = await ask(`applications update ${own} --no-allowed-gateway`);
+  expect(question).toContain(
+    'A create that names "rials-test" is then refused: 2 payments of the last 30 days went there.',
+  );
+  // Every test may name a built-in sandbox.
+  expect(question).not.toMatch(/toy|spare/);
+  expect((await run(`applications update ${own} --allowed-gateway rials-test`)).code).toBe(0);
+});
+
 describe('disabling', () => {
   it('a gateway names the applications without another one, with others that take less, and the rest', async () => {
     const [alone, less, safe, off] = [

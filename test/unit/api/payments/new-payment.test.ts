@@ -4,7 +4,7 @@ import { createQueryReader } from '../../../../api/http/query.ts';
 import { newPayment } from '../../../../api/payments/new-payment.ts';
 import { PaymentError } from '../../../../contract/errors.ts';
 import { parseJson } from '../../../../contract/json.ts';
-import type { Gateway } from '../../../../postgres/gateways/gateways.ts';
+import type { Gateway, GatewayUser } from '../../../../postgres/gateways/gateways.ts';
 import type { Caller } from '../../../../postgres/applications/tokens.ts';
 import { aCaller } from '../../../support/data/a-caller.ts';
 
@@ -14,8 +14,11 @@ const known: Gateway[] = [
   { slug: 'off', ...live, enabled: false },
   { slug: 'test', driver: 'sandbox', kind: 'sandbox', enabled: true },
 ];
-const listNamed = async (slugs: readonly string[]) =>
-  slugs.flatMap((slug) => known.filter((gateway) => gateway.slug === slug));
+const listNamed = async (slugs: readonly string[], user: GatewayUser) =>
+  slugs
+    .filter((slug) => user.slugs.includes(slug))
+    .flatMap((slug) => known.filter((gateway) => gateway.slug === slug));
+const allowedGateways = known.map(({ slug }) => slug);
 const callbackUrls = ['https://shop.example/return'];
 
 /** Whether it throws, and how. */
@@ -36,7 +39,7 @@ const create = (fields: object, own: Partial<Caller> = {}) => {
   return newPayment(
     { gateways: { listNamed, sandboxSlugs: async () => ['test'] }, now: () => new Date() },
     {
-      caller: { ...aCaller(), mode: 'live', callbackUrls, ...own },
+      caller: { ...aCaller(), mode: 'live', callbackUrls, allowedGateways, ...own },
       refuse: (code, ...rest) => new PaymentError(code, ...rest),
     },
     parseJson(JSON.stringify(body)),
