@@ -11,6 +11,7 @@ import { ownPath } from './begun-login.ts';
 import { cellsOf, escapeControls, notice, timeIn, type Html } from './html.ts';
 import { layout, sections } from './layout.ts';
 import { refuseStranger } from './owner.ts';
+import { openMessage, sealMessage } from './message.ts';
 import { modeOfThing } from './mode.ts';
 import { confirmLoginPage } from './pages/login.ts';
 import { isZone } from './pages/settings.ts';
@@ -125,6 +126,8 @@ interface State {
   isRestored?: boolean;
   route?: string;
   session?: ConsoleSession | undefined;
+  /** Of the session. */
+  secret?: string | undefined;
   csrf?: string;
   /** The mode of the thing that the page is about. */
   thing?: boolean | undefined;
@@ -182,6 +185,7 @@ const respond = async (deps: Deps, route: Route, ctx: Context): Promise<ConsoleR
   const secret = readSecret(ctx, cookieNames(deps).session);
   state.session = secret === undefined ? undefined : await deps.logins.getSession(secret);
   const { session } = state;
+  state.secret = session && secret;
   state.csrf = session && secret !== undefined ? csrfOf(secret) : '';
   const form = ctx.method === 'POST' ? await readForm(ctx) : new URLSearchParams();
   if (typeof form === 'string') return page('Not a form', html`<p>${form}</p>`, 413);
@@ -411,7 +415,7 @@ const send = async (
   if (reloadSeconds !== undefined) ctx.set('refresh', String(reloadSeconds));
   const zone = readZone(ctx, deps);
   const { path, url: address } = ctx;
-  const message = session && readMessage(ctx, deps);
+  const message = readMessage(ctx, deps);
   if (message !== undefined) setCookies(ctx, deps, { message: null });
   const texts = { title, tab, content, searched, message, isRestored };
   const mode = { test: readTest(ctx, deps), thing };
@@ -435,23 +439,17 @@ const setCookies = (
   if (begunLogin !== undefined) set(names.begunLogin, begunLogin, 600);
   if (zone !== undefined) set(names.zone, zone, 365 * 24 * 3600);
   if (mode !== undefined) set(names.mode, mode, 365 * 24 * 3600);
+  const { secret }: State = ctx.state;
   if (message === null) set(names.message, null);
-  else if (message !== undefined)
-    set(
-      names.message,
-      Buffer.from(message.slice(0, messageMax).toWellFormed()).toString('base64url'),
-      messageSeconds,
-    );
+  else if (message !== undefined && secret !== undefined)
+    set(names.message, sealMessage(secret, message), messageSeconds);
 };
 
 const messageSeconds = 60;
-/** A character has three bytes at most, and base64 adds a third: together less than the 4 KB of a cookie. */
-const messageMax = 500;
 
 /** The words about the last change of this browser. */
 const readMessage = (ctx: Context, deps: Deps): string | undefined => {
+  const { secret }: State = ctx.state;
   const message = ctx.cookies.get(cookieNames(deps).message);
-  return message
-    ? Buffer.from(message.slice(0, 4 * messageMax), 'base64url').toString()
-    : undefined;
+  return message && secret !== undefined ? openMessage(secret, message) : undefined;
 };

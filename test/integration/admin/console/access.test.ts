@@ -301,22 +301,48 @@ it('each cookie is bound to the one name over https', async () => {
     /^__Host-console=[\w-]{43}; path=\/; expires=[^;]+ GMT; samesite=lax; secure; httponly$/,
   );
   // What another name of the site has set.
-  const planted = Buffer.from('Planted').toString('base64url');
   const show = async (prefix: string) => {
     const { text } = await call(port, '/settings', {
       headers: { host: 'console.example' },
       cookie: [
         headers['set-cookie']?.[0]?.split(';')[0],
-        `${prefix}console-message=${planted}`,
         `${prefix}console-zone=Asia/Tehran`,
+        `${prefix}console-mode=test`,
       ].join('; '),
     });
-    return ['Planted', 'Times in Asia/Tehran'].map((words) => text.includes(words));
+    return ['Times in Asia/Tehran', 'Test mode'].map((words) => text.includes(words));
   };
   expect([await show(''), await show('__Host-')]).toEqual([
     [false, false],
     [true, true],
   ]);
+});
+
+it('a message is shown once, to the session whose change it is about, and no other text', async () => {
+  const [ada, eve] = [await console.logIn('viewer', 'ada'), await console.logIn('viewer', 'eve')];
+  const changed = await ada.post('/settings', { zone: 'Asia/Tehran' });
+  const cookies = changed.headers['set-cookie'] ?? [];
+  const [, sealed = ''] = /^console-message=([^;]+)/.exec(cookies.at(-1) ?? '') ?? [];
+  const [words = '', seal = ''] = sealed.split('.');
+  const show = async (cookie: string, message: string) => {
+    const answer = await console.call('/settings', {
+      cookie: `${cookie}; console-message=${message}`,
+    });
+    return [answer.status, answer.text.includes('class="notice good"')];
+  };
+  expect(await show(ada.cookie, sealed)).toEqual([200, true]);
+  const planted = Buffer.from('Go to https://evil.example').toString('base64url');
+  for (const message of [
+    '',
+    '.',
+    planted,
+    `${planted}.`,
+    `${planted}.${seal}`,
+    words,
+    `${words}.${seal.slice(1)}`,
+  ])
+    expect(await show(ada.cookie, message), message).toEqual([200, false]);
+  expect(await show(eve.cookie, sealed)).toEqual([200, false]);
 });
 
 it.each([
