@@ -56,6 +56,11 @@ export const createLogger = (name: string, level: string): Logger => {
   return pino({ name, level, timestamp, mixin, serializers, hooks }, destination);
 };
 
-/** Drops the `detail` of Postgres's errors: it quotes the rejected row, which may hold personal data. */
+/**
+ * Drops the `detail` of Postgres's errors, which quotes the rejected row, and the `details` of ours, which name what a caller sent:
+ * both may hold personal data.
+ */
 const serializeError = (error: unknown): unknown =>
-  error instanceof Error ? { ...pino.stdSerializers.err(error), detail: undefined } : error;
+  error instanceof Error
+    ? { ...pino.stdSerializers.err(error), detail: undefined, details: undefined }
+    : error;

@@ -15,11 +15,9 @@ export const createQueryReader = (schema: z.ZodObject): QueryReader => {
 const readQuery = (schema: z.ZodObject, text: string): Record<string, unknown> => {
   const given = new URLSearchParams(text);
   const parsed = schema.safeParse(Object.fromEntries(given));
-  const repeated = repeatedNames(given).map((path) => ({
-    path,
-    rule: 'repeated',
-    message: 'must be given once',
-  }));
+  const repeated = repeatedNames(given)
+    .filter((name) => Object.hasOwn(schema.shape, name))
+    .map((path) => ({ path, rule: 'repeated', message: 'must be given once' }));
   const problems: FieldError[] = [
     ...repeated,
     ...(parsed.success ? [] : fieldErrors(parsed.error)),

@@ -11,13 +11,16 @@ interface Deps {
   logger: Pick<Logger, 'error'>;
 }
 
-/** A name that the client made up may hold anything. Postgres has no text with a zero byte or half a character. */
+/** Postgres has no text with a zero byte or half a character. */
 const shown = (text: string): string =>
   text
     .slice(0, textMax)
     .toWellFormed()
     .replaceAll('\0', '\u{fffd}')
     .replaceAll(/(svc_(?:live|test)_|whsec_)[\w+/=-]*/g, '$1…');
+
+/** Its name is what somebody typed: perhaps a payer's name or a secret, which no form tells from a name of a field. */
+const unknownField = 'unknown_field';
 
 /** Collects the requests of applications that were refused, and writes them together: no response waits for it. */
 export const createRefusals = ({ insert, logger }: Deps) => {
@@ -47,11 +50,11 @@ export const createRefusals = ({ insert, logger }: Deps) => {
         (other) => other.application === application && other.test === test,
       );
       if (own.length >= perApplication) return;
-      const kept = fields?.map(({ path, rule, message }) => ({
-        path: shown(path),
-        rule,
-        message: shown(message),
-      }));
+      const kept = fields?.map(({ path, rule, message }) =>
+        rule === unknownField
+          ? { path: '', rule, message: 'has a field that is not known' }
+          : { path: shown(path), rule, message: shown(message) },
+      );
       waiting.push({ ...request, fields: kept ?? null });
       timer ??= setTimeout(() => void flush(), flushMs);
     },

@@ -48,8 +48,9 @@ export const asFields = (
 
 const isEmptyList = (node: JsonNode): boolean => node.kind === 'array' && node.items.length === 0;
 
-/** A value in the place of a name inside an object is not repeated: refused requests are stored, and it may be personal. */
-const isName = (key: string): boolean => /^[a-z_][\w-]{0,63}$/i.test(key) && !/\d{7}/.test(key);
+/** A value in the place of a name is not repeated: it may be personal. */
+const isName = (key: string): boolean =>
+  /^[a-z_][\w-]{0,63}$/i.test(key) && !/\d{7}|^(?:svc|whsec)_/i.test(key);
 
 /** The problems that zod found, one for each field and rule. */
 export const fieldErrors = (error: z.ZodError): FieldError[] =>
@@ -57,9 +58,7 @@ export const fieldErrors = (error: z.ZodError): FieldError[] =>
     const path = issue.path.join('.');
     if (issue.code === 'unrecognized_keys')
       return issue.keys.map((key) => ({
-        path: [path, ...(path === '' || isName(key) ? [key] : [])]
-          .filter((part) => part !== '')
-          .join('.'),
+        path: [path, isName(key) ? key : ''].filter((part) => part !== '').join('.'),
         rule: 'unknown_field',
         message: 'is not a known field',
       }));

@@ -17,7 +17,7 @@ import { ownerOf } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { amountExample } from '../http/validation.ts';
 import type { Backlog } from './backlog.ts';
-import { type Fingerprints, readIdempotencyKey, replay } from './idempotency.ts';
+import { type Fingerprints, readIdempotencyKey, replay, storedKeyOf } from './idempotency.ts';
 import type { Created, Deps as NewPaymentDeps } from './new-payment.ts';
 import { newPayment } from './new-payment.ts';
 import { paymentExamples } from './payment-examples.ts';
@@ -103,7 +103,7 @@ export const createPaymentHandler = (
   const { fingerprintsOf, payersBox } = deps;
 
   const findStored = (caller: Caller, key: string): Promise<StoredResponse | undefined> =>
-    idempotencyKeys.get(ownerOf(caller), keyScope, key);
+    idempotencyKeys.get(ownerOf(caller), keyScope, storedKeyOf(key));
 
   return async (request) => {
     const { caller, refuse } = request;
@@ -139,7 +139,7 @@ export const createPaymentHandler = (
     const [fingerprint] = fingerprints;
     const record =
       key !== undefined && fingerprint
-        ? { route: keyScope, keptFor, key, fingerprint, ...response }
+        ? { route: keyScope, keptFor, key: storedKeyOf(key), fingerprint, ...response }
         : null;
     // Two tries: a taken key may expire before its stored response is read.
     for (let tries = 1; tries <= 2; tries += 1) {

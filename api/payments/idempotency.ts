@@ -19,6 +19,10 @@ export const readIdempotencyKey = (
   return key;
 };
 
+/** Names of people and numbers of cards stand in keys, too, so the row has a hash of it. */
+export const storedKeyOf = (key: string): string =>
+  createHash('sha256').update(key).digest('base64url');
+
 /**
  * The fingerprints of a body that may hold a payer's mobile number: everybody who has a plain hash could try all numbers.
  * @returns the function that makes one with each key; the first is stored, and each of them may be stored already

@@ -330,6 +330,7 @@ create table idempotency_keys (
   application text not null references applications,
   test boolean not null,
   route text not null,
+  -- A hash of the key: people type names and numbers there.
   key text not null,
   fingerprint bytea not null,
   status int not null,

@@ -14,7 +14,7 @@ const problems = ({ fields }: RefusedRequest): Html | null =>
     ? null
     : html`${fields.map(
         ({ path, rule, message }) =>
-          html`<div><code><bdi>${escapeControls(path) || 'the body'}</bdi></code> <bdi>${escapeControls(message)}</bdi> <span class="soft">(${rule})</span></div>`,
+          html`<div><code><bdi>${escapeControls(path) || 'the request'}</bdi></code> <bdi>${escapeControls(message)}</bdi> <span class="soft">(${rule})</span></div>`,
       )}`;
 
 /** The last requests of an application that the API refused. */
@@ -49,7 +49,7 @@ export const requestRoutes = (deps: Deps): Route[] => {
       })}
       <p class="soft">
         The last ${keptRefusals} with a valid ${modeName(test)} token. A request without a valid token belongs to no
-        application and no mode: the log of the API alone has it. Bodies and paths are not kept. A client in a loop shows
+        application and no mode: the log of the API alone has it. Bodies, paths and names of unknown fields are not kept. A client in a loop shows
         20 a second.
       </p>`,
     );

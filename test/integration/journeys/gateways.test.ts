@@ -190,6 +190,7 @@ it('an account whose credentials change is called with the new ones from the nex
   const [older, newer] = ['sk_test_the_older_key', 'sk_test_the_newer_key'];
   const account = { slug: 'renewed', driver: 'stripe', kind: 'sandbox' } as const;
   await operations.gateways.add({ ...account, credentials: credentials(older) }, null);
+  await service.allowGateway('renewed');
   const id = await journey.atGateway({ gateway: 'renewed' });
   const [reference = ''] = [...book].find(([, { paymentId }]) => paymentId === id) ?? [];
   await pay(reference);

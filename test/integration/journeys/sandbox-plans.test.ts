@@ -240,6 +240,7 @@ it('answers 422 where the gateway is not the built-in sandbox, in either mode', 
   await service.sql`
     insert into gateways (slug, driver, kind) values ('plans-trial', 'zarinpal', 'sandbox'),
       ('plans-real', 'zarinpal', 'live')`;
+  for (const slug of ['plans-trial', 'plans-real']) await service.allowGateway(slug);
   const live = (await service.anApplication({ mode: 'live' })).journey;
   const body = { order_id: 'o', amount: 10_000, currency: 'IRR', sandbox: { outcome: 'paid' } };
   for (const [by, gateway] of [

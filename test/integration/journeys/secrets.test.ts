@@ -242,6 +242,7 @@ const failuresOfGateways = async () => {
     );
     const account = { slug, driver: 'stripe', kind: 'sandbox', credentials: sealed } as const;
     await createGateways(service.sql).insert(account);
+    await service.allowGateway(slug);
     const id = await journey.create({ gateway: slug });
     keep(await journey.checkout(id));
     expect(keep(await journey.get(id)).json['failure_code']).toBe('merchant_configuration');
@@ -276,6 +277,11 @@ const badRequests = async () => {
     post(`{"token":"${token}", "order_id": ${card}`),
     post(JSON.stringify({ ...whole, token })),
     post(JSON.stringify({ ...whole, amount: card })),
+    ...[card, payer.email, payer.name, secrets['webhook secret']].flatMap((typed = '') => [
+      request('POST', '/api/v1/payments', { ...whole, [typed]: 1 }),
+      request('POST', '/api/v1/payments', { ...whole, payer: { [typed]: 1 } }),
+      request('GET', `/api/v1/payments?${encodeURIComponent(typed)}=1`),
+    ]),
     post(JSON.stringify({ ...whole, currency: card, gateway: card, callback_url: card })),
     post(JSON.stringify({ ...whole, expires_in: Number(card) })),
     post(token, { authorization: `Bearer ${token}`, 'content-type': 'text/plain' }),
@@ -287,6 +293,11 @@ const badRequests = async () => {
     keep(answer);
     expect(answer.status, answer.text).toBeGreaterThanOrEqual(400);
   }
+  const typed = `card ${card} of ${payer.email}`;
+  const order = { order_id: 'o', amount: 1_250, currency: 'EUR' };
+  const made = await request('POST', '/api/v1/payments', order, { 'idempotency-key': typed });
+  expect(made.status, made.text).toBe(201);
+  keep(made);
 };
 
 const temporalAway = async () => {

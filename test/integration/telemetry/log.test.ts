@@ -101,6 +101,7 @@ describe('a log line of the Temporal SDK', () => {
     const credentials = createSecretBox(aKeyRing('lost')).seal('{}', credentialsOwner('sealed'));
     const account = { slug: 'sealed', driver: 'stripe', kind: 'sandbox', credentials } as const;
     await createGateways(service.sql).insert(account);
+    await service.allowGateway(account.slug);
     const journey = (await service.anApplication()).journey;
     const id = await journey.create({ gateway: 'sealed' });
     const isFailure = (line: Line) =>

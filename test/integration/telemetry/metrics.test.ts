@@ -27,6 +27,7 @@ const startLive = async () => {
       service.seals,
     ),
   });
+  await service.allowGateway(account.slug);
   const {
     journey: { create, checkout, call },
   } = await service.anApplication({ mode: 'live' });

@@ -115,6 +115,11 @@ const useRunning = async (
   };
   // Each application of a file may name each gateway of the file.
   const own = { gateways: new Set<string>(), applications: new Set<string>() };
+  const allowGateway = async (slug: string): Promise<void> => {
+    own.gateways.add(slug);
+    await sql`
+      update applications set allowed_gateways = ${[...own.gateways]} where slug = any (${[...own.applications]})`;
+  };
   return {
     sql,
     url,
@@ -122,6 +127,9 @@ const useRunning = async (
     seals,
     client: new Client({ connection, namespace }),
     receiver,
+
+    /** The applications may name a gateway that the test has added in another way. */
+    allowGateway,
 
     /** Adds a gateway, without credentials unless they are given. @returns whether its name is new */
     async addGateway({ credentials, ...account }: GatewayOptions) {
@@ -131,9 +139,7 @@ const useRunning = async (
           ? sealCredentials({ ...account, credentials }, seals)
           : { credentials: null }),
       });
-      own.gateways.add(account.slug);
-      await sql`
-        update applications set allowed_gateways = ${[...own.gateways]} where slug = any (${[...own.applications]})`;
+      await allowGateway(account.slug);
       return isNew;
     },
 

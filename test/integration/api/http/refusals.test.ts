@@ -49,10 +49,40 @@ it('a refused request is kept for the developers of its application, with its fi
     status: 422,
     code: 'VALIDATION_FAILED',
   });
-  expect(invalid?.fields?.map(({ path }) => path).sort()).toEqual(['amount', 'colour']);
+  expect(invalid?.fields?.map(({ path }) => path).sort()).toEqual(['', 'amount']);
   expect(JSON.stringify(kept)).not.toContain('secret-order');
   expect(await refusedRequests.getApplication(invalid?.id ?? '')).toBe(application);
 });
+
+it.each([
+  'Sara',
+  'sara@shop.example',
+  '6037991234567890',
+  'hunter2',
+  'a.b',
+  'x'.repeat(300),
+  '\u202egnp',
+])(
+  'a name that no field has is not kept, and repeated to its caller only if it looks like one: %s',
+  async (name) => {
+    const { application, journey } = await service.anApplication();
+    const order = { order_id: 'o-1', amount: 1_250, currency: 'EUR' };
+    const query = `${encodeURIComponent(name)}=1`;
+    const answers = [
+      await journey.request('POST', '/api/v1/payments', { ...order, [name]: 1 }),
+      await journey.request('POST', '/api/v1/payments', { ...order, payer: { [name]: 1 } }),
+      await journey.request('GET', `/api/v1/payments?${query}&${query}`),
+    ];
+    for (const { status, text } of answers)
+      expect([status, text.includes(name)]).toEqual([422, /^(?:Sara|hunter2)$/.test(name)]);
+    const kept = await keptOf(application, { test: true }, answers.length);
+    for (const { fields } of kept)
+      expect(fields).toEqual([
+        { path: '', rule: 'unknown_field', message: 'has a field that is not known' },
+      ]);
+    expect(JSON.stringify(kept)).not.toContain(name);
+  },
+);
 
 it('a request is of the mode of its token', async () => {
   const { application, journey } = await service.anApplication({ mode: 'live' });

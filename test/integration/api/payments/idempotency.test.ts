@@ -121,6 +121,16 @@ describe('Idempotency-Key', () => {
     expect(kept).toHaveLength(1);
   });
 
+  it('keeps no key as it was typed', async () => {
+    const { application, create } = await aCaller();
+    const key = 'card 6037991234567890 of Sara';
+    const first = await create(key, order);
+    expect((await create(key, order)).text).toBe(first.text);
+    const kept = await service.sql`
+      select key from idempotency_keys where application = ${application}`;
+    expect(kept).toEqual([{ key: expect.stringMatching(/^[\w-]{43}$/) }]);
+  });
+
   it('creates one payment from 20 parallel requests on two processes', async () => {
     const { token, count } = await aCaller();
     const { url } = await service.anotherApi();
