@@ -59,6 +59,7 @@ export const createIo = ({
       if (!stdin.isTTY) {
         const piped = await text(stdin);
         if (piped.length > maxSecretLength) throw tooLong();
+        if (piped.trim() === '') throw new Refusal('Nothing came on standard input: pipe it in.');
         return piped.trim();
       }
       stderr.write(question);

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { commands } from '../../../admin/cli/program.ts';
 import { runLine } from '../../support/service/admin-line.ts';
 import { readCompose } from '../../support/checks/compose.ts';
 import { projectFiles, readProjectFile } from '../../support/checks/project-files.ts';
@@ -41,6 +42,33 @@ it('the admin understands every command that the pages contain', async () => {
     }),
   );
   expect(notes.flat()).toEqual([]);
+});
+
+/** A person decides about these: their pages leave the question. */
+const ofPersons = /^(?:refunds (?:create|confirm|cancel REFUND|limit|settle)|tokens confirm)/;
+
+const mayAsk = new Set(
+  commands
+    .flatMap((each) =>
+      'commands' in each
+        ? each.commands.map((one) => ({ ...one, usage: `${each.name} ${one.usage}` }))
+        : [each],
+    )
+    .filter((each) => each.describeChange ?? each.findConsequences)
+    .map(({ usage }) => usage.replace(/ [<[].*/, '')),
+);
+
+it('the commands on the pages for operators run without a terminal', () => {
+  const asking = lines.filter(
+    ({ page, line }) =>
+      page.startsWith('docs/operating/') &&
+      // Without arguments or with this option it is named only. Reconciling changes nothing unless it heals.
+      /^(?:reconcile --heal|purge|\w+ \w[\w-]* (?!--help))/.test(line) &&
+      mayAsk.has(/^(?:reconcile|purge|\w+ [\w-]+)/.exec(line)?.[0] ?? '') &&
+      !ofPersons.test(line),
+  );
+  expect(asking.length).toBeGreaterThan(10);
+  expect(asking.filter(({ line }) => !line.includes(' --yes'))).toEqual([]);
 });
 
 it('the Compose commands of the runbook name services and ports of docker-compose.yml', () => {

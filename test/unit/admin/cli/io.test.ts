@@ -11,10 +11,10 @@ const interruption = () => new AbortController().signal;
 const question = 'Credentials, a JSON object (not shown; end with Ctrl-D): ';
 
 /** A fake terminal, from which some outputs may be redirected. */
-const aTerminal = ({ stdoutIsTty = true, stderrIsTty = true } = {}) => {
+const aTerminal = ({ stdinIsTty = true, stdoutIsTty = true, stderrIsTty = true } = {}) => {
   const modes: boolean[] = [];
   const stdin = Object.assign(new PassThrough(), {
-    isTTY: true,
+    isTTY: stdinIsTty,
     setRawMode(raw: boolean) {
       modes.push(raw);
       return stdin;
@@ -117,6 +117,13 @@ describe('an export', () => {
 });
 
 describe('readSecret', () => {
+  it('refuses a script that pipes nothing', async () => {
+    const { io, stdin } = aTerminal({ stdinIsTty: false });
+    stdin.end('\n');
+    const text = 'Nothing came on standard input: pipe it in.';
+    await expect(io.readSecret(question, () => true)).rejects.toThrow(text);
+  });
+
   beforeAll(() => void vi.useFakeTimers({ toFake: ['setTimeout'] }));
   afterAll(() => void vi.useRealTimers());
 
