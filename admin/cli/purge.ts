@@ -6,7 +6,7 @@ export const purgeCommand: CommandSpec = {
   summary: 'delete data that is older than the retention policy allows; run it daily',
   examples: ['purge --yes', 'purge --limit 10000 --yes --json'],
   options: [
-    option('--limit <count>', 'maximum of each kind')
+    option('--limit <count>', 'maximum of payments, and of response bodies')
       .argParser(count(10_000_000))
       .default(1_000_000),
     reasonOption(),

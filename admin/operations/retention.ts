@@ -11,8 +11,8 @@ export interface Purged {
 const batchSize = 1_000;
 
 /**
- * Deletes data that is older than the policy allows, at most `limit` of each kind, and empties reasons that are as old as
- * deleted payments. Safe to interrupt.
+ * Deletes data that is older than the policy allows, at most `limit` payments and as many response bodies, and empties
+ * reasons that are as old as deleted payments. Safe to interrupt.
  * @throws Refusal with a login that may delete nothing
  */
 export const createPurge =
@@ -56,7 +56,9 @@ export const createPurge =
         ? await deleteAll((size) => queries.deletePayments(paymentsBefore, size))
         : 0;
       // After their payments.
-      if (paymentsBefore) await deleteAll((size) => queries.deleteLinks(paymentsBefore, size));
+      if (paymentsBefore)
+        for (let link: string | null = ''; link !== null;)
+          link = await queries.deleteLinks(paymentsBefore, link, batchSize);
       if (Math.max(attemptBodies, payments) < limit) await queries.recordPurge();
       return { attemptBodies, payments };
     });

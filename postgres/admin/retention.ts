@@ -126,18 +126,21 @@ export const createRetention = (sql: Queries) => ({
   /**
    * Deletes links that have ended and whose time was over before that time, with the event of those that nobody has tried
    * to pay. It leaves links with payments, or with a pending delivery.
-   * @returns how many, at most `limit`
+   * @param after only links with a higher id: a batch would read again all links that those before it have left
+   * @returns the last one of at most `limit` links that it has looked at; null if there was none
    */
-  async deleteLinks(before: Date, limit: number): Promise<number> {
-    const [row] = await sql<{ count: number }[]>`
-      with old as (
+  async deleteLinks(before: Date, after: string, limit: number): Promise<string | null> {
+    const [row] = await sql<{ last: string | null }[]>`
+      with looked_at as materialized (
+        select id from links
+        where id > ${after} and id < ${firstLinkId(before)} and expires_at < ${before} and status <> 'open'
+        order by id limit ${limit}
+      ), old as (
         select l.id, (select e.id from events e where e.subject = l.id and e.payment_id is null) as event_id
-        from links l
-        where l.id < ${firstLinkId(before)} and l.expires_at < ${before} and l.status <> 'open'
-          and (select true from payments p where p.link_id = l.id limit 1) is null
+        from looked_at l
+        where (select true from payments p where p.link_id = l.id limit 1) is null
           and (select true from events e join deliveries d on d.event_id = e.id
             where e.subject = l.id and e.payment_id is null and d.status = 'pending') is null
-        order by l.id limit ${limit}
       ), deleted_deliveries as (
         -- As for payments: an admin may replay it.
         delete from deliveries where status <> 'pending'
@@ -151,9 +154,9 @@ export const createRetention = (sql: Queries) => ({
       ), deleted_events as (
         delete from events where id = any ((select event_ids from deletable)::uuid[])
       ), deleted as (
-        delete from links where id = any ((select ids from deletable)::text[]) returning id
+        delete from links where id = any ((select ids from deletable)::text[])
       )
-      select count(*) from deleted`;
-    return row?.count ?? 0;
+      select max(id) as last from looked_at`;
+    return row?.last ?? null;
   },
 });

@@ -4,6 +4,7 @@ import { createEvents } from '../../../postgres/webhooks/events.ts';
 import { createDisputes } from '../../../postgres/payments/disputes.ts';
 import { createLinks } from '../../../postgres/links/links.ts';
 import { createMovements } from '../../../postgres/accounts/movements.ts';
+import { createRetention } from '../../../postgres/admin/retention.ts';
 import { createPayments } from '../../../postgres/payments/payments.ts';
 import { allowedOfKept, allowedScans, isOfAdmins } from '../../support/checks/allowed-scans.ts';
 import { everyStatement, idOf, smallTableFiles } from '../../support/checks/every-statement.ts';
@@ -215,6 +216,21 @@ describe(`at ${count} payments`, () => {
       // A page of 21 rows that are spread over the table.
       expect(countBlocks(plan), description).toBeLessThan(40);
     });
+  });
+
+  it("a purge's batch costs nothing for the rows that stay", async () => {
+    const retention = createRetention(sql);
+    const plans = await collectPlans([
+      ['payments', () => retention.deletePayments(new Date(), 100)],
+      // The first 50,000 have payments.
+      ['links', () => retention.deleteLinks(new Date(), '', 100)],
+      ['bodies', () => retention.deleteResponseBodies(new Date(), 100)],
+    ]);
+    for (const [name, [plan = '', ...others]] of plans) {
+      expect(others, name).toEqual([]);
+      expect(plan, name).not.toMatch(growingTableScan);
+      expect(countBlocks(plan), name).toBeLessThan(10_000);
+    }
   });
 
   it.each([

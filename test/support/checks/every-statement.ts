@@ -452,7 +452,7 @@ export const everyStatement = (
       findRefusedLogin: [],
       forgetReasons: [new Date(0), batch],
       deletePayments: [new Date(), 1_000],
-      deleteLinks: [new Date(), 1_000],
+      deleteLinks: [new Date(), idOf(1).replace('PAY', 'LNK'), 1_000],
       recordPurge: [],
     }),
   };
