@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
+import { z } from 'zod';
 import { PaymentError } from '../contract/errors.ts';
 import { paymentIdPattern } from '../contract/ids.ts';
 import { dayMs } from '../contract/time.ts';
@@ -102,7 +103,8 @@ const createRouter = (deps: Deps): Router => {
 const endpoints = (handlers: Handlers): Endpoint[] =>
   (Object.keys(routes) as (keyof Handlers)[]).map((name) => {
     const route: Route = routes[name];
-    const readQuery = route.query && createQueryReader(route.query);
+    const query = route.query ?? (route.access === 'application' ? z.object({}) : undefined);
+    const readQuery = query && createQueryReader(query);
     return { route, handle: handlers[name], readQuery };
   });
 

@@ -98,12 +98,15 @@ const isAboutAmounts = (code: ErrorCode): boolean =>
   code === 'REFUND_IN_PROGRESS' ||
   code === 'REFUNDABLE_AMOUNT_CHANGED';
 
+/** Of a route without a body and a query. */
+const unknownParameter = { path: 'expand', rule: 'unknown_field', message: 'is not a known field' };
+
 const exampleError = (
-  { validationExample: field, validationMessage, query }: Route,
+  { validationExample: field = unknownParameter, validationMessage, query, body }: Route,
   code: ErrorCode,
 ): z.infer<(typeof errorResponses)[ErrorCode]> => {
-  const isInvalid = code === 'VALIDATION_FAILED' && field !== undefined;
-  const message = validationMessage ?? invalidMessage(query ? 'query' : 'body');
+  const isInvalid = code === 'VALIDATION_FAILED';
+  const message = validationMessage ?? invalidMessage(query || !body ? 'query' : 'body');
   return {
     error: {
       code,

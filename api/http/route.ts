@@ -32,7 +32,10 @@ export interface RouteSpec {
   summary: string;
   description: string;
   params?: z.ZodObject;
-  /** Validated before the handler runs; unknown and repeated parameters are rejected. */
+  /**
+   * Validated before the handler runs; unknown and repeated parameters are rejected. An application sends none without it. The others
+   * may send what they like: gateways, mail programs and browsers add to the addresses that they were given.
+   */
   query?: z.ZodObject;
   /** By lower-case name. */
   headers?: z.ZodObject;
@@ -83,7 +86,10 @@ export const routesFor = <A extends Access>(access: A, scope?: TokenScope) => {
 
 const impliedErrors = {
   always: ['METHOD_NOT_ALLOWED', 'INTERNAL', 'SERVICE_UNAVAILABLE'],
-  application: ['UNAUTHENTICATED', 'INVALID_TOKEN', 'APPLICATION_DISABLED', 'RATE_LIMITED'],
+  application: [
+    ...(['UNAUTHENTICATED', 'INVALID_TOKEN', 'APPLICATION_DISABLED', 'RATE_LIMITED'] as const),
+    'VALIDATION_FAILED',
+  ],
   payer: ['RATE_LIMITED'],
   gateway: ['RATE_LIMITED'],
   anyone: [],

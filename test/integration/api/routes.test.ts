@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Route } from '../../../api/http/route.ts';
 import { routes } from '../../../api/routes.ts';
 import { type TokenScope, tokenScopes } from '../../../contract/token.ts';
-import { refusalOf } from '../../support/service/answers.ts';
+import { problemsOf, refusalOf } from '../../support/service/answers.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import { useService } from '../../support/service/service.ts';
 import { forFile } from '../../support/for-file.ts';
@@ -80,6 +80,19 @@ describe('every operation of applications', () => {
       const expected = others.flatMap((other) => allowed[other]);
       expect((await refusedTo(scope)).toSorted(), scope).toEqual(expected.toSorted());
     }
+  });
+
+  it('answers 422 to a parameter that it does not know, and does nothing', async () => {
+    const { journey } = await service.anApplication();
+    const id = await journey.create();
+    for (const { name, method, path } of operations) {
+      const known = path.replace(':payment_id', id);
+      const answer = await journey.request(method, `${known}?colour=red`);
+      expect(refusalOf(answer), name).toEqual([422, 'VALIDATION_FAILED']);
+      const unknown = { path: 'colour', rule: 'unknown_field', message: 'is not a known field' };
+      expect(problemsOf(answer), name).toEqual([unknown]);
+    }
+    expect((await journey.get(id)).json).toMatchObject({ status: 'pending' });
   });
 
   it('counts in the budget, and answers 429 when the budget is used up', async () => {
