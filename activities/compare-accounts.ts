@@ -99,7 +99,9 @@ export const createCompareAccountsActivities = (deps: Deps) => {
     );
     if ('fault' in called) throw called.fault;
     const { result: answer } = called;
-    return 'state' in answer ? 'silent' : { id, ...answer };
+    if ('state' in answer) return 'silent';
+    // A fraction of our minor unit is no amount that we can write down.
+    return { id, ...(Number.isInteger(answer.amount ?? 0) ? answer : unclear) };
   };
 
   /** A gateway that is silent now reports its balance at the end of a later day. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { BookEntry, StatementLine } from '../contract/book-entry.ts';
 import type { HttpResponse } from './call.ts';
 import { escapedPath } from './call.ts';
+import { toBookPage } from './book-page.ts';
 import { GatewayUnavailable } from './errors.ts';
 import type { Account, BookPage } from './gateway.ts';
 import { toMinor } from './mollie-currencies.ts';
@@ -112,12 +113,14 @@ export const parseBook = (
   const { items, next } = parseList(response, { item: Transaction, name: 'balance_transactions' });
   const isOver = items.every(({ createdAt }) => createdAt < from);
   const ofPeriod = items.filter(({ createdAt }) => createdAt >= from && createdAt < to);
-  const parts = ofPeriod.flatMap(partsOf);
-  return {
-    entries: parts.filter(({ amount, fee }) => amount !== 0 || fee !== 0).map(toEntry),
-    lines: parts.map(toLine),
-    next: isOver ? null : next,
-  };
+  return toBookPage(
+    ofPeriod.flatMap(partsOf).map((part) => ({
+      id: part.id,
+      entry: part.amount === 0 && part.fee === 0 ? undefined : toEntry(part),
+      line: toLine(part),
+    })),
+    isOver ? null : next,
+  );
 };
 
 /** A part of a transaction. Amounts are in minor units of the balance. */
@@ -186,7 +189,7 @@ const toLine = (part: Part): StatementLine => {
   return {
     ...{ id, kind, at: transaction.createdAt, type: wordOf(transaction), category: null },
     ...{ amount, fee, currency: transaction.resultAmount.currency, availableOn: null },
-    entry: amount === 0 && fee === 0 ? null : referenceOf(part),
+    entry: null,
     payout: isPayout ? (context.settlementId ?? null) : null,
   };
 };

@@ -1,3 +1,4 @@
+import { currencyExponents } from '../contract/money.ts';
 import type { CurrencyTerms } from './amount.ts';
 import { fromDecimal } from './amount.ts';
 
@@ -28,4 +29,9 @@ export const mollieCurrencies: ReadonlyMap<string, CurrencyTerms> = new Map([
 
 /** In our minor units, with a fraction where Mollie's amount has one. @throws GatewayUnavailable */
 export const toMinor = ({ value, currency }: { value: string; currency: string }): number =>
-  fromDecimal({ currencies: mollieCurrencies }, { amount: value, currency });
+  fromDecimal({ currencies: everyCurrency }, { amount: value, currency });
+
+/** Money of others may have a currency that we do not take. */
+const everyCurrency = new Map(
+  [...currencyExponents].map(([code, exponent]) => [code, terms(exponent)] as const),
+);

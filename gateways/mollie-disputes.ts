@@ -36,7 +36,8 @@ const toKnown = (chargeback: z.output<typeof Chargeback>): KnownDispute => ({
   stage: 'chargeback',
   // Mollie knows no state between: the money is gone at once, until a reversal brings it back.
   status: chargeback.reversedAt ? 'won' : 'lost',
-  amount: toMinor(chargeback.amount),
+  // At least what it takes.
+  amount: Math.ceil(toMinor(chargeback.amount)),
   currency: chargeback.amount.currency,
   reason: providerMessage(chargeback.reason?.code, null).code,
   networkReason: null,

@@ -3,6 +3,7 @@ import type { Balance, BookEntry, StatementLine } from '../contract/book-entry.t
 import { fromWire } from './amount.ts';
 import type { HttpResponse } from './call.ts';
 import { parseResponse } from './call.ts';
+import { toBookPage } from './book-page.ts';
 import { GatewayUnavailable } from './errors.ts';
 import type { BookPage } from './gateway.ts';
 import { providerMessage } from './redact.ts';
@@ -104,11 +105,14 @@ export const parseBook = (response: HttpResponse): BookPage => {
   const { data, has_more: hasMore } = parseResponse(List, response, name);
   if (hasMore && data.length === 0)
     throw new GatewayUnavailable(`${name}: an empty page that another one follows`);
-  return {
-    entries: data.flatMap((transaction) => toEntry(transaction) ?? []),
-    lines: data.filter(isOfPayments).map(toLine),
-    next: hasMore ? (data.at(-1)?.id ?? null) : null,
-  };
+  return toBookPage(
+    data.map((transaction) => ({
+      id: transaction.id,
+      entry: toEntry(transaction),
+      line: isOfPayments(transaction) ? toLine(transaction) : undefined,
+    })),
+    hasMore ? (data.at(-1)?.id ?? null) : null,
+  );
 };
 
 const isOfPayments = ({ balance_type: type }: Transaction) => !type || type === 'payments';
@@ -147,9 +151,13 @@ const payoutIn = ({ source }: Transaction): string | null => {
 };
 
 export const toMinor = (of: number, currencyCode: string): Balance => {
+  const { amount, currency } = toExactMinor(of, currencyCode);
+  return { amount: Math.round(amount), currency };
+};
+
+const toExactMinor = (of: number, currencyCode: string): Balance => {
   const currency = currencyCode.toUpperCase();
-  const amount = Math.round(fromWire({ currencies: stripeCurrencies }, { amount: of, currency }));
-  return { amount, currency };
+  return { amount: fromWire({ currencies: stripeCurrencies }, { amount: of, currency }), currency };
 };
 
 const Amounts = z.array(z.object({ amount: z.int(), currency: Currency }));
@@ -182,7 +190,7 @@ const toEntry = (transaction: Transaction): BookEntry | undefined => {
   if (kind === 'payment' && source?.status && source.status !== 'succeeded') return undefined;
   const ofSource = isOf(sourceOf[kind], source) ? source : undefined;
   const money = ofSource ? inPayersCurrency(transaction, ofSource) : transaction;
-  const { amount: inMinor, currency } = toMinor(money.amount, money.currency);
+  const { amount: inMinor, currency } = toExactMinor(money.amount, money.currency);
   return {
     // The money of a refund that came back has the refund as its source, too.
     reference: ofSource && (kind === 'payment' || kind === 'refund') ? ofSource.id : id,

@@ -419,6 +419,7 @@ describe('a gateway without a list', () => {
     for (const status of [
       confirmed(),
       confirmed({ amount: 1249 }),
+      confirmed({ amount: 1249.5 }),
       { state: 'expired' } as const,
       { state: 'processing' } as const,
       // Paid, and all of it was given back since.
@@ -444,9 +445,14 @@ describe('a gateway without a list', () => {
     });
     expect(await run(() => askAboutMovements({ ...account, after: null }))).toBeNull();
     expect(most).toBeLessThanOrEqual(5);
-    expect(await run(() => finishDay({ ...account, hasList: false }))).toBe(3);
+    expect(await run(() => finishDay({ ...account, hasList: false }))).toBe(4);
     const found = await differences(day, other);
-    expect(kindsOf(found)).toEqual(['amount_differs', 'not_answered', 'payment_missing']);
+    expect(kindsOf(found)).toEqual([
+      'amount_differs',
+      'not_answered',
+      'not_answered',
+      'payment_missing',
+    ]);
   });
 
   it('that does not answer at all is asked again, and nothing is a difference', async () => {
