@@ -99,9 +99,7 @@ export const createCompareAccountsActivities = (deps: Deps) => {
     );
     if ('fault' in called) throw called.fault;
     const { result: answer } = called;
-    if ('state' in answer) return 'silent';
-    // A fraction of our minor unit is no amount that we can write down.
-    return { id, ...(Number.isInteger(answer.amount ?? 0) ? answer : unclear) };
+    return 'state' in answer ? 'silent' : { id, ...inWholeUnits(answer) };
   };
 
   /** A gateway that is silent now reports its balance at the end of a later day. */
@@ -279,6 +277,10 @@ const askGateway = async (
   if (!found || !isAsHere) return { result: 'absent' };
   return { result: 'found', amount: found.amount, currency: found.currency };
 };
+
+/** A fraction of our minor unit is no amount that can be recorded. */
+const inWholeUnits = (found: Found): Found =>
+  Number.isInteger(found.amount ?? 0) ? found : unclear;
 
 const unclear: Found = { result: 'unanswered' };
 
