@@ -18,6 +18,7 @@ export interface ComposeService {
   profiles?: string[];
   restart?: string;
   read_only?: boolean;
+  cap_add?: string[];
   cap_drop?: string[];
   security_opt?: string[];
   stop_grace_period?: string;
