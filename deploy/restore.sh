@@ -27,16 +27,7 @@ once --entrypoint bash postgres -euc '
 docker compose up -d --wait --no-deps postgres
 # Without a standard input, which has the answer to the question.
 for job in logins migrations roles; do once "$job" < /dev/null; done
-# All logins end, because some were ended after the backup. A begun login ends with its console process.
-docker compose exec -T postgres psql --quiet --dbname=payments --set=ON_ERROR_STOP=1 --single-transaction \
-  --command='update console_sessions set ended_at = now() where ended_at is null' \
-  --command='update console_links set ended_at = now() where ended_at is null' < /dev/null
-# Before any worker runs. In a backup all payments are older than the loss, and any of them may be paid by now.
-echo 'Open payments whose payer may have gone to the gateway since the backup. The service will ask the gateways about them:'
-docker compose exec -T postgres psql --quiet --dbname=payments --set=ON_ERROR_STOP=1 --pset=footer=off \
-  --command="update payments set checkout_at = created_at
-    where status in ('pending', 'processing') and gateway_reference is not null and checkout_at is null
-    returning application, id, order_id, gateway" < /dev/null
+docker compose exec -T postgres psql --quiet --dbname=payments --pset=footer=off < deploy/after-restore.sql
 
 cat << 'END'
 Only Postgres runs. All logins and links of the console have ended. Repeat what admins have changed since the backup,

@@ -8,7 +8,7 @@ import { findGoProgram } from '../../../stack/programs/go.ts';
 import { thisMachine } from '../../../stack/programs/machine.ts';
 import { promtool } from '../../../tools/go-programs.ts';
 import { readCompose } from '../../support/checks/compose.ts';
-import { readProjectFile } from '../../support/checks/project-files.ts';
+import { projectFiles, readProjectFile } from '../../support/checks/project-files.ts';
 import { useProgram } from '../../support/runner/use-program.ts';
 import { aFolder } from '../../support/stack/support.ts';
 
@@ -31,6 +31,17 @@ describe('promtool', () => {
     const { stdout } = await run('check', 'rules', '--lint=all', '--lint-fatal', 'alerts.yml');
     expect(stdout).toContain(`SUCCESS: ${ruleCount} rules found`);
   });
+
+  it.each(['deploy/systemd', 'deploy/kubernetes'])(
+    'finds %s/prometheus.yml valid',
+    async (path) => {
+      const file = join(aFolder(), 'prometheus.yml');
+      const text = readProjectFile(`${path}/prometheus.yml`);
+      writeFileSync(file, text.replace(/^rule_files.*/m, `rule_files: ['${folder}/alerts.yml']`));
+      const { stdout } = await run('check', 'config', file);
+      expect(stdout).toContain(`SUCCESS: ${ruleCount} rules found`);
+    },
+  );
 
   // They take half a minute of a core.
   it('passes the tests of the rules', { timeout: 1_800_000 }, async () => {
@@ -106,10 +117,35 @@ describe('deploy/alerts.yml', () => {
   });
 });
 
+interface Job {
+  job_name: string;
+  dns_sd_configs?: { names: string[]; port: number }[];
+  static_configs?: { targets: string[] }[];
+}
+
 describe('deploy/prometheus.yml', () => {
-  const { scrape_configs: jobs } = parse(readProjectFile('deploy/prometheus.yml')) as {
-    scrape_configs: { job_name: string; dns_sd_configs?: { names: string[]; port: number }[] }[];
-  };
+  const jobsOf = (file: string) =>
+    (parse(readProjectFile(file), { merge: true }) as { scrape_configs: Job[] }).scrape_configs;
+  const jobs = jobsOf('deploy/prometheus.yml');
+  const others = ['deploy/systemd/prometheus.yml', 'deploy/kubernetes/prometheus.yml'];
+
+  it.each(others)('has the same jobs as %s', (file) => {
+    expect(jobsOf(file).map(({ job_name }) => job_name)).toEqual(
+      jobs.map(({ job_name }) => job_name),
+    );
+  });
+
+  it('has the metrics ports of two units of each kind for systemd', () => {
+    const targets = jobsOf('deploy/systemd/prometheus.yml').flatMap(
+      ({ job_name, static_configs = [] }) =>
+        job_name.startsWith('payments-') ? static_configs.flatMap((each) => each.targets) : [],
+    );
+    const ports = projectFiles()
+      .filter((path) => /^deploy\/systemd\/.+@\.service$/.test(path))
+      .flatMap((path) => /METRICS_PORT=(\d+)%i/.exec(readProjectFile(path))?.[1] ?? []);
+    expect(ports).toHaveLength(3);
+    expect(targets).toEqual(ports.flatMap((port) => [1, 2].map((i) => `127.0.0.1:${port}${i}`)));
+  });
 
   it('has the jobs that the alerts use', () => {
     const names = jobs.map(({ job_name }) => job_name);

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import { findGoProgram } from '../../../stack/programs/go.ts';
 import { thisMachine } from '../../../stack/programs/machine.ts';
 import { kubernetesCheck } from '../../../tools/go-programs.ts';
@@ -19,26 +19,57 @@ interface Container {
   image: string;
   command?: string[];
   args?: string[];
-  env?: { name: string; value: string }[];
-  envFrom?: { configMapRef: { name: string } }[];
+  env?: { name: string; value?: string; valueFrom?: object }[];
+  envFrom?: object[];
   ports?: { name: string; containerPort: number }[];
   readinessProbe?: Probe;
   livenessProbe?: Probe;
-  resources: { limits: { memory: string } };
+  resources: { requests: { memory: string }; limits: { memory: string } };
   securityContext: object;
 }
 interface PodSpec {
   terminationGracePeriodSeconds?: number;
   securityContext: object;
+  automountServiceAccountToken?: boolean;
+  initContainers?: Container[];
   containers: [Container];
-  volumes: { secret?: { items: { key: string; path: string }[] } }[];
+  volumes: {
+    secret?: { items: { key: string; path: string }[] };
+    emptyDir?: object;
+    configMap?: object;
+  }[];
+}
+type Labels = Record<string, string>;
+interface Pod {
+  metadata: { labels?: Labels };
+  spec: PodSpec;
 }
 interface Template {
-  template: { spec: PodSpec };
+  template: Pod;
+}
+interface Selector {
+  matchLabels?: Labels;
+  matchExpressions?: { key: string; operator: 'In' | 'NotIn'; values: string[] }[];
+}
+interface Peer {
+  podSelector?: Selector;
+  namespaceSelector?: Selector;
+  ipBlock?: { cidr: string; except?: string[] };
+}
+interface Rule {
+  from?: Peer[];
+  to?: Peer[];
+  ports: { port: number | string }[];
+}
+interface Policy {
+  podSelector: Selector;
+  policyTypes: string[];
+  ingress?: Rule[];
+  egress?: Rule[];
 }
 interface Manifest {
   kind: string;
-  metadata: { name: string };
+  metadata: { name: string; labels?: Labels };
   spec?: Template & { jobTemplate?: { spec: Template } };
   data?: Record<string, string>;
 }
@@ -49,16 +80,19 @@ const manifests = files.flatMap((file) =>
     (document) => document.toJS() as Manifest,
   ),
 );
-const podOf = ({ spec }: Manifest) => (spec?.jobTemplate?.spec ?? spec)?.template.spec;
-const workloads = new Map(
+const isAlone = ({ kind }: Manifest) => kind === 'Pod';
+const podOf = (manifest: Manifest) =>
+  isAlone(manifest)
+    ? (manifest as unknown as Pod)
+    : (manifest.spec?.jobTemplate?.spec ?? manifest.spec)?.template;
+const pods = new Map(
   manifests
-    .filter(({ kind }) => ['Deployment', 'Job', 'CronJob'].includes(kind))
+    .filter((each) => isAlone(each) || ['Deployment', 'Job', 'CronJob'].includes(each.kind))
     .map((manifest) => [manifest.metadata.name, podOf(manifest)]),
 );
+const workloads = new Map([...pods].map(([name, pod]) => [name, pod?.spec]));
 const { services } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
-const ours = Object.entries(services).filter(
-  ([name, { image }]) => image?.startsWith('payments:') && name !== 'admin',
-);
+const ours = Object.entries(services).filter(([, { image }]) => image?.startsWith('payments:'));
 const settings = manifests.find(({ kind }) => kind === 'ConfigMap')?.data ?? {};
 
 describe('the strict reader of Kubernetes', () => {
@@ -88,7 +122,8 @@ describe('deploy/kubernetes', () => {
     const [container] = pod?.containers ?? [];
     // A command would replace the init in the image's entrypoint.
     expect(container?.command).toBeUndefined();
-    expect(container?.args).toEqual(service.command);
+    // An admin's command comes to a container that waits for it.
+    expect(container?.args).toEqual(service.command ?? ['sleep', 'infinity']);
     expect(container?.image).toBe(service.image);
 
     const own = Object.fromEntries((container?.env ?? []).map((each) => [each.name, each.value]));
@@ -102,13 +137,18 @@ describe('deploy/kubernetes', () => {
       if (elsewhere.has(key)) expect(given, key).toBeDefined();
       else expect(given, key).toBe(value);
     }
-    expect(Object.keys(service.environment ?? {})).toEqual(
+    expect([...Object.keys(service.environment ?? {}), 'NODE_EXTRA_CA_CERTS']).toEqual(
       expect.arrayContaining(Object.keys(own)),
     );
 
     const secrets = pod?.volumes.flatMap(({ secret }) => secret?.items ?? []) ?? [];
+    const authority = { ...settings, ...own }['NODE_EXTRA_CA_CERTS'];
+    expect(authority).toBe(own['DATABASE_URL_FILE'] ? '/run/secrets/postgres-ca' : '');
     expect(secrets.map(({ key }) => key).toSorted()).toEqual(
-      (service.secrets ?? []).filter((secret) => secret !== 'oidc-client-secret').toSorted(),
+      (service.secrets ?? [])
+        .filter((secret) => secret !== 'oidc-client-secret')
+        .concat(authority ? ['postgres-ca'] : [])
+        .toSorted(),
     );
     for (const { key, path } of secrets) expect(path).toBe(key);
 
@@ -130,30 +170,111 @@ describe('deploy/kubernetes', () => {
     }
   });
 
-  it('takes every privilege from each pod', () => {
+  it('takes every privilege from each container', () => {
     for (const [name, pod] of workloads) {
       expect(pod?.securityContext, name).toMatchObject({
         runAsNonRoot: true,
         seccompProfile: { type: 'RuntimeDefault' },
       });
-      expect(pod?.containers[0].securityContext, name).toEqual({
-        allowPrivilegeEscalation: false,
-        capabilities: { drop: ['ALL'] },
-        readOnlyRootFilesystem: true,
-      });
+      expect(pod?.automountServiceAccountToken, name).toBe(false);
+      expect(Object.keys(pod ?? {}), name).not.toContain('serviceAccountName');
+      expect(Object.keys(pod ?? {}).join(), name).not.toMatch(/host/);
+      for (const { securityContext, resources } of containersOf(pod)) {
+        expect(securityContext, name).toEqual({
+          allowPrivilegeEscalation: false,
+          capabilities: { drop: ['ALL'] },
+          readOnlyRootFilesystem: true,
+        });
+        expect(resources.limits.memory, name).toBe(resources.requests.memory);
+      }
+      for (const volume of pod?.volumes ?? [])
+        expect(Object.keys(volume).join(), name).toMatch(/^name,(emptyDir|secret|configMap)$/);
     }
+  });
+
+  it('has no secret in a variable', () => {
+    for (const [name, pod] of workloads)
+      for (const { env = [], envFrom = [] } of containersOf(pod)) {
+        expect(JSON.stringify(envFrom), name).not.toContain('secret');
+        for (const each of env) expect(each.valueFrom, `${name} ${each.name}`).toBeUndefined();
+      }
+  });
+
+  it('checks the certificate of Postgres where psql connects', () => {
+    const { env = [] } = containersOf(workloads.get('roles'))[0] ?? {};
+    expect(Object.fromEntries(env.map((each) => [each.name, each.value]))).toMatchObject({
+      PGSSLMODE: 'verify-full',
+      PGSSLROOTCERT: settings['NODE_EXTRA_CA_CERTS'],
+    });
   });
 });
 
-it('the scrape configuration of the page has the jobs of deploy/prometheus.yml', () => {
-  const page = readProjectFile('docs/operating/kubernetes.md');
-  const block = /```yaml\n(scrape_configs:[\s\S]*?)```/.exec(page)?.[1] ?? '';
-  const namesIn = (text: string) =>
-    (parse(text) as { scrape_configs: { job_name: string }[] }).scrape_configs.map(
-      ({ job_name }) => job_name,
+const containersOf = (pod: PodSpec | undefined) => [
+  ...(pod?.initContainers ?? []),
+  ...(pod?.containers ?? []),
+];
+
+describe('the network policies', () => {
+  const policies = manifests
+    .filter(({ kind }) => kind === 'NetworkPolicy')
+    .map(({ metadata, spec }) => ({ name: metadata.name, ...(spec as unknown as Policy) }));
+  const selects = ({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels) =>
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    matchExpressions.every(
+      ({ key, operator, values }) => values.includes(labels[key] ?? '') === (operator === 'In'),
     );
-  expect(namesIn(readProjectFile('deploy/prometheus.yml'))).toEqual(
-    expect.arrayContaining(namesIn(block)),
+  const policiesOf = (name: string) => {
+    const labels = pods.get(name)?.metadata.labels ?? {};
+    return policies.filter(({ podSelector }) => selects(podSelector, labels));
+  };
+  const waysOf = (name: string) => policiesOf(name).map((policy) => policy.name.slice(9));
+
+  it('forbid every pod everything that no other policy allows', () => {
+    for (const name of pods.keys()) {
+      const [first, ...others] = policiesOf(name);
+      expect(first, name).toEqual({
+        name: 'payments-nobody',
+        podSelector: { matchLabels: { 'app.kubernetes.io/part-of': 'payments' } },
+        policyTypes: ['Ingress', 'Egress'],
+      });
+      for (const { ingress = [], egress = [] } of others)
+        for (const { from, to } of [...ingress, ...egress])
+          expect((from ?? to)?.length, name).toBeGreaterThan(0);
+    }
+  });
+
+  it.each(ours)(
+    'let %s out to what its container in docker-compose.yml reaches',
+    (name, service) => {
+      const { TEMPORAL_ADDRESS: temporal, DATABASE_URL_FILE: url } = service.environment ?? {};
+      const ways = waysOf(name).filter((way) => !['nobody', 'names'].includes(way));
+      expect(waysOf(name)).toContain('names');
+      expect(ways.filter((way) => ['postgres', 'temporal', 'world'].includes(way))).toEqual([
+        ...(url ? ['postgres'] : []),
+        ...(temporal ? ['temporal'] : []),
+        ...(service.networks?.includes('outside') ? ['world'] : []),
+      ]);
+    },
   );
-  expect(namesIn(block)).toEqual(['payments-api', 'payments-worker']);
+
+  it('let in what asks the ports that a pod has', () => {
+    const portsOf = (name: string) =>
+      policiesOf(name).flatMap(({ ingress = [] }) => ingress.flatMap(({ ports }) => ports));
+    for (const [name, pod] of workloads)
+      expect(
+        portsOf(name).map(({ port }) => port),
+        name,
+      ).toEqual(pod?.containers[0].ports?.map((port) => port.name) ?? []);
+    expect(waysOf('api')).toContain('ingress');
+    expect(waysOf('roles')).toEqual(['nobody', 'names', 'postgres']);
+  });
+
+  it('let nobody reach a private address as a part of the world', () => {
+    const world = policies.find(({ name }) => name === 'payments-world');
+    const [ipv4, ipv6] = world?.egress?.[0]?.to?.map(({ ipBlock }) => ipBlock) ?? [];
+    expect(ipv4?.except).toEqual(
+      expect.arrayContaining(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16']),
+    );
+    expect(ipv6).toEqual({ cidr: '2000::/3' });
+  });
 });

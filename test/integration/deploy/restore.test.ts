@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { aCheckout } from '../../support/stack/support.ts';
 
-/** Docker as far as the script sees it: it reads its standard input, as `run` and `exec` do, and keeps the calls. */
+/** Docker as far as the script sees it: it reads its standard input, as `run` and `exec` do, and keeps calls and statements. */
 const docker = [
   'echo "$*" | head -n 1 >> calls',
-  `case "$*" in *' run '* | *' exec '*) cat > /dev/null ;; esac`,
+  `case "$*" in *' run '*) cat > /dev/null ;; *' exec '*) cat >> calls ;; esac`,
 ];
 
 /** Restores a backup. @returns the exit code, the output, and whether all services have started */
 const restore = ({ answer = '', options = [] }: { answer?: string; options?: string[] }) => {
-  const { folder, call } = aCheckout(['restore.sh'], docker);
+  const { folder, call } = aCheckout(['restore.sh', 'after-restore.sql'], docker);
   writeFileSync(join(folder, 'backup'), '');
   const line = ['deploy/restore.sh', 'backup', ...options];
   const { status, stdout } = call(line, { input: answer });
