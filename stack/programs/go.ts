@@ -26,7 +26,7 @@ export interface GoProgram {
   linkerFlags?: string;
 }
 
-export const neededGo = '1.26.8';
+export const neededGo = '1.26.10';
 
 const timeoutMs = 45 * 60_000;
 

@@ -97,7 +97,7 @@ describe('npm start', () => {
   it("leaves the user's umask to the tools that it runs, which fill the user's caches", async () => {
     const [dataDir, bin] = [prepare(aFolder()), aFolder()];
     writeProgram(join(bin, 'go'), [
-      `[ "$1" = version ] && echo 'go version go1.26.8 linux/amd64' && exit`,
+      `[ "$1" = version ] && echo 'go version go1.26.10 linux/amd64' && exit`,
       `: > ${bin}/cached; exit 1`,
     ]);
     const env = { PATH: bin, CACHE_DIR: aFolder(), TEMPORAL_CLI_PATH: '' };

@@ -60,7 +60,7 @@ describe('stopping npm start', () => {
       const [dataDir, bin] = [prepare(aFolder()), aFolder()];
       const pidFile = join(bin, 'compiler.pid');
       writeProgram(join(bin, 'go'), [
-        `[ "$1" = version ] && echo 'go version go1.26.8 linux/amd64' && exit`,
+        `[ "$1" = version ] && echo 'go version go1.26.10 linux/amd64' && exit`,
         `/bin/sleep 600 & echo "$$ $!" > ${pidFile}; wait`,
       ]);
       const env = { PATH: bin, CACHE_DIR: aFolder(), TEMPORAL_CLI_PATH: '' };

@@ -41,7 +41,7 @@ const find = async (settings: Settings = {}) => {
   } = settings;
   const { inherited, wheel, bin, requests } = await anIndex(index);
   writeProgram(join(bin, 'go'), [
-    `[ "$1" = version ] && echo 'go version go1.26.8 linux/amd64' && exit`,
+    `[ "$1" = version ] && echo 'go version go1.26.10 linux/amd64' && exit`,
     'while [ "$1" != -o ]; do shift; done',
     `echo "#!/bin/sh\necho '${fromGo}'" > "$2"; /bin/chmod 755 "$2"`,
   ]);

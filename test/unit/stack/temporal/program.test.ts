@@ -54,7 +54,7 @@ const aMachine = () => {
   };
 };
 
-const theWays = /TEMPORAL_CLI_PATH.*on PATH.*download.*Go 1\.26\.8/;
+const theWays = /TEMPORAL_CLI_PATH.*on PATH.*download.*Go 1\.26\.10/;
 
 const goodBuild = [
   `echo "#!/bin/sh\n${versionLine('1.8.2', '1.32.0')}" > "$target"; /bin/chmod 755 "$target"`,
@@ -91,7 +91,7 @@ describe('findTemporal', () => {
 
     it('keeps the program in the cache, and says what did not answer', async () => {
       const machine = aMachine();
-      machine.go('1.26.8', goodBuild);
+      machine.go('1.26.10', goodBuild);
       const { path } = await machine.find();
       const content = readFileSync(path);
       writeProgram(path, slow);
@@ -102,7 +102,7 @@ describe('findTemporal', () => {
 
     it('keeps the program that it has just made', async () => {
       const machine = aMachine();
-      machine.go('1.26.8', [`echo "#!/bin/sh\n${slow[0]}" > "$target"; /bin/chmod 755 "$target"`]);
+      machine.go('1.26.10', [`echo "#!/bin/sh\n${slow[0]}" > "$target"; /bin/chmod 755 "$target"`]);
       await expect(machine.find({ answerMs })).rejects.toThrow(noAnswer('temporal'));
       expect(machine.built()).toEqual(['temporal']);
     });
@@ -132,7 +132,7 @@ describe('findTemporal', () => {
 
   it.each([
     ['there is no Go', undefined, /Go is not installed/],
-    ['Go is too old', '1.26.7', /Go 1\.26\.7 is too old/],
+    ['Go is too old', '1.26.9', /Go 1\.26\.9 is too old/],
   ])('names the ways to get one when %s and the one on PATH is too old', async (_, go, reason) => {
     const machine = aMachine();
     machine.temporal('bin', '1.5.0', '1.31.0');
@@ -145,7 +145,7 @@ describe('findTemporal', () => {
   it('builds once when several starts need it, and keeps the result', async () => {
     const machine = aMachine();
     const count = join(machine.folder, 'count');
-    machine.go('1.26.8', [`echo built >> ${count}; /bin/sleep 0.3`, ...goodBuild]);
+    machine.go('1.26.10', [`echo built >> ${count}; /bin/sleep 0.3`, ...goodBuild]);
 
     const found = await Promise.all([machine.find(), machine.find(), machine.find()]);
     const again = await machine.find();
@@ -157,7 +157,7 @@ describe('findTemporal', () => {
 
   it('builds again when the kept program is damaged', async () => {
     const machine = aMachine();
-    machine.go('1.26.8', goodBuild);
+    machine.go('1.26.10', goodBuild);
     const { path } = await machine.find();
     writeFileSync(path, '');
     expect(await machine.find()).toMatchObject({ path, server: '1.32.0' });
@@ -165,7 +165,7 @@ describe('findTemporal', () => {
 
   it('says why a build failed, and keeps nothing', async () => {
     const machine = aMachine();
-    machine.go('1.26.8', ['echo half > "$target"; echo no such module >&2; exit 1']);
+    machine.go('1.26.10', ['echo half > "$target"; echo no such module >&2; exit 1']);
 
     await expect(machine.find()).rejects.toThrow(/the build of \S+ failed \(no such module\)/);
     expect(machine.built()).toEqual([]);
@@ -173,11 +173,11 @@ describe('findTemporal', () => {
 
   it('waits for another process that makes the program', async () => {
     const machine = aMachine();
-    machine.go('1.26.8', ['exit 1']);
+    machine.go('1.26.10', ['exit 1']);
     await expect(machine.find()).rejects.toThrow(/the build of temporal failed/);
     const [name = ''] = readdirSync(machine.cache);
     const lock = takeLock(join(machine.cache, name, 'temporal.lock'));
-    machine.go('1.26.8', goodBuild);
+    machine.go('1.26.10', goodBuild);
 
     const finding = machine.find();
     await until('it waits', () => machine.output.at(-1)?.startsWith('Waiting for '));
@@ -194,7 +194,7 @@ describe('findTemporalServer', () => {
     const machine = aMachine();
     const count = join(machine.folder, 'count');
     const report = 'built $3 in ${PWD##*/}, CGO_ENABLED=$CGO_ENABLED';
-    machine.go('1.26.8', [`echo "${report}" >> ${count}; /bin/sleep 0.2`, ...goodBuild]);
+    machine.go('1.26.10', [`echo "${report}" >> ${count}; /bin/sleep 0.2`, ...goodBuild]);
 
     const found = await Promise.all([machine.findServer(), machine.findServer()]);
     const again = await machine.findServer();
@@ -215,9 +215,9 @@ describe('findTemporalServer', () => {
   it('says what is missing when it cannot build', async () => {
     const machine = aMachine();
     await expect(machine.findServer()).rejects.toThrow(
-      /^Go 1\.26\.8 or newer is missing: Go is not/,
+      /^Go 1\.26\.10 or newer is missing: Go is not/,
     );
-    machine.go('1.26.8', ['echo no such module >&2; exit 1']);
+    machine.go('1.26.10', ['echo no such module >&2; exit 1']);
     await expect(machine.findServer()).rejects.toThrow(
       /the build of \S+ failed \(no such module\)/,
     );
