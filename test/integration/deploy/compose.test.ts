@@ -28,10 +28,13 @@ import { readCompose } from '../../support/checks/compose.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
-const { services, secrets, networks } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
+const { services, secrets, configs, networks } = readCompose({
+  PUBLIC_BASE_URL: 'https://pay.example.com',
+});
 const monitoring = parse(readProjectFile('deploy/monitoring.yml'), { merge: true }) as {
   services: typeof services;
   secrets: typeof secrets;
+  configs?: typeof configs;
 };
 const all = Object.entries(services);
 const ours = all.filter(([, { image }]) => image?.startsWith('payments:'));
@@ -166,6 +169,9 @@ describe('docker-compose.yml', () => {
         security_opt: ['no-new-privileges:true'],
         mem_limit: expect.any(String),
       });
+    // Compose puts a text of its own into no read-only container.
+    for (const [name, { file }] of Object.entries({ ...configs, ...monitoring.configs }))
+      expect(file, name).toBeDefined();
     const added = every.flatMap(([name, { cap_add }]) => (cap_add ? [[name, cap_add]] : []));
     expect(Object.fromEntries(added)).toEqual({
       postgres: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'],
