@@ -12,10 +12,12 @@ import { until } from '../until.ts';
 
 const startLimitMs = 240_000;
 
+const root = join(import.meta.dirname, '../../..');
+
 /** Runs one of the package's commands as a user would. */
-export const runCommand = (args: string[], env: Record<string, string>) => {
+export const runCommand = (args: string[], env: Record<string, string>, cwd = root) => {
   const child = spawn('npm', args, {
-    cwd: join(import.meta.dirname, '../../..'),
+    cwd,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -26,11 +28,16 @@ export const runCommand = (args: string[], env: Record<string, string>) => {
   };
 };
 
-/** Runs `npm start` for the first time, with data and ports of its own. */
-export const startStack = async () => {
+/** Makes a folder for the data of a stack. */
+const makeDataDir = (): string => {
   const dataDir = mkdtempSync(join(tmpdir(), 'payments-demo-'));
   // Postgres runs as another user when the tests run as root.
   chmodSync(dataDir, 0o711);
+  return dataDir;
+};
+
+/** Runs `npm start` with ports of its own, by default in a new folder. `pause` keeps its data for another start. */
+export const startStack = async ({ dataDir = makeDataDir(), checkout = root } = {}) => {
   const connectionFile = join(dataDir, 'connection.json');
   const env: Record<string, string> = {
     ...readStackConfig().inherited,
@@ -39,10 +46,13 @@ export const startStack = async () => {
     DATA_DIR: dataDir,
     ...freePorts,
   };
-  const command = runCommand(['start'], env);
-  const end = async () => {
+  const command = runCommand(['start'], env, checkout);
+  const pause = async () => {
     command.signal('SIGTERM');
     await command.exited;
+  };
+  const end = async () => {
+    await pause();
     removeFolder(dataDir);
   };
   const isReady = () => {
@@ -62,6 +72,7 @@ export const startStack = async () => {
     errors: command.errors,
     exited: command.exited,
     survivors: () => processesIn(dataDir).map(({ pid }) => pid),
+    pause,
     stop: end,
   };
 };
