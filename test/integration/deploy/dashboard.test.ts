@@ -129,7 +129,7 @@ const tasks = Object.keys({
 /** Labels whose values are fixed in the code. For other labels, the scraped values count. */
 const fixedValues: Record<string, Record<string, readonly string[]>> = {
   payments_alerts: { alert: alerts },
-  // Of Temporal's server, whose metrics are not scraped here.
+  // Temporal's server has it, and its metrics are not scraped here.
   persistence_error_with_type: {
     error_type: [
       'serviceerror_Unavailable',
