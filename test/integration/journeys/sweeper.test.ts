@@ -40,7 +40,7 @@ const loseCheckout = (id: string) =>
   });
 
 describe('a sweep', () => {
-  it.each(['docs/operating/restoring.md', 'deploy/restore.sh'])(
+  it.each(['docs/operating/restoring.md', 'deploy/after-restore.sql'])(
     'asks about the payers whose checkouts a restore has lost, after the statement of %s',
     async (path) => {
       const [statement = ''] =
