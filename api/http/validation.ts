@@ -50,7 +50,7 @@ const isEmptyList = (node: JsonNode): boolean => node.kind === 'array' && node.i
 
 /** A value in the place of a name is not repeated: it may be personal. */
 const isName = (key: string): boolean =>
-  /^[a-z_][\w[\].-]{0,63}$/i.test(key) && !/\d{7}|^(?:svc|whsec)_/i.test(key);
+  /^[a-z_][\w[\]-]{0,63}$/i.test(key) && !/\d{7}|^(?:svc|whsec)_/i.test(key);
 
 /** The problems that zod found, one for each field and rule. */
 export const fieldErrors = (error: z.ZodError): FieldError[] =>
