@@ -8,8 +8,8 @@ export interface Link {
   /** Breaks every connection and accepts no new ones, until it is called with false. */
   cut(isCut: boolean): void;
   /**
-   * A route that is broken on the way, until it is called with false: no connection is refused, and nothing is answered. What comes
-   * through an old connection still reaches the server. Later these connections break.
+   * A route that is broken on the way, until it is called with false: no connection is refused, and nothing is answered. The
+   * server still gets what comes through an old connection. Later these connections break.
    */
   swallow(isSwallowing: boolean): void;
   /** Resets every connection, as a load balancer can. New ones work. */

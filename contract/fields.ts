@@ -1,6 +1,6 @@
 import { isoTime } from './time.ts';
 
-/** How a field is stored and shown: its Postgres type and its JSON text. `Value` is its type in code. */
+/** A field as it is stored and shown: its Postgres type and its JSON text. `Value` is its type in code. */
 export interface Codec<Value> {
   sqlType: string;
   isNullable: boolean;

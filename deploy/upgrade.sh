@@ -13,7 +13,7 @@ docker compose build
 
 if [ "${1:-}" = --back ]; then
   deploy/renew.sh api worker-payments worker-webhooks
-  # What the newer version has taken another way begins again.
+  # Workflows that the newer version has taken another way begin again.
   once worker-payments node worker/replay-open.ts --reset
 else
   # Payments that began on the version that runs must go on with this one's workflows. It changes nothing.

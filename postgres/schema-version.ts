@@ -1,7 +1,7 @@
 import { version as ownVersion } from '../contract/version.ts';
 import { SetupError } from '../process.ts';
 import type { Queries } from './driver/sql.ts';
-import { readMigrations } from './migration-files.ts';
+import { listMigrations } from './migration-files.ts';
 
 const undefinedTable = '42P01';
 
@@ -40,6 +40,11 @@ export const whyNotUpgrade = (last: string, version = ownVersion): string | unde
   return undefined;
 };
 
+interface Known {
+  version?: string;
+  migrations?: readonly { name: string }[];
+}
+
 /**
  * Refuses a database that this program cannot use: one that lacks a migration of this version, or one that a version later than the
  * next minor has migrated.
@@ -47,7 +52,7 @@ export const whyNotUpgrade = (last: string, version = ownVersion): string | unde
  */
 export const checkSchema = async (
   sql: Queries,
-  { version = ownVersion, migrations = readMigrations() } = {},
+  { version = ownVersion, migrations = listMigrations() }: Known = {},
 ): Promise<void> => {
   const [row] = await sql<{ names: string[]; last: string | null }[]>`
     select array(select name from migrations) as names,
@@ -67,7 +72,7 @@ export const checkSchema = async (
       `${last} has migrated the database, and this program, ${version}, needs ${missing.name}, too: run the migrations of ${version} (postgres/main.ts; deploy/upgrade.sh does).`,
     );
   const minors = minorsAfter(last, version);
-  if (minors === undefined || (minors > 0 && !isOfNextMinor(last, version)))
+  if (minors === undefined || minors > 1)
     throw new SetupError(
       `${last} has migrated the database, which this program, ${version}, cannot use: start ${last}, or restore a backup of ${version}.`,
     );

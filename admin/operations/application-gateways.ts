@@ -14,7 +14,7 @@ export const slugsOf = ({ defaultGateway, fallbackGateways = [] }: OwnGateways):
   ...fallbackGateways,
 ];
 
-/** Those that a create may name. The tests of all may also name the built-in sandbox. */
+/** The gateways that a create may name. The tests of all may also name the built-in sandbox. */
 export const nameableBy = ({ allowedGateways = [], ...own }: OwnGateways): string[] => [
   ...slugsOf(own),
   ...allowedGateways,

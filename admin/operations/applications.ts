@@ -173,7 +173,8 @@ const write = async (tx: Queries, slug: string, settings: Partial<ApplicationSet
   if (JSON.stringify(after) === JSON.stringify(before))
     throw new Refusal(`The application "${slug}" already has these settings.`);
   const { defaultGateway, fallbackGateways, allowedGateways } = settings;
-  if (defaultGateway ?? fallbackGateways ?? allowedGateways) await checkGateways(tx, after, before);
+  if ([defaultGateway, fallbackGateways, allowedGateways].some((each) => each !== undefined))
+    await checkGateways(tx, after, before);
   await createApplications(tx).update(slug, after);
   return { result: after, before: toAuditFacts(before), after: toAuditFacts(after) };
 };

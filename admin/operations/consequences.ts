@@ -10,8 +10,8 @@ import {
 import type { Sql } from '../../postgres/driver/sql.ts';
 import {
   createGateways,
+  isOfEverybody,
   type ListedGateway,
-  sandboxAccount,
 } from '../../postgres/gateways/gateways.ts';
 import {
   countedMax,
@@ -127,8 +127,7 @@ const ofNames = async (
   // The change itself says why it is refused.
   if (problemWithGateways(known, after, before) !== undefined) return null;
   const recent = await createRecentPayments(sql).count([before.slug]);
-  const isOfAll = (slug: string) =>
-    known.some((each) => each.slug === slug && each.driver === sandboxAccount.driver);
+  const isOfAll = (slug: string) => known.some((each) => each.slug === slug && isOfEverybody(each));
   const counts = lost.map((slug): [string, number] => [
     slug,
     sumOf(recent.filter(({ gateway, test }) => gateway === slug && !(test && isOfAll(slug)))),

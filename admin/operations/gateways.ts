@@ -7,7 +7,7 @@ import { createAttentionQueries, type OpensNothing } from '../../postgres/admin/
 import type { Queries } from '../../postgres/driver/sql.ts';
 import type { AccountTerms, ListedGateway } from '../../postgres/gateways/gateways.ts';
 import { createApplications } from '../../postgres/applications/applications.ts';
-import { createGateways, sandboxAccount } from '../../postgres/gateways/gateways.ts';
+import { createGateways, isOfEverybody } from '../../postgres/gateways/gateways.ts';
 import { nameableBy } from './application-gateways.ts';
 import { checkSlug } from './applications.ts';
 import { NotFound, Refusal } from './change.ts';
@@ -106,10 +106,7 @@ export const createGatewayOperations = ({
     const own = await Promise.all((applications ?? []).map(createApplications(sql).get));
     const slugs = own.flatMap((each) => (each ? nameableBy(each) : []));
     return gateways
-      .filter(
-        ({ slug, driver }) =>
-          applications === null || driver === sandboxAccount.driver || slugs.includes(slug),
-      )
+      .filter((each) => applications === null || isOfEverybody(each) || slugs.includes(each.slug))
       .map(({ slug }) => slug);
   },
 

@@ -98,7 +98,7 @@ const isAboutAmounts = (code: ErrorCode): boolean =>
   code === 'REFUND_IN_PROGRESS' ||
   code === 'REFUNDABLE_AMOUNT_CHANGED';
 
-/** Of a route without a body and a query. */
+/** The example of a route without a body and a query. */
 const unknownParameter = { path: 'expand', rule: 'unknown_field', message: 'is not a known field' };
 
 const exampleError = (

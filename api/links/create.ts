@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { CreateLink } from '../../contract/links/create.ts';
 import { newLinkId } from '../../contract/ids.ts';
@@ -9,7 +8,7 @@ import type { Links } from '../../postgres/links/links.ts';
 import { ownerOf } from '../http/owned-records.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { amountExample, parseBody } from '../http/validation.ts';
-import { fingerprintOf, readIdempotencyKey, replay } from '../payments/idempotency.ts';
+import { fingerprintOf, hashKey, readIdempotencyKey, replay } from '../payments/idempotency.ts';
 import type { Deps as NewPaymentDeps } from '../payments/new-payment.ts';
 import { linkExamples } from './examples.ts';
 import { newPaymentOfLink } from './payment-of-link.ts';
@@ -61,7 +60,7 @@ export const createLinkHandler =
     const { links, publicBaseUrl, now } = deps;
     const { caller, refuse } = request;
     const key = readIdempotencyKey(request);
-    const hash = key === undefined ? undefined : createHash('sha256').update(key).digest();
+    const hash = key === undefined ? undefined : hashKey(key);
     const sent = await request.readJson();
     const fingerprint = fingerprintOf(sent);
     const owner = ownerOf(caller);

@@ -42,7 +42,7 @@ export const showOutcomeHandler =
     });
   };
 
-/** What became of the payment, and what its payer can do. */
+/** Says what became of the payment, and what its payer can do. */
 export const adviceParts = ({ language }: Visit, payment: PayerOutcome, now: Date): Html[] => {
   const returnTime = findDriver(payment.driver)?.capabilities.returnTime;
   return payerAdvice({ ...payment, returnTime }, language, now).map(

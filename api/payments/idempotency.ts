@@ -19,9 +19,11 @@ export const readIdempotencyKey = (
   return key;
 };
 
-/** Names of people and numbers of cards stand in keys, too, so the row has a hash of it. */
-export const storedKeyOf = (key: string): string =>
-  createHash('sha256').update(key).digest('base64url');
+/** People write names and numbers of cards into keys, so a row has this hash. */
+export const hashKey = (key: string): Buffer => createHash('sha256').update(key).digest();
+
+/** The hash as a payment's row has it. */
+export const storedKeyOf = (key: string): string => hashKey(key).toString('base64url');
 
 /**
  * The fingerprints of a body that may hold a payer's mobile number: everybody who has a plain hash could try all numbers.

@@ -176,7 +176,7 @@ const choiceOf = (
   return { slugs, path: 'gateway', isTwice };
 };
 
-/** Those that the application may use, in their order. Authentication has read its own. */
+/** The gateways that the application may use, in their order. Authentication has read its own. */
 const findGateways = async (
   gateways: Pick<Gateways, 'listNamed'>,
   slugs: readonly string[],

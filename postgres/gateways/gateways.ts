@@ -75,6 +75,10 @@ const firstSilence = '30 seconds';
 const longestSilence = '5 minutes';
 
 /** Nobody's account stands behind the built-in sandbox, so the tests of all may use it. */
+export const isOfEverybody = ({ driver }: { driver: string }): boolean =>
+  driver === sandboxAccount.driver;
+
+/** As `isOfEverybody` says, and what the application has or may name. */
 const isUsable = (sql: Queries, { slugs, mode }: GatewayUser) =>
   sql`(slug = any (${[...slugs]}::text[]) or (${mode === 'test'} and driver = ${sandboxAccount.driver}))`;
 

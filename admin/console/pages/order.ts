@@ -88,7 +88,7 @@ const paidTwicePart = (details: OrderDetails, { formatTime }: PersonRequest): Ht
   );
 };
 
-/** The payment that holds the order, and why. Those of a link claim it whatever the application wants. */
+/** The payment that holds the order, and why. A payment of a link claims its order whatever the application wants. */
 const holderOf = (
   { payments, isPaidOnce }: OrderDetails,
   { formatTime }: PersonRequest,
