@@ -16,10 +16,13 @@ type Filters = {
 
 const filtersNamespace = '5b0c7c1e-6a53-4a3c-8f0e-3d8f9b1a2c44';
 
-/** The hash of the filters for a cursor. `per_page` may change from page to page. */
+/**
+ * The hash of the filters for a cursor. `per_page` may change from page to page. JSON leaves out what is not set, so a filter
+ * that a later version adds at the end keeps the cursors that applications have.
+ */
 export const hashFilters = (query: Filters): string => {
   const { event, delivery, payment_id, order_id, order, from, to } = query;
-  const filters = [event, delivery, payment_id, order_id, order, from, to];
+  const filters = { event, delivery, payment_id, order_id, order, from, to };
   return v5(JSON.stringify(filters), filtersNamespace).slice(0, 8);
 };
 
