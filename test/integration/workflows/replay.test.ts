@@ -1,20 +1,17 @@
 import { globSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { describe, expect, inject, it } from 'vitest';
 import '../../support/runner/temporal-runtime.ts';
 
 const folder = join(import.meta.dirname, '../../histories');
 const histories = globSync('**/*.json', { cwd: folder }).sort();
-/** Those of a workflow, in the folder of any version. */
-const of = (name: string) => histories.filter((file) => basename(file).startsWith(`${name}-`));
 const read = (file: string): unknown => JSON.parse(readFileSync(join(folder, file), 'utf8'));
 
-const replay = (history: unknown) =>
-  Worker.runReplayHistory(
-    { workflowBundle: { code: readFileSync(inject('workflowBundle'), 'utf8') } },
-    history,
-  );
+const workflowBundle = { code: readFileSync(inject('workflowBundle'), 'utf8') };
+/** The SDK wraps its own sentence in several others. */
+const reasonOf = ({ message }: Error) => /\[TMPRL\d+\] [^"\\]+/.exec(message)?.[0] ?? message;
+const replay = (history: unknown) => Worker.runReplayHistory({ workflowBundle }, history);
 
 interface HistoryEvent {
   eventId: string;
@@ -26,12 +23,12 @@ interface HistoryEvent {
 const endedAtTheSecondAnswer = (days: number) => {
   const timersIn = (events: readonly HistoryEvent[]) =>
     events.flatMap(({ timerStartedEventAttributes: timer }, index) => (timer ? [index] : []));
-  const events = of('late-payment')
-    .map((file) => (read(file) as { events: HistoryEvent[] }).events)
-    .find((each) => timersIn(each).length > 1);
-  const [first = 0, second = 0] = timersIn(events ?? []);
+  const { events } = read('1.0.0/late-payment-without-a-clear-answer.json') as {
+    events: HistoryEvent[];
+  };
+  const [first = 0, second = 0] = timersIn(events);
   const later = (time: string) => new Date(Date.parse(time) + days * 86_400_000).toISOString();
-  const kept = (events ?? [])
+  const kept = events
     .slice(0, second)
     .map((event, index) =>
       index > first ? { ...event, eventTime: later(event.eventTime) } : event,
@@ -47,24 +44,19 @@ const endedAtTheSecondAnswer = (days: number) => {
 };
 
 describe('the saved histories', () => {
-  it.each([
-    'payment',
-    'late-payment',
-    'refund',
-    'sweeper',
-    'compare-accounts',
-    'compare-account-day',
-  ])('contain the workflow %s', (name) => {
-    expect(of(name)).not.toHaveLength(0);
-  });
-
-  it.each(histories)('still replay: %s', async (file) => {
-    await expect(replay(read(file))).resolves.toBeUndefined();
+  it('all replay', async () => {
+    const items = histories.map((file) => ({ workflowId: file, history: read(file) }));
+    const failed: string[] = [];
+    for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle }, items))
+      if (error) failed.push(`${workflowId}: ${reasonOf(error)}`);
+    expect(
+      failed,
+      'Open workflows like these would stop. Put the change behind patched(), and leave the histories as they are: docs/operating/changing-workflows.md has the rules.',
+    ).toEqual([]);
   });
 
   it('do not replay if a workflow calls another activity', async () => {
-    const [payment] = of('payment');
-    const text = readFileSync(join(folder, payment!), 'utf8');
+    const text = readFileSync(join(folder, '1.0.0/payment-paid.json'), 'utf8');
     const altered: unknown = JSON.parse(text.replaceAll('"openPayment"', '"openAccount"'));
     await expect(replay(altered)).rejects.toThrow(/[Nn]ondeterminism/);
   });

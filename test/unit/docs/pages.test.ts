@@ -11,7 +11,7 @@ const sources = files
 /** Names of Temporal and of a parser, which the code does not use. */
 const others = new Set([
   ...['LastFailure', 'LastHeartbeatDetails', 'LastHeartbeatTime'],
-  ...['deprecatePatch', 'useWorkerVersioning', 'workerDeploymentOptions', 'parseTree'],
+  ...['useWorkerVersioning', 'workerDeploymentOptions', 'parseTree'],
 ]);
 
 /** Names between backticks that only code has: with a capital inside, or with brackets behind. */

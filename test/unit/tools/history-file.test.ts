@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest';
-import { type HistoryEvent, stepsOf, toText, typeOf } from '../../../tools/history-file.ts';
+import {
+  type HistoryEvent,
+  isOpen,
+  stepsOf,
+  toText,
+  typeOf,
+  waitsOf,
+} from '../../../tools/history-file.ts';
 
 const payload = (value: unknown) => ({
   payloads: [{ data: Buffer.from(JSON.stringify(value)).toString('base64') }],
@@ -43,6 +50,18 @@ it('histories with other ids and times are alike, and one with a second try is n
   const twice = stepsOf([started, ...activity(2, 'refundPayment', { events: ['a'] }, 2)]);
   expect(alike).toEqual(once);
   expect(twice).not.toEqual(once);
+});
+
+it('a workflow waits for what has not come back, also after it has asked to cancel it', () => {
+  const events = [
+    started,
+    ...activity(2, 'verifyPayment', { kind: 'waiting' }),
+    event('ACTIVITY_TASK_SCHEDULED', '5', { activityType: { name: 'deliverWebhook' } }),
+    event('ACTIVITY_TASK_CANCEL_REQUESTED', '6', { scheduledEventId: '5' }),
+  ];
+  expect(isOpen(events)).toBe(true);
+  expect(waitsOf(events).pending).toEqual(['activity deliverWebhook']);
+  expect(isOpen([...events, event('WORKFLOW_EXECUTION_FAILED', '7')])).toBe(false);
 });
 
 it('a history has one event a line', () => {
