@@ -6,7 +6,7 @@ import { type Migration, readMigrations } from './migration-files.ts';
 import { isOfNextMinor, whyNotUpgrade } from './schema-version.ts';
 
 const lockKey = 7_241_803;
-const lockTimeoutMs = 60_000;
+const patienceMs = 60_000;
 /**
  * A migration that waits for a table lock blocks every query behind it, so it gives up after this time and
  * retries. Longer than Postgres's deadlock_timeout, 1 s, after which an autovacuum yields to it.
@@ -22,7 +22,7 @@ const lockNotAvailable = '55P03';
  */
 export const migrate = async (
   sql: Sql,
-  { migrations = readMigrations(), version = ownVersion } = {},
+  { migrations = readMigrations(), version = ownVersion, patience = patienceMs } = {},
 ): Promise<string[]> => {
   const connection = await sql.reserve();
   let connectionLost = false;
@@ -39,7 +39,8 @@ export const migrate = async (
     await connection`
       create table if not exists versions (
         version text primary key,
-        migrated_at timestamptz not null default now()
+        begun_at timestamptz not null default now(),
+        migrated_at timestamptz
       )`;
     await connection`
       create table if not exists migrations (
@@ -49,15 +50,18 @@ export const migrate = async (
       )`;
     const applied = await connection<{ name: string; sha256: string }[]>`
       select name, sha256 from migrations order by name collate "C"`;
-    const [last] = await connection<{ version: string }[]>`
-      select version from versions order by migrated_at desc limit 1`;
-    if (last && isOfNextMinor(last.version, version)) return [];
+    const known = await connection<{ version: string; isWhole: boolean }[]>`
+      select version, migrated_at is not null as "isWhole" from versions order by begun_at desc`;
+    // Also one whose migrations have stopped half-way: its operator goes back to this version.
+    if (known[0] && isOfNextMinor(known[0].version, version)) return [];
+    const last = known.find(({ isWhole }) => isWhole);
     const refusal = last && whyNotUpgrade(last.version, version);
     if (refusal) throw new Error(refusal);
     const pending = findPending(migrations, applied);
-    for (const migration of pending) await applyWithRetry(connection, migration);
-    // Last: it says that all files of the version are applied.
     await connection`insert into versions (version) values (${version}) on conflict do nothing`;
+    for (const migration of pending) await applyWithRetry(connection, migration, patience);
+    await connection`
+      update versions set migrated_at = now() where version = ${version} and migrated_at is null`;
     return pending.map(({ name }) => name);
   } catch (error) {
     connectionLost =
@@ -78,7 +82,7 @@ const release = async (connection: ReservedConnection) => {
 
 /** Polls, because waiting inside pg_advisory_lock() deadlocks with `create index concurrently`. */
 const acquireLock = async (connection: Queries) => {
-  for (const until = Date.now() + lockTimeoutMs; ; await sleep(100)) {
+  for (const until = Date.now() + patienceMs; ; await sleep(100)) {
     const [row] = await connection<{ locked: boolean }[]>`
       select pg_try_advisory_lock(${lockKey}) as locked`;
     if (row?.locked) return;
@@ -102,24 +106,34 @@ const findPending = (
 };
 
 /** Retries while another query holds a table lock, so that queries are blocked only for short times. */
-const applyWithRetry = async (connection: Queries, migration: Migration) => {
-  for (const until = Date.now() + lockTimeoutMs; ; await sleep(tableLockMs)) {
+const applyWithRetry = async (connection: Queries, migration: Migration, patience: number) => {
+  for (const until = Date.now() + patience; ; await sleep(tableLockMs)) {
     try {
-      return await apply(connection, migration);
+      return await apply(connection, migration, patience);
     } catch (error) {
       const cause: unknown = error instanceof Error ? error.cause : undefined;
       const lockFailed =
         cause instanceof Error && 'code' in cause && cause.code === lockNotAvailable;
-      if (!lockFailed || Date.now() > until) throw error;
+      if (!lockFailed) throw error;
+      if (Date.now() > until)
+        throw new Error(
+          `Migration ${migration.name} got no lock on its table: end the transaction that holds it, which pg_stat_activity has with the oldest xact_start, and migrate again`,
+          { cause },
+        );
     }
   }
 };
 
-const apply = async (connection: Queries, { name, text, sha256 }: Migration) => {
+const apply = async (
+  connection: Queries,
+  { name, text, sha256 }: Migration,
+  patience: number,
+) => {
   // The first line of a file says that it cannot run inside a transaction.
   const transactional = !text.startsWith('-- no-transaction');
-  // `create index concurrently` blocks no query, and waits for all transactions that are open.
-  await connection.unsafe(`set lock_timeout = ${transactional ? tableLockMs : 0}`);
+  // `create index concurrently` blocks no query while it waits for all transactions that are open.
+  const lockMs = transactional ? tableLockMs : Math.max(tableLockMs, patience);
+  await connection.unsafe(`set lock_timeout = ${lockMs}`);
   if (transactional) await connection`begin`;
   try {
     if (!transactional) await dropLeftovers(connection, text);

@@ -56,7 +56,7 @@ export const checkSchema = async (
 ): Promise<void> => {
   const [row] = await sql<{ names: string[]; last: string | null }[]>`
     select array(select name from migrations) as names,
-      (select version from versions order by migrated_at desc limit 1) as last`.catch(
+      (select version from versions order by begun_at desc limit 1) as last`.catch(
     (error: unknown) => {
       if (error instanceof Error && 'code' in error && error.code === undefinedTable)
         throw new SetupError(

@@ -22,8 +22,12 @@ afterEach(async () => {
 });
 
 const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
-const run = (version?: string) =>
-  migrate(database.sql, { migrations: readMigrations(files), ...(version && { version }) });
+const run = (version?: string, patience?: number) =>
+  migrate(database.sql, {
+    migrations: readMigrations(files),
+    ...(version && { version }),
+    ...(patience !== undefined && { patience }),
+  });
 const exists = async (name: string): Promise<boolean> => {
   const [row] = await database.sql<{ oid: string | null }[]>`select to_regclass(${name}) as oid`;
   return row?.oid !== null;
@@ -111,6 +115,23 @@ describe('migrate', () => {
     await expect(run('1.0.4')).rejects.toThrow('newer than this program, 1.0.4: start 1.2.0');
   });
 
+  it('lets the version before go on after migrations that stopped half-way, and then finishes them', async () => {
+    write('0001_a.sql', 'create table a ()');
+    await run('1.0.0');
+    write('0002_b.sql', 'create table b ()');
+    write('0003_c.sql', 'insert into missing values (1)');
+    await expect(run('1.1.0')).rejects.toThrow('0003_c.sql failed');
+    rmSync(join(folder, '0003_c.sql'));
+    rmSync(join(folder, '0002_b.sql'));
+    expect(await run('1.0.0')).toEqual([]);
+
+    write('0002_b.sql', 'create table b ()');
+    write('0003_c.sql', 'create table c ()');
+    await expect(run('1.2.0')).rejects.toThrow('upgrade to 1.1 first');
+    expect(await run('1.1.0')).toEqual(['0003_c.sql']);
+    expect(await run('1.2.0')).toEqual([]);
+  });
+
   it('rejects a database that was made before versions were recorded', async () => {
     write('0001_a.sql', 'create table a ()');
     await run();
@@ -178,5 +199,22 @@ describe('migrate', () => {
     await reader.release();
     expect(await migrating).toEqual(['0002_b.sql']);
     expect(await database.sql`select b from a`).toEqual([{ b: null }]);
+  });
+
+  it.each([
+    ['', 'alter table a add column b int'],
+    ['-- no-transaction\n', 'create index concurrently a__id on a (id)'],
+  ])('fails with what to do when a transaction keeps its table: %s%s', async (head, statement) => {
+    write('0001_a.sql', 'create table a (id int)');
+    await run('1.0.0');
+    write('0002_b.sql', `${head}${statement}`);
+    write('0003_c.sql', 'create table c ()');
+    const reader = await holdLock(database.sql, (tx) => tx`lock table a in access exclusive mode`);
+    await expect(run('1.1.0', 0)).rejects.toThrow(
+      '0002_b.sql got no lock on its table: end the transaction that holds it',
+    );
+    expect(await exists('c')).toBe(false);
+    await reader.release();
+    expect(await run('1.1.0', 0)).toEqual(['0002_b.sql', '0003_c.sql']);
   });
 });

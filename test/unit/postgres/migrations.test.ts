@@ -35,6 +35,21 @@ const isUnused = (text: string): boolean => {
   return major === ownMajor && Number(minor) < Number(ownMinor);
 };
 
+/**
+ * Postgres records a file without a transaction after its statement. A crash between the two has the statement run again, of which
+ * an index that is made is dropped before.
+ */
+const canRunAgain = (text: string): boolean => {
+  const statements = statementsOf(text);
+  return (
+    !text.startsWith('-- no-transaction') ||
+    (statements.length === 1 &&
+      /^(create (unique )?index concurrently \w+ on|drop index concurrently if exists) /.test(
+        statements[0] ?? '',
+      ))
+  );
+};
+
 /** An index that blocks the writers of its table while it is made: the table has none before. */
 const isOfNewTable = (statement: string, text: string): boolean => {
   const [, table = ''] = /^create (?:unique )?index \w+ on (\w+) /.exec(statement) ?? [];
@@ -47,6 +62,7 @@ const isOfNewTable = (statement: string, text: string): boolean => {
 const refusedOf = (text: string): string[] =>
   statementsOf(text).filter(
     (statement) =>
+      !canRunAgain(text) ||
       !adding.some((allowed) => allowed.test(statement)) &&
       !isOfNewTable(statement, text) &&
       !(dropping.test(statement) && isUnused(text)),
@@ -87,4 +103,5 @@ it.each([
   `update payments set note = ''`,
   'truncate payments',
   'create table copy as select * from payments',
+  '-- no-transaction\nalter table payments add column note text',
 ])('refuses %j', (text) => expect(refusedOf(text)).toHaveLength(1));
