@@ -124,11 +124,7 @@ const applyWithRetry = async (connection: Queries, migration: Migration, patienc
   }
 };
 
-const apply = async (
-  connection: Queries,
-  { name, text, sha256 }: Migration,
-  patience: number,
-) => {
+const apply = async (connection: Queries, { name, text, sha256 }: Migration, patience: number) => {
   // The first line of a file says that it cannot run inside a transaction.
   const transactional = !text.startsWith('-- no-transaction');
   // `create index concurrently` blocks no query while it waits for all transactions that are open.

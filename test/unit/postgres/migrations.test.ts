@@ -63,9 +63,9 @@ const refusedOf = (text: string): string[] =>
   statementsOf(text).filter(
     (statement) =>
       !canRunAgain(text) ||
-      !adding.some((allowed) => allowed.test(statement)) &&
-      !isOfNewTable(statement, text) &&
-      !(dropping.test(statement) && isUnused(text)),
+      (!adding.some((allowed) => allowed.test(statement)) &&
+        !isOfNewTable(statement, text) &&
+        !(dropping.test(statement) && isUnused(text))),
   );
 
 it('each later migration only adds, or drops what the minor version before has stopped using', () => {
