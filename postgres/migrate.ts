@@ -118,7 +118,7 @@ const applyWithRetry = async (connection: Queries, migration: Migration, patienc
       if (Date.now() > until)
         throw new Error(
           `Migration ${migration.name} got no lock on its table: end the transaction that holds it, which pg_stat_activity has with the oldest xact_start, and migrate again`,
-          { cause },
+          { cause: error },
         );
     }
   }
