@@ -38,6 +38,8 @@ export const packClient = (to: string): Tarball => {
   try {
     cpSync(join(root, 'client'), copy, { recursive: true });
     build(copy);
+    // npm packs the rights of files, which depend on the umask of the checkout.
+    execFileSync('chmod', ['-R', 'u=rwX,go=rX', copy]);
     const output = execFileSync('npm', ['pack', copy, '--pack-destination', to, '--json'], {
       cwd: to,
       encoding: 'utf8',

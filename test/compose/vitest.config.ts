@@ -8,6 +8,8 @@ export default defineConfig({
     name: 'compose',
     include: ['test/compose/**/*.test.ts'],
     globalSetup: 'test/support/runner/leave-nothing.ts',
+    // Each takes all cores.
+    fileParallelism: false,
     testTimeout: 600_000,
     // With base images and programs to be made first: a build alone may take 45 minutes.
     hookTimeout: 60 * 60_000,

@@ -1,4 +1,4 @@
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
   closeSync,
   existsSync,
@@ -33,21 +33,16 @@ const cgroup = `payments-compose-${process.pid}`;
 
 const needed = ['dockerd', 'docker', 'debootstrap', 'ip', 'iptables', 'nsenter', 'python3', 'pip'];
 
-const isThere = (program: string): boolean => {
-  try {
-    execFileSync('sh', ['-c', `command -v ${program}`]);
-    return true;
-  } catch {
-    return false;
-  }
-};
+/** Those of the programs that this machine lacks. */
+export const missingPrograms = (programs: readonly string[]): string[] =>
+  programs.filter((program) => spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0);
 
 /** Why this machine can run no Docker Engine of its own; undefined where it can. */
 export const whyNoEngine = (): string | undefined => {
   if (process.getuid?.() !== 0) return 'it needs root';
   if (!existsSync('/sys/fs/cgroup/cgroup.controllers') && !existsSync('/sys/fs/cgroup/memory'))
     return 'it needs cgroups';
-  const missing = needed.filter((program) => !isThere(program));
+  const missing = missingPrograms(needed);
   if (missing.length > 0) return `it needs ${missing.join(', ')} (Debian: docker.io, debootstrap)`;
   try {
     execFileSync('unshare', ['--net', 'iptables', '--table', 'nat', '--list'], { stdio: 'ignore' });

