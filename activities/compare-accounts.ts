@@ -55,6 +55,11 @@ export interface ListedPart {
   read?: ReadPages;
 }
 
+/**
+ * What a gateway's list had later than its day was closed is found so long after it. A reported balance shows what comes later still;
+ * without one, a week is read again.
+ */
+const lookBackMs = { withBalance: dayMs, without: 7 * dayMs };
 /** Less than the timeout of the activity, so that a stopping worker loses little. */
 const partMs = 15_000;
 /** Two million entries at Stripe, in three hours. A longer list of a day is one without an end. */
@@ -103,8 +108,12 @@ export const createCompareAccountsActivities = (deps: Deps) => {
   };
 
   /** A gateway that is silent now reports its balance at the end of a later day. */
-  const askBalance = async (day: AccountDay, { to, ...account }: DayOfAccount): Promise<void> => {
-    if (!gatewayOf(account).balance) return;
+  const askBalance = async (
+    day: AccountDay,
+    { to, isClosed, ...account }: DayOfAccount,
+  ): Promise<void> => {
+    // Of a closed day it now has what came later, whose lines are of the day that found them.
+    if (isClosed || !gatewayOf(account).balance) return;
     const calls: BalanceCalls = {
       book: async (...page) => (await gatewayOf(account).book?.(...page)) ?? noPage,
       balance: async () => (await gatewayOf(account).balance?.()) ?? [],
@@ -155,11 +164,12 @@ export const createCompareAccountsActivities = (deps: Deps) => {
       let soFar: ReadPages = read ?? { since: askedAt, pages: 0, mark: null };
       do {
         heartbeat();
-        const { book } = gatewayOf(account);
+        const { book, balance } = gatewayOf(account);
         if (!book) return { hasList: false, next: null };
-        const page = await book({ from, to }, next);
-        await gatewayEntries.recordEntries(day.gateway, page.entries);
-        await accountStatement.recordLines(day.gateway, page.lines);
+        const lookBack = balance ? lookBackMs.withBalance : lookBackMs.without;
+        const page = await book({ from: new Date(from.getTime() - lookBack), to }, next);
+        await gatewayEntries.recordEntries(day, page.entries);
+        await accountStatement.recordLines(day, page.lines);
         ({ next } = page);
         if (next === null) {
           await gatewayEntries.forgetUnlisted(day, soFar.since);

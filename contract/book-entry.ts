@@ -1,7 +1,9 @@
 /** One entry of a gateway's own book. */
 export interface BookEntry {
-  /** The gateway's own id of it, which never changes. */
-  reference: string;
+  /** The gateway's own id of the transaction, which never changes. A charge may have several. */
+  id: string;
+  /** The gateway's id of the charge or the refund that it is of, as `refunds` returns it; for `payment_failed`, of what it takes back. */
+  source: string | null;
   /**
    * `payment_failed`: takes back a payment that may never have succeeded. `payout`: the balance goes to the owner's bank, and
    * `payout_returned`: it comes back. `own_money`: the owner moves other money of their own, or the gateway puts some
@@ -20,8 +22,6 @@ export interface BookEntry {
     | 'other';
   /** The gateway's own name of such an entry, for `other` and `payment_failed`. */
   name?: string;
-  /** The reference of the payment that a `payment_failed` takes back. */
-  takesBack?: string | null;
   at: Date;
   /** In minor units, before the fee; negative for money that leaves the account. */
   amount: number;
@@ -32,13 +32,11 @@ export interface BookEntry {
   payment: { reference: string | null; trackingCode: string | null; id: string | null };
   /** Our id of the refund, where the gateway carries it. */
   refundId: string | null;
-  /** The gateway's id of the refund, as `refunds` returns it, where it is not that of the entry. */
-  refundReference?: string | null;
 }
 
 /** One line of an account's statement. A line without an entry in the book moves the balance, too, as money on its way. */
 export interface StatementLine {
-  /** The gateway's own id of it. */
+  /** The gateway's own id of it, that of its entry. */
   id: string;
   at: Date;
   kind: BookEntry['kind'];
@@ -52,8 +50,8 @@ export interface StatementLine {
   currency: string;
   /** When the money can be paid out. */
   availableOn: Date | null;
-  /** The reference of its entry. */
-  entry: string | null;
+  /** The gateway's id of the charge or the refund that it is of; of a payout without a list of all money, that of the payment. */
+  source: string | null;
   /** The payout that it is. */
   payout: string | null;
 }

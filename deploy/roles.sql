@@ -119,7 +119,7 @@ grant insert, update (payout) on payout_lines to payments_worker;
 grant update (opening, net, reported) on account_balances to payments_worker;
 grant select, insert (gateway, day, method, compared_at) on account_days to payments_worker;
 grant update (method, compared_at, closed_at, hash, sums, movements) on account_days to payments_worker;
-grant update (kind, name, takes_back, day, at, amount, currency, fee, payment_id, refund_id, claimed_payment_id, tracking_code, read_at), delete on gateway_entries
+grant update (kind, name, source, at, amount, currency, fee, payment_id, refund_id, claimed_payment_id, tracking_code, read_at), delete on gateway_entries
   to payments_worker;
 grant update (day, payment_id, refund_id, application, our_amount, our_currency, our_time, their_amount, their_currency,
   their_time, their_name, state, seen_at, changed_at, workflow_runs) on account_differences to payments_worker;

@@ -10,20 +10,15 @@ export interface ListedTransaction {
 }
 
 /**
- * Makes a page of a book, whatever the list holds. A transaction counts once. Two of one charge or refund are two entries. An amount
- * with a fraction of our minor unit is money that nobody here can have, so its entry is a difference.
+ * Makes a page of a book, whatever the list holds. A transaction counts once. An amount with a fraction of our minor unit is money
+ * that nobody here can have, so its entry is a difference.
  */
 export const toBookPage = (listed: readonly ListedTransaction[], next: string | null): BookPage => {
-  const taken = new Set<string>();
   const entries: BookEntry[] = [];
   const lines: StatementLine[] = [];
-  for (const { id, entry, line } of new Map(listed.map((each) => [each.id, each])).values()) {
-    const reference = entry && (taken.has(entry.reference) ? id : entry.reference);
-    if (entry && reference !== undefined) {
-      taken.add(reference);
-      entries.push({ ...inWholeUnits(entry), reference });
-    }
-    if (line) lines.push({ ...line, amount: Math.round(line.amount), entry: reference ?? null });
+  for (const { entry, line } of new Map(listed.map((each) => [each.id, each])).values()) {
+    if (entry) entries.push(inWholeUnits(entry));
+    if (line) lines.push({ ...line, amount: Math.round(line.amount) });
   }
   return { entries, lines, next };
 };

@@ -227,7 +227,10 @@ export interface GatewayAdapter {
   disputes?(payment: OpenedPayment): Promise<KnownDispute[]>;
   /** References of payments that are paid and not verified. `complete: false`: there may be more. */
   listUnverified?(): Promise<{ references: string[]; complete: boolean }>;
-  /** Lists what moved the account's money at its own time from `from` until before `to`, in pages. Without it each payment is asked about. */
+  /**
+   * Lists what moved the account's money at its own time from `from` until before `to`, in pages. It may have more: the comparison
+   * takes what belongs to its day. Without a book each payment is asked about.
+   */
   book?(period: { from: Date; to: Date }, after: string | null): Promise<BookPage>;
   /** The account's balance now, all of its lines included. Only for a gateway whose book has the newest lines first. */
   balance?(): Promise<Balance[]>;

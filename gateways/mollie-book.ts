@@ -105,16 +105,16 @@ export const parseBalances = (response: HttpResponse, kind: Account['kind']): st
   return items.map(({ id }) => id).toSorted();
 };
 
-/** `next` is null at the end of the balance, and before the first page whose transactions are all older than the period. */
-export const parseBook = (
-  response: HttpResponse,
-  { from, to }: { from: Date; to: Date },
-): BookPage => {
+/**
+ * It has everything since the beginning of the period, also what is of the future. `next` is null at the end of the balance, and
+ * before the first page whose transactions are all older.
+ */
+export const parseBook = (response: HttpResponse, { from }: { from: Date }): BookPage => {
   const { items, next } = parseList(response, { item: Transaction, name: 'balance_transactions' });
   const isOver = items.every(({ createdAt }) => createdAt < from);
-  const ofPeriod = items.filter(({ createdAt }) => createdAt >= from && createdAt < to);
+  const since = items.filter(({ createdAt }) => createdAt >= from);
   return toBookPage(
-    ofPeriod.flatMap(partsOf).map((part) => ({
+    since.flatMap(partsOf).map((part) => ({
       id: part.id,
       entry: part.amount === 0 && part.fee === 0 ? undefined : toEntry(part),
       line: toLine(part),
@@ -165,20 +165,19 @@ const kindOf = (type: string, amount: number): Kind => {
   return (comes.has(kind) && amount < 0) || (leaves.has(kind) && amount > 0) ? 'other' : kind;
 };
 
-/** For a refund the id that the list of refunds has. */
-const referenceOf = ({ id, kind, context }: Part): string =>
-  kind === 'refund' ? (context.refundId ?? id) : id;
+/** Mollie does not say which transaction a `payment_failed` takes back. */
+const sourceOf = ({ kind, context }: Part): string | null => {
+  if (kind === 'payment') return context.paymentId ?? null;
+  return kind === 'refund' || kind === 'refund_returned' ? (context.refundId ?? null) : null;
+};
 
 const toEntry = (part: Part): BookEntry => {
-  const { kind, context, transaction, amount, fee } = part;
+  const { id, kind, context, transaction, amount, fee } = part;
   return {
-    ...{ reference: referenceOf(part), kind, at: transaction.createdAt, amount, fee },
+    ...{ id, source: sourceOf(part), kind, at: transaction.createdAt, amount, fee },
     currency: transaction.resultAmount.currency,
     payment: { reference: context.paymentId ?? null, trackingCode: null, id: null },
     refundId: null,
-    ...(kind === 'refund_returned' && { refundReference: context.refundId ?? null }),
-    // Mollie does not say which transaction it takes back.
-    ...(kind === 'payment_failed' && { takesBack: null }),
     ...((kind === 'payment_failed' || kind === 'other') && { name: wordOf(transaction) }),
   };
 };
@@ -189,7 +188,7 @@ const toLine = (part: Part): StatementLine => {
   return {
     ...{ id, kind, at: transaction.createdAt, type: wordOf(transaction), category: null },
     ...{ amount, fee, currency: transaction.resultAmount.currency, availableOn: null },
-    entry: null,
+    source: sourceOf(part),
     payout: isPayout ? (context.settlementId ?? null) : null,
   };
 };

@@ -109,12 +109,12 @@ const createSandboxGateway = ({
   },
   async book(period, after) {
     const [time = '', last = ''] = after?.split(' ') ?? [];
-    const position = { at: time === '' ? period.from : new Date(time), reference: last };
+    const position = { at: time === '' ? period.from : new Date(time), id: last };
     const entries = await sandboxRefunds.listBook(period, position, bookPage);
     const end = entries.at(-1);
     return {
-      lines: entries.map(({ reference, kind, at, amount, currency }) => ({
-        ...{ id: reference, entry: reference, at, kind, type: kind, category: null },
+      lines: entries.map(({ id, source, kind, at, amount, currency }) => ({
+        ...{ id, source, at, kind, type: kind, category: null },
         ...{ amount, fee: 0, currency, availableOn: at, payout: null },
       })),
       entries: entries.map(({ paymentReference, ...entry }) => ({
@@ -122,7 +122,7 @@ const createSandboxGateway = ({
         fee: null,
         payment: { reference: paymentReference, trackingCode: null, id: null },
       })),
-      next: end && entries.length === bookPage ? `${end.at.toISOString()} ${end.reference}` : null,
+      next: end && entries.length === bookPage ? `${end.at.toISOString()} ${end.id}` : null,
     };
   },
 });

@@ -139,7 +139,7 @@ const toLine = (transaction: Transaction): StatementLine => {
     fee: toMinor(transaction.fee, transaction.currency).amount,
     currency,
     availableOn: availableOn ? new Date(availableOn * 1000) : null,
-    entry: toEntry(transaction)?.reference ?? null,
+    source: sourceIn(transaction, { kind, source }),
     payout: kind === 'payout' || kind === 'payout_returned' ? payoutIn(transaction) : null,
   };
 };
@@ -192,8 +192,8 @@ const toEntry = (transaction: Transaction): BookEntry | undefined => {
   const money = ofSource ? inPayersCurrency(transaction, ofSource) : transaction;
   const { amount: inMinor, currency } = toExactMinor(money.amount, money.currency);
   return {
-    // The money of a refund that came back has the refund as its source, too.
-    reference: ofSource && (kind === 'payment' || kind === 'refund') ? ofSource.id : id,
+    id,
+    source: sourceIn(transaction, { kind, source }),
     kind,
     at: new Date(created * 1000),
     amount: inMinor,
@@ -205,8 +205,6 @@ const toEntry = (transaction: Transaction): BookEntry | undefined => {
       id: source?.metadata?.['payment_id'] ?? null,
     },
     refundId: source?.metadata?.['refund_id'] ?? null,
-    ...(kind === 'refund_returned' && { refundReference: refundIn(transaction, source) }),
-    ...(kind === 'payment_failed' && { takesBack: ofSource?.id ?? null }),
     ...((kind === 'payment_failed' || kind === 'other') && { name: nameOf(transaction) }),
   };
 };
@@ -247,6 +245,15 @@ const inPayersCurrency = ({ amount, currency }: Transaction, source: Source) =>
   currency === source.currency
     ? { amount, currency }
     : { amount: Math.abs(source.amount) * Math.sign(amount), currency: source.currency };
+
+/** The charge or the refund. */
+const sourceIn = (
+  transaction: Transaction,
+  { kind, source }: { kind: Kind; source: Source | undefined },
+): string | null => {
+  if (kind === 'refund_returned') return refundIn(transaction, source);
+  return isOf(sourceOf[kind], source) ? source.id : null;
+};
 
 /** The source is the refund, or its id, or the description of an adjustment has its id. */
 const refundIn = (

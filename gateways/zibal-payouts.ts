@@ -70,7 +70,7 @@ const toPayout = ({
   const parts = (details ?? []).map((part, index) => ({
     ...{ id: `${id}_${String(index + 1).padStart(5, '0')}`, at, kind: kindOf(part) },
     ...{ type: `type ${part.type ?? 'unknown'}`, amount: part.amount },
-    entry: part.transactionId || null,
+    source: part.transactionId || null,
   }));
   return [
     {

@@ -13,6 +13,7 @@ export interface DayOfAccount extends RecordedAccount {
   to: Date;
   /** The time now, by Postgres. */
   askedAt: string;
+  isClosed: boolean;
   /** Older payouts change no more, and those before the account was here are of money that was not. */
   payoutsSince: Date;
 }
@@ -62,7 +63,8 @@ export const createAccountComparison = (sql: Sql) => ({
       select ${accountColumns(sql)},
         ${day}::date::timestamp at time zone time_zone as "from",
         (${day}::date + 1)::timestamp at time zone time_zone as "to", clock_timestamp()::text as "askedAt",
-        greatest(created_at, (${day}::date - ${payoutDays}::int)::timestamp at time zone time_zone) as "payoutsSince"
+        greatest(created_at, (${day}::date - ${payoutDays}::int)::timestamp at time zone time_zone) as "payoutsSince",
+        exists (select from account_days d where d.gateway = slug and d.day = ${day} and d.closed_at is not null) as "isClosed"
       from gateways g where slug = ${gateway}`),
 
   /** Names what differs on the day. A difference that is no longer found is mended. */
@@ -153,8 +155,8 @@ const bookFees = async (
   const [page] = await tx<{ last: string | null }[]>`
     with page as (
       select * from gateway_entries
-      where gateway = ${gateway} and day = ${day} and reference > ${after}
-      order by reference limit ${entriesAtOnce}
+      where gateway = ${gateway} and day = ${day} and id > ${after}
+      order by id limit ${entriesAtOnce}
     ), booked as (${insertFees(tx)}
     ), looks as (
       -- The book may be the first to show a dispute, or its next withdrawal. Of a payment that a purge has deleted, it is all.
@@ -162,16 +164,16 @@ const bookFees = async (
       select distinct p.id, now() from booked b join payments p on p.id = b.payment_id
       where b.kind in ('chargeback', 'chargeback_returned')
       on conflict (payment_id) do update set number = dispute_looks.number + 1, due_at = excluded.due_at)
-    select max(reference) as last from page`;
+    select max(id) as last from page`;
   return page?.last ?? null;
 };
 
 const insertFees = (tx: Queries) => tx`
   insert into movements (id, kind, gateway, day, payment_id, application, test, order_id, amount, currency, reference,
     occurred_at)
-  select moved.kind || ':' || e.gateway || ':' || e.reference, moved.kind, e.gateway,
+  select moved.kind || ':' || e.gateway || ':' || e.id, moved.kind, e.gateway,
     open_day(e.gateway, e.day::timestamp at time zone g.time_zone), e.payment_id, p.application,
-    coalesce(p.test, g.kind = 'sandbox'), p.order_id, moved.amount, e.currency, e.reference, e.at
+    coalesce(p.test, g.kind = 'sandbox'), p.order_id, moved.amount, e.currency, e.id, e.at
   from page e
   join gateways g on g.slug = e.gateway
   left join payments p on p.id = e.payment_id
@@ -194,7 +196,7 @@ const insertFees = (tx: Queries) => tx`
  */
 const tookBack = (sql: Queries) => sql`
   select case
-    when listed.own and booked.is and not listed.others then 'payment'
+    when listed.own and booked.is and not listed.others and not other_failure.is then 'payment'
     when listed.own then 'entry'
     when booked.is and not listed.others then 'unclear'
     else 'nothing' end
@@ -203,15 +205,25 @@ const tookBack = (sql: Queries) => sql`
       where m.id in ('payment:' || e.payment_id, 'late_payment:' || e.payment_id)) as is) booked,
     (select exists (
         select from gateway_entries o
-        where o.gateway = e.gateway and o.reference = e.takes_back and o.kind = 'payment') as own,
+        where o.gateway = e.gateway and o.source = e.source and o.kind = 'payment') as own,
       exists (
         select from gateway_entries o
-        where o.payment_id = e.payment_id and o.kind = 'payment' and o.reference <> e.takes_back
-          and not o.asked and not ${wasTakenBack(sql)}) as others) listed`;
+        where o.payment_id = e.payment_id and o.kind = 'payment' and e.source is not null
+          and not o.asked and not ${wasTakenBack(sql)}) as others) listed,
+    -- The money is booked once, however many transactions of it have failed.
+    (select exists (
+      select from gateway_entries f
+      where f.payment_id = e.payment_id and f.kind = 'payment_failed' and f.id <> e.id
+        and case when f.day = e.day and (f.at, f.id) > (e.at, e.id)
+          then exists (
+            select from gateway_entries o where o.gateway = f.gateway and o.source = f.source and o.kind = 'payment')
+          else exists (select from movements m where m.id = 'chargeback:' || f.gateway || ':' || f.id) end) as is) other_failure`;
 
-/** Whether the payment of the entry o failed later. */
+/** Whether the payment of the entry o failed later. Each failure of a charge takes one of its transactions back. */
 const wasTakenBack = (sql: Queries) => sql`
-  exists (select from gateway_entries f where f.gateway = o.gateway and f.takes_back = o.reference)`;
+  (select count(*) filter (where f.kind = 'payment_failed') >
+      count(*) filter (where f.kind = 'payment' and (f.day, f.at, f.id) < (o.day, o.at, o.id))
+    from gateway_entries f where f.gateway = o.gateway and f.source = o.source)`;
 
 interface DifferencesPage {
   /** The last of the entries; null: there are no more. */
@@ -228,8 +240,8 @@ const recordDifferences = async (
   const [row] = await sql<DifferencesPage[]>`
     with page as (
       select * from gateway_entries
-      where gateway = ${gateway} and day = ${day} and reference > ${after}
-      order by reference limit ${entriesAtOnce}
+      where gateway = ${gateway} and day = ${day} and id > ${after}
+      order by id limit ${entriesAtOnce}
     ), found as (
       select distinct on (f.kind, f.subject) f.*, d.id is null or d.state = 'mended' as is_new
       from (${differencesOf(sql)}) f
@@ -238,8 +250,8 @@ const recordDifferences = async (
       insert into account_differences as d (gateway, day, kind, subject, payment_id, refund_id, application,
         our_amount, our_currency, our_time, their_amount, their_currency, their_time, their_name)
       select ${gateway}, ${day}::date, f.kind, f.subject, f.payment_id, f.refund_id, p.application, f.our_amount,
-        f.our_currency, f.our_time, f.their_amount, f.their_currency, f.their_time, e.name
-      from found f left join payments p on p.id = f.payment_id left join page e on e.reference = f.subject
+        f.our_currency, f.our_time, f.their_amount, f.their_currency, f.their_time, coalesce(e.name, e.source)
+      from found f left join payments p on p.id = f.payment_id left join page e on e.id = f.subject
       on conflict (gateway, kind, subject) do update set day = excluded.day, payment_id = excluded.payment_id,
         refund_id = excluded.refund_id, application = excluded.application, our_amount = excluded.our_amount,
         our_currency = excluded.our_currency, our_time = excluded.our_time, their_amount = excluded.their_amount,
@@ -247,7 +259,7 @@ const recordDifferences = async (
         seen_at = excluded.seen_at,
         state = case when d.state = 'mended' then 'open' else d.state end
     )
-    select (select max(reference) from page) as last, (
+    select (select max(id) from page) as last, (
       select count(*) from found
       where is_new and kind in ${sql(unpaidDifferences)}) as "newUnknown"`;
   return row ?? { last: null, newUnknown: 0 };
@@ -258,7 +270,7 @@ const differencesOf = (sql: Queries) => sql`
   with entry as (
     select e.*, p.status, r.status as refund_status, case e.kind
       -- With what took it back it comes to nothing, or both are booked.
-      when 'payment' then case when not (select ${wasTakenBack(sql)} from (select e.gateway, e.reference) o)
+      when 'payment' then case when not (select ${wasTakenBack(sql)} from (select e.*) o)
         then array['payment:' || e.payment_id, 'late_payment:' || e.payment_id] end
       when 'refund' then array[coalesce('refund:' || e.refund_id, 'late_reversal:' || e.payment_id)]
       when 'refund_returned' then array['refund_returned:' || e.refund_id] end as movements
@@ -273,7 +285,8 @@ const differencesOf = (sql: Queries) => sql`
           and case when e.kind = 'payment' then not ${wasTakenBack(sql)}
             -- Without a refund it is the reversal of late money.
             else o.refund_id is not distinct from e.refund_id and (e.refund_id is not null or m.id is not null) end
-          and (o.at, o.reference) < (e.at, e.reference)) as is_repeated,
+          -- An entry that was found late is the repeated one, since nobody looks again at the day of the other one.
+          and (o.day, o.at, o.id) < (e.day, e.at, e.id)) as is_repeated,
       -- A refund or a reversal that has not ended here, or that failed without ever succeeding: its entries come to nothing.
       e.refund_status = 'pending' or (e.kind <> 'payment'
         and not exists (
@@ -290,7 +303,7 @@ const differencesOf = (sql: Queries) => sql`
       when kind = 'payment' then case when payment_id is null then 'captured_unknown' else 'captured_not_paid' end
       when refund_id is null and status <> 'paid' then 'reversal_unknown'
       else 'refund_unknown' end as kind,
-    reference as subject, coalesce(payment_id, claimed_payment_id) as payment_id, refund_id, our_amount, our_currency,
+    id as subject, coalesce(payment_id, claimed_payment_id) as payment_id, refund_id, our_amount, our_currency,
     our_time, amount as their_amount, currency as their_currency, at as their_time
   from matched where is_repeated or (movement is null and refund_in_progress is not true)
   union all
@@ -306,17 +319,17 @@ const differencesOf = (sql: Queries) => sql`
       when m.kind = 'late_reversal' then 'reversal_missing'
       else 'refund_missing' end,
     m.id, m.payment_id, m.refund_id, m.amount, m.currency, m.occurred_at, null, null, null
-  from entry e join movements m on m.id = e.reference
+  from entry e join movements m on m.id = e.id
   where e.kind in ('absent', 'unanswered')
   union all
-  select 'kind_unknown', reference, coalesce(payment_id, claimed_payment_id), refund_id, null, null, null, amount,
+  select 'kind_unknown', id, coalesce(payment_id, claimed_payment_id), refund_id, null, null, null, amount,
     currency, at
   from entry e where kind = 'other' or (kind = 'payment_failed' and (${tookBack(sql)}) = 'unclear')
   union all
-  select 'fee_differs', e.reference, e.payment_id, null, agreed.fee, e.currency, null, e.fee, e.currency, e.at
+  select 'fee_differs', e.id, e.payment_id, null, agreed.fee, e.currency, null, e.fee, e.currency, e.at
   from entry e join gateways g on g.slug = e.gateway
   cross join lateral (
     select round(e.amount * g.fee_basis_points / 10000.0)::bigint + coalesce(g.fee_fixed, 0) as fee) agreed
   where e.kind = 'payment' and abs(e.fee - agreed.fee) > 1
     -- Money that is not booked here is a difference already.
-    and exists (select from matched m where m.reference = e.reference and m.our_amount = e.amount)`;
+    and exists (select from matched m where m.id = e.id and m.our_amount = e.amount)`;

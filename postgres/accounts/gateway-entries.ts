@@ -2,6 +2,7 @@ import type { BookEntry } from '../../contract/book-entry.ts';
 import type { MovementKind } from '../../contract/movement.ts';
 import type { AccountDay } from '../../contract/movement.ts';
 import type { Queries } from '../driver/sql.ts';
+import { belongsTo } from './statement.ts';
 
 /** A movement that the gateway's book does not show. */
 export interface MovementToAsk {
@@ -35,34 +36,33 @@ export const createGatewayEntries = (sql: Queries) => ({
       where gateway = ${gateway} and day = ${day} and asked`;
   },
 
-  /** Records entries of the book, with the payment and the refund that each belongs to. */
-  async recordEntries(gateway: string, entries: readonly BookEntry[]): Promise<void> {
+  /** Records those entries of the book that belong to the day, with the payment and the refund of each. */
+  async recordEntries({ gateway, day }: AccountDay, entries: readonly BookEntry[]): Promise<void> {
     if (entries.length === 0) return;
-    const given = entries.map(
-      ({ payment, refundId, refundReference = null, takesBack = null, ...entry }) => ({
-        ...entry,
-        session: payment.reference,
-        tracking_code: payment.trackingCode,
-        hint: payment.id,
-        refund_hint: refundId,
-        refund_reference: refundReference,
-        takes_back: takesBack,
-      }),
-    );
+    const given = entries.map(({ payment, refundId, ...entry }) => ({
+      ...entry,
+      session: payment.reference,
+      tracking_code: payment.trackingCode,
+      hint: payment.id,
+      refund_hint: refundId,
+    }));
     await sql`
       with known as (
-        select e.*, g.time_zone, coalesce(
+        select e.*, coalesce(
           (select p.id from payments p where p.gateway = g.slug and p.gateway_reference = e.session),
           (select p.id from payments p where p.gateway = g.slug and p.tracking_code = e.tracking_code limit 1),
           (select p.id from payments p where p.gateway = g.slug and p.id = e.hint),
           (select r.payment_id from refunds r join payments p on p.id = r.payment_id
-            where r.gateway_reference = e.refund_reference and p.gateway = g.slug limit 1),
+            where r.gateway_reference = e.source and p.gateway = g.slug limit 1),
           -- A purge has deleted the payment.
           (select m.payment_id from movements m where m.id = 'payment:' || e.hint and m.gateway = g.slug)) as payment_known
-        from jsonb_to_recordset(${sql.json(given)}) as e (reference text, kind text, name text, at timestamptz,
-          amount bigint, currency text, fee bigint, session text, tracking_code text, hint text, refund_hint text,
-          refund_reference text, takes_back text)
+        from jsonb_to_recordset(${sql.json(given)}) as e (id text, source text, kind text, name text,
+          at timestamptz, amount bigint, currency text, fee bigint, session text, tracking_code text, hint text, refund_hint text)
         join gateways g on g.slug = ${gateway}
+        where ${belongsTo(sql, day, sql`e.at`)}
+          -- An earlier comparison has found it, and a purge has deleted its entry with the payment since.
+          and not exists (
+            select from statement_lines l where l.gateway = g.slug and l.id = e.id and l.day <> ${day})
       ), given as (
         select k.*, coalesce(payment_known,
           (select o.payment_known from known o where o.tracking_code = k.tracking_code and o.payment_known is not null limit 1),
@@ -73,12 +73,12 @@ export const createGatewayEntries = (sql: Queries) => ({
         -- A list with the newest entries first has what comes of a payment before the payment.
         update gateway_entries o set payment_id = k.payment_known from known k
         where o.gateway = ${gateway} and o.tracking_code = k.tracking_code and o.payment_id is null
-          and k.payment_known is not null and not exists (select from known n where n.reference = o.reference)
+          and k.payment_known is not null and not exists (select from known n where n.id = o.id)
       ), found as (
         select e.*, (
           select r.id from refunds r
           where r.payment_id = e.payment_id
-            and (r.id = e.refund_hint or r.gateway_reference in (e.reference, e.refund_reference))
+            and (r.id = e.refund_hint or r.gateway_reference = e.source)
           -- Somebody may have copied it from another payment's refund.
           union all select m.refund_id from movements m
           where m.id = 'refund:' || e.refund_hint and (m.payment_id = e.payment_id
@@ -88,19 +88,20 @@ export const createGatewayEntries = (sql: Queries) => ({
       ), listed as (
         -- An earlier comparison asked about it before the gateway listed it.
         delete from gateway_entries a using found e
-        where a.gateway = ${gateway} and a.reference = any(array['payment:' || e.payment_id,
+        where a.gateway = ${gateway} and a.id = any(array['payment:' || e.payment_id,
           'late_payment:' || e.payment_id, 'late_reversal:' || e.payment_id, 'refund:' || e.refund_id,
           'refund_returned:' || e.refund_id])
       )
-      insert into gateway_entries (gateway, reference, kind, name, takes_back, day, at, amount, currency, fee, payment_id,
+      insert into gateway_entries as o (gateway, id, source, kind, name, day, at, amount, currency, fee, payment_id,
         refund_id, claimed_payment_id, tracking_code)
-      select ${gateway}, reference, kind, name, takes_back, (at at time zone time_zone)::date, at, amount, currency, fee, payment_id,
-        refund_id, case when hint ~ '^PAY_[0-9A-Z]{26}$' then hint end, tracking_code
+      select ${gateway}, id, source, kind, name, ${day}, at, amount, currency, fee, payment_id, refund_id,
+        case when hint ~ '^PAY_[0-9A-Z]{26}$' then hint end, tracking_code
       from found
-      on conflict (gateway, reference) do update set kind = excluded.kind, name = excluded.name, takes_back = excluded.takes_back,
-        day = excluded.day, at = excluded.at,
-        amount = excluded.amount, currency = excluded.currency, fee = excluded.fee, payment_id = excluded.payment_id,
-        refund_id = excluded.refund_id, claimed_payment_id = excluded.claimed_payment_id, tracking_code = excluded.tracking_code, read_at = now()`;
+      on conflict (gateway, id) do update set source = excluded.source, kind = excluded.kind, name = excluded.name,
+        at = excluded.at, amount = excluded.amount, currency = excluded.currency, fee = excluded.fee,
+        payment_id = excluded.payment_id, refund_id = excluded.refund_id, claimed_payment_id = excluded.claimed_payment_id,
+        tracking_code = excluded.tracking_code, read_at = now()
+      where o.day = ${day}`;
   },
 
   /** Forgets entries of the day that the gateway's list has no more. @param since when its reading began, by Postgres */
@@ -135,7 +136,7 @@ export const createGatewayEntries = (sql: Queries) => ({
   async recordAnswers(answers: readonly Answer[]): Promise<void> {
     if (answers.length === 0) return;
     await sql`
-      insert into gateway_entries (gateway, reference, asked, kind, day, at, amount, currency, fee, payment_id, refund_id)
+      insert into gateway_entries (gateway, id, asked, kind, day, at, amount, currency, fee, payment_id, refund_id)
       select m.gateway, m.id, true,
         case when a.result <> 'found' then a.result
           when m.kind in ('refund', 'late_reversal') then 'refund'
@@ -149,7 +150,7 @@ export const createGatewayEntries = (sql: Queries) => ({
       join movements m on m.id = a.id
       join gateways g on g.slug = m.gateway
       left join payments p on p.id = m.payment_id
-      on conflict (gateway, reference) do update set kind = excluded.kind, amount = excluded.amount,
+      on conflict (gateway, id) do update set kind = excluded.kind, amount = excluded.amount,
         currency = excluded.currency, fee = excluded.fee`;
   },
 });

@@ -90,7 +90,7 @@ const eachOnce = (payouts: readonly ListedPayout[]): ListedPayout[][] => {
 };
 
 /** What a part `l` of a payout is. A gateway may name the parts in any order. */
-const partOf = (sql: Queries) => sql`jsonb_build_array(l.amount, l.entry, l.type)`;
+const partOf = (sql: Queries) => sql`jsonb_build_array(l.amount, l.source, l.type)`;
 
 const recordRound = async (
   sql: Queries,
@@ -103,7 +103,7 @@ const recordRound = async (
     ...{ descriptor: payout.descriptor, bank_reference: payout.bankReference },
   }));
   const lines = payouts.flatMap(({ id, amount, currency, createdAt: at, paidOut }) =>
-    [{ id, at, kind: 'payout', type: 'payout', amount: -amount, entry: null }, ...paidOut].map(
+    [{ id, at, kind: 'payout', type: 'payout', amount: -amount, source: null }, ...paidOut].map(
       (line) => ({ ...line, currency, payout: id }),
     ),
   );
@@ -114,7 +114,7 @@ const recordRound = async (
         created_at timestamptz, bank_reference text)
     ), parts as (
       select l.payout, jsonb_agg(${partOf(sql)} order by ${partOf(sql)}) as parts
-      from jsonb_to_recordset(${sql.json(lines)}) as l (kind text, type text, amount bigint, entry text, payout text)
+      from jsonb_to_recordset(${sql.json(lines)}) as l (kind text, type text, amount bigint, source text, payout text)
       where l.kind <> 'payout' group by l.payout
     ), changed as (
       select p.id, array_remove(array[
@@ -142,12 +142,12 @@ const recordRound = async (
       where gateway = ${gateway} and payout = any(${listed.map(({ id }) => id)}::text[])
         and id <> all(${lines.map(({ id }) => id)}::text[])
     )
-    insert into statement_lines (gateway, id, at, kind, type, amount, fee, currency, entry, payout)
-    select ${gateway}, id, at, kind, type, amount, 0, currency, entry, payout
+    insert into statement_lines (gateway, id, at, kind, type, amount, fee, currency, source, payout)
+    select ${gateway}, id, at, kind, type, amount, 0, currency, source, payout
     from jsonb_to_recordset(${sql.json(lines)}) as l (id text, at timestamptz, kind text, type text, amount bigint,
-      currency text, entry text, payout text)
+      currency text, source text, payout text)
     on conflict (gateway, id) do update set kind = excluded.kind, type = excluded.type, amount = excluded.amount,
-      entry = excluded.entry`;
+      source = excluded.source`;
   await sql`
     with listed as (
       select * from jsonb_to_recordset(${sql.json(listed)}) as p (id text, amount bigint, currency text, status text,

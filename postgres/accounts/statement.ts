@@ -1,31 +1,42 @@
 import type { Balance, StatementLine } from '../../contract/book-entry.ts';
 import type { AccountDay } from '../../contract/movement.ts';
-import type { Queries } from '../driver/sql.ts';
+import type { Fragment, Queries } from '../driver/sql.ts';
+
+/**
+ * Whether what a list of the gateway `g` has at a time belongs to the day that is compared. So does what came into the list after its
+ * own day was closed, and what is of the future: no other comparison would find it.
+ */
+export const belongsTo = (sql: Queries, day: string, at: Fragment): Fragment => sql`
+  ((${at} at time zone g.time_zone)::date = ${day} or ${at} > now() + interval '1 day' or exists (
+    select from account_days c
+    where c.gateway = g.slug and c.day = (${at} at time zone g.time_zone)::date and c.closed_at is not null))`;
 
 /** The statements of accounts: every line of a gateway's list in the currency of its balance, and the balance of each day. */
 export const createAccountStatement = (sql: Queries) => ({
-  async recordLines(gateway: string, lines: readonly StatementLine[]): Promise<void> {
+  /** Records those lines of the list that belong to the day. */
+  async recordLines({ gateway, day }: AccountDay, lines: readonly StatementLine[]): Promise<void> {
     if (lines.length === 0) return;
     const given = lines.map(({ availableOn, ...line }) => ({ ...line, available_on: availableOn }));
     await sql`
-      insert into statement_lines (gateway, id, day, at, kind, type, category, amount, fee, currency, available_on, entry,
-        payout)
-      select g.slug, l.id, (l.at at time zone g.time_zone)::date, l.at, l.kind, l.type, l.category, l.amount, l.fee,
-        l.currency, l.available_on, l.entry, l.payout
-      from jsonb_to_recordset(${sql.json(given)}) as l (id text, at timestamptz, kind text, type text, category text,
-        amount bigint, fee bigint, currency text, available_on timestamptz, entry text, payout text)
-      join gateways g on g.slug = ${gateway}
-      on conflict (gateway, id) do update set day = excluded.day, at = excluded.at, kind = excluded.kind,
-        type = excluded.type, category = excluded.category, amount = excluded.amount, fee = excluded.fee,
-        currency = excluded.currency, available_on = excluded.available_on, entry = excluded.entry,
-        payout = excluded.payout, read_at = now()`;
-    const payouts = lines.filter(({ payout }) => payout !== null);
-    if (payouts.length === 0) return;
-    // One that has come back has changed.
-    await sql`
+      with kept as (
+        insert into statement_lines as o (gateway, id, day, at, kind, type, category, amount, fee, currency, available_on,
+          source, payout)
+        select g.slug, l.id, ${day}, l.at, l.kind, l.type, l.category, l.amount, l.fee, l.currency, l.available_on, l.source,
+          l.payout
+        from jsonb_to_recordset(${sql.json(given)}) as l (id text, at timestamptz, kind text, type text, category text,
+          amount bigint, fee bigint, currency text, available_on timestamptz, source text, payout text)
+        join gateways g on g.slug = ${gateway}
+        where ${belongsTo(sql, day, sql`l.at`)}
+        on conflict (gateway, id) do update set at = excluded.at, kind = excluded.kind, type = excluded.type,
+          category = excluded.category, amount = excluded.amount, fee = excluded.fee, currency = excluded.currency,
+          available_on = excluded.available_on, source = excluded.source, payout = excluded.payout, read_at = now()
+        where o.day = ${day}
+        returning o.*
+      )
+      -- One that has come back has changed.
       insert into payouts (gateway, id, amount, currency, created_at, due_at)
       select distinct on (payout) gateway, payout, case kind when 'payout' then -amount else amount end, currency, at, now()
-      from statement_lines where gateway = ${gateway} and id = any(${payouts.map(({ id }) => id)}::text[])
+      from kept where payout is not null
       order by payout, kind
       on conflict (gateway, id) do update set due_at = excluded.due_at`;
   },

@@ -38,7 +38,7 @@ export interface PaidOutLine {
   net: number;
   currency: string;
   /** The gateway's own id of the payment, the refund, or the like. */
-  entry: string | null;
+  source: string | null;
   paymentId: string | null;
   refundId: string | null;
   orderId: string | null;
@@ -159,16 +159,16 @@ export const createAdminPayouts = (sql: Queries) => ({
     { after, limit }: { after: string; limit: number },
   ): Promise<PaidOutLine[]> {
     return sql<PaidOutLine[]>`
-      select l.id, l.at, l.kind, l.type, l.category, l.amount, l.fee, l.net, l.currency, l.entry,
+      select l.id, l.at, l.kind, l.type, l.category, l.amount, l.fee, l.net, l.currency, l.source,
         coalesce(e.payment_id, p.id) as "paymentId", e.refund_id as "refundId", p.order_id as "orderId", p.application
       from statement_lines l
-      left join gateway_entries e on e.gateway = l.gateway and e.reference = l.entry and not e.asked
+      left join gateway_entries e on e.gateway = l.gateway and e.id = l.id
       left join lateral (
         select id, order_id, application from payments where id = e.payment_id
         union all
         -- Without a list of all money its lines lead to payments by their references.
         select id, order_id, application from payments
-        where l.day is null and gateway = l.gateway and gateway_reference = l.entry) p on true
+        where l.day is null and gateway = l.gateway and gateway_reference = l.source) p on true
       where l.gateway = ${gateway} and l.id in (${idsOf(sql, gateway, id)}) and l.id > ${after}
       order by l.id limit ${limit}`;
   },

@@ -1310,8 +1310,8 @@ create table account_days (
 -- The gateways' own books, as their lists or answers show them.
 create table gateway_entries (
   gateway text not null references gateways,
-  -- The gateway's own id of the entry; for an answer, the id of the movement that the gateway was asked about.
-  reference text not null,
+  -- The gateway's own id of the transaction; for an answer, the id of the movement that the gateway was asked about.
+  id text not null,
   -- An answer of the gateway, for a movement that its list does not show.
   asked boolean not null default false,
   -- Of answers alone: absent, the gateway does not have the movement; unanswered, it gave no usable answer.
@@ -1320,9 +1320,9 @@ create table gateway_entries (
       'payout_returned', 'own_money', 'other', 'absent', 'unanswered')),
   -- The gateway's own name of such an entry.
   name text,
-  -- The reference of the payment that a payment_failed takes back.
-  takes_back text,
-  -- The day of the account's time zone.
+  -- The gateway's id of the charge or the refund that it is of. One may have several transactions.
+  source text,
+  -- The day of the account's time zone, or the one whose comparison found an entry of a closed day or of the future.
   day date not null,
   at timestamptz not null,
   -- Signed, as that of a movement; before the fee.
@@ -1340,20 +1340,20 @@ create table gateway_entries (
   -- When the gateway's list had it last.
   read_at timestamptz not null default now(),
   constraint gateway_entries__asked check (asked or kind not in ('absent', 'unanswered')),
-  primary key (gateway, reference)
+  primary key (gateway, id)
 );
-create index gateway_entries__day on gateway_entries (gateway, day, reference);
+create index gateway_entries__day on gateway_entries (gateway, day, id);
 create index gateway_entries__tracking_code on gateway_entries (gateway, tracking_code) where tracking_code is not null;
-create index gateway_entries__takes_back on gateway_entries (gateway, takes_back) where takes_back is not null;
+create index gateway_entries__source on gateway_entries (gateway, source) where source is not null;
 create index gateway_entries__payment on gateway_entries (payment_id) where payment_id is not null;
 
 -- The statements of accounts: every line of a gateway's list, in the currency of its balance. Of a gateway without one: what
 -- it tells of its payouts.
 create table statement_lines (
   gateway text not null references gateways,
-  -- The gateway's own id.
+  -- The gateway's own id, that of its entry in gateway_entries.
   id text not null,
-  -- The day of the account's time zone; null for what a payout alone shows, which is no statement.
+  -- As that of gateway_entries; null for what a payout alone shows, which is no statement.
   day date,
   at timestamptz not null,
   -- As those of gateway_entries.
@@ -1366,8 +1366,8 @@ create table statement_lines (
   net bigint not null generated always as (amount - fee) stored,
   currency text not null,
   available_on timestamptz,
-  -- The reference of its entry in gateway_entries, or without a list that of the payment; null for money on its way.
-  entry text,
+  -- As that of gateway_entries, or without a list the gateway's id of the payment.
+  source text,
   -- The gateway's id of the payout that it is, or without a list of all money, that has paid it out.
   payout text,
   -- When the gateway's list had it last.
@@ -1456,7 +1456,7 @@ create table account_differences (
   their_amount bigint,
   their_currency text,
   their_time timestamptz,
-  -- The gateway's own name of its entry, where it is of a kind that is unknown here.
+  -- The gateway's own name of an entry of a kind that is unknown here, or its id of the charge or the refund.
   their_name text,
   state text not null default 'open'
     constraint account_differences__state check (state in ('open', 'explained', 'mended')),
@@ -1501,10 +1501,10 @@ end
 $$;
 -- Whoever may create a trigger on a table of their own could otherwise book what they like. Firing needs no right.
 revoke execute on function record_movement() from public;
--- The day of the account's time zone at a time, or the first one that is not closed.
+-- The day of the account's time zone at a time, or the first one that is not closed. What a gateway dates in the future is of today.
 create function open_day(account text, at timestamptz) returns date stable
 return (
-  select greatest((at at time zone g.time_zone)::date,
+  select greatest((least(at, now()) at time zone g.time_zone)::date,
     (select max(d.day) + 1 from account_days d where d.gateway = account and d.closed_at is not null))
   from gateways g where g.slug = account);
 create trigger payments__movement after insert or update of status on payments

@@ -25,7 +25,9 @@ export interface SandboxRefund {
 
 /** An entry of the sandbox gateway's own book. The amount is signed. */
 export interface SandboxEntry {
-  reference: string;
+  id: string;
+  /** Of the payment or the refund. */
+  source: string;
   kind: 'payment' | 'refund' | 'refund_returned';
   at: Date;
   amount: number;
@@ -101,16 +103,16 @@ export const createSandboxRefunds = (sql: Sql) => {
      */
     async listBook(
       { from, to }: { from: Date; to: Date },
-      { at, reference }: { at: Date; reference: string },
+      { at, id }: { at: Date; id: string },
       limit: number,
     ): Promise<SandboxEntry[]> {
       return sql<SandboxEntry[]>`
-        select reference, kind, at, amount, currency, "paymentReference", "refundId" from (
-          select reference, 'payment' as kind, verified_at as at, amount, currency,
+        select id, source, kind, at, amount, currency, "paymentReference", "refundId" from (
+          select reference as id, reference as source, 'payment' as kind, verified_at as at, amount, currency,
             reference as "paymentReference", null as "refundId"
           from sandbox_payments where verified_at >= ${from} and verified_at < ${to}
           union all
-          select r.reference || case when moved.sign > 0 then '-returned' else '' end,
+          select r.reference || case when moved.sign > 0 then '-returned' else '' end, r.reference,
             case when moved.sign > 0 then 'refund_returned' else 'refund' end,
             case when r.outcome in ('pending', 'waiting_for_balance') or moved.sign > 0 then ${endsAt}
               else r.accepted_at end,
@@ -120,8 +122,8 @@ export const createSandboxRefunds = (sql: Sql) => {
           where r.accepted_at >= ${from}::timestamptz - interval '1 day' and r.accepted_at < ${to}
             and r.outcome <> 'failed' and (moved.sign < 0 or r.outcome = 'returned')
         ) entries
-        where at >= ${from} and at < ${to} and at <= now() and (date_trunc('milliseconds', at), reference) > (${at}, ${reference})
-        order by date_trunc('milliseconds', at), reference limit ${limit}`;
+        where at >= ${from} and at < ${to} and at <= now() and (date_trunc('milliseconds', at), id) > (${at}, ${id})
+        order by date_trunc('milliseconds', at), id limit ${limit}`;
     },
 
     /** Every refund that the gateway has taken on, the oldest first. */

@@ -130,6 +130,14 @@ describe('the payouts of ZarinPal', () => {
     ]);
   });
 
+  it('are movements of today if they are dated in the future', async () => {
+    const { provider, compare, movements } = await ofZarinpal();
+    provider.payouts.push({ ...payout, ...arrived, payable_at: '2100-01-01T00:00:00+03:30' });
+    await compare(3);
+    const [today] = await sql`select (now() at time zone 'Asia/Tehran')::date::text as day`;
+    expect(await movements()).toEqual([['payout', today?.['day'], -28_000_000]]);
+  });
+
   it('hold up no day, and are asked for after new days alone', async () => {
     const { provider, gateway, warnings, compare } = await ofZarinpal();
     provider.payouts.push({ ...payout, payable_at: 'yesterday' });

@@ -33,7 +33,7 @@ const anAccount = async () => {
     /** Each with its amount, its fee and both together. */
     lines: async () => {
       const rows = await sql`
-        select kind, type, category, amount, fee, net, currency, entry, payout from statement_lines
+        select kind, type, category, amount, fee, net, currency, source, payout from statement_lines
         where gateway = ${gateway} order by at, id`;
       return rows.map((row) => Object.values(row));
     },
@@ -74,14 +74,14 @@ describe('the statement of an account', () => {
     await compare(3);
     expect(await lines()).toEqual([
       ['payment', 'charge', 'charge', 1_250, 43, 1_207, 'EUR', 'ch_1', null],
-      ['payment', 'charge', 'charge', 700, 0, 700, 'EUR', null, null],
-      ['other', 'a_new_type', 'a_new_category', 5, 0, 5, 'EUR', 'txn_other_2', null],
-      ['payout', 'payout', 'payout', -900, 25, -925, 'EUR', 'txn_other_3', 'po_1'],
+      ['payment', 'charge', 'charge', 700, 0, 700, 'EUR', 'py_9', null],
+      ['other', 'a_new_type', 'a_new_category', 5, 0, 5, 'EUR', null, null],
+      ['payout', 'payout', 'payout', -900, 25, -925, 'EUR', null, 'po_1'],
       [
         ...['payout_returned', 'payout_failure', 'payout_reversal', 900, 0, 900, 'EUR'],
-        ...['txn_other_4', 'po_1'],
+        ...[null, 'po_1'],
       ],
-      ['own_money', 'topup', 'topup', 60, 0, 60, 'JPY', 'txn_other_5', null],
+      ['own_money', 'topup', 'topup', 60, 0, 60, 'JPY', null, null],
     ]);
     expect(await movements()).toEqual([
       { kind: 'fee', amount: -43 },

@@ -17,7 +17,7 @@ export const accountStatements = (
 ): Record<string, Statements> => {
   const line = {
     ...({ id: 'txn_1', at: now, kind: 'payout', type: 'payout', category: 'payout' } as const),
-    ...{ amount: -1, fee: 0, currency: 'EUR', availableOn: now, entry: 'txn_1', payout: 'po_1' },
+    ...{ amount: -1, fee: 0, currency: 'EUR', availableOn: now, source: 'ch_1', payout: 'po_1' },
   };
   const look = { gateway: 'sandbox', id: 'po_1' };
   const known = {
@@ -36,7 +36,7 @@ export const accountStatements = (
   const everyOne = { ...owner, ...everyMovement };
   const page = { after: null, limit: 21 };
   const entry = {
-    ...({ reference: 'SBX', kind: 'refund' } as const),
+    ...({ id: 'SBX', source: 'SBX', kind: 'refund' } as const),
     ...{ at: now, amount: -1, currency: 'EUR', fee: null },
     payment: { reference: `REF_${idOf(7)}`, trackingCode: 'T-1', id: idOf(7) },
     refundId: 'REFUND_1',
@@ -54,13 +54,13 @@ export const accountStatements = (
     }),
     'accounts/gateway-entries.ts': statementsOf(createGatewayEntries(db), {
       forgetAnswers: [accountDay],
-      recordEntries: ['sandbox', [entry]],
+      recordEntries: [accountDay, [entry]],
       forgetUnlisted: [accountDay, '2026-11-20T00:00:00Z'],
       listToAsk: [accountDay, { after: 'payment:', limit: 10 }],
       recordAnswers: [[{ id: `payment:${idOf(7)}`, result: 'absent' }]],
     }),
     'accounts/statement.ts': statementsOf(createAccountStatement(db), {
-      recordLines: ['sandbox', [line]],
+      recordLines: [accountDay, [line]],
       forgetUnlisted: [accountDay, '2026-11-20T00:00:00Z'],
       recordReported: [accountDay, [{ currency: 'EUR', amount: 1 }]],
     }),
@@ -68,7 +68,7 @@ export const accountStatements = (
       claimLooks: [10],
       recordPaidOut: [look, ['txn_1'], null],
       recordLook: [look, known],
-      recordListed: [accountDay, [{ ...known, id: 'po_2', paidOut: [{ ...line, entry: null }] }]],
+      recordListed: [accountDay, [{ ...known, id: 'po_2', paidOut: [{ ...line, source: null }] }]],
     }),
     'admin/payouts.ts': statementsOf(createAdminPayouts(db), {
       list: [everyPayout, page],

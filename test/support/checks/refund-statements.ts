@@ -56,7 +56,7 @@ export const refundStatements = (
     }),
     'sandbox/refunds.ts': statementsOf(createSandboxRefunds(db), {
       list: ['R7'],
-      listBook: [{ from: new Date(), to: new Date() }, { at: new Date(), reference: '' }, 10],
+      listBook: [{ from: new Date(), to: new Date() }, { at: new Date(), id: '' }, 10],
       tell: ['R7', { id: refundOf(7), amount: 1 }],
       makeAtDashboard: ['R7', 1],
     }),

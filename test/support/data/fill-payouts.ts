@@ -11,7 +11,7 @@ interface Payment {
 /** Of a statement: what differs from a line without a fee that `po_listed` has paid out. */
 interface Line {
   amount: number;
-  entry: string;
+  source: string | null;
   type?: string;
   category?: string;
   fee?: number;
@@ -48,29 +48,29 @@ export const fillPayouts = async (
     ...payments.map(({ id, amount }, n) =>
       lineOf(`txn_charge_${String(n).padStart(5, '0')}`, 'payment', {
         ...{ type: 'charge', category: 'charge', amount, fee: 25 + Math.round(amount * 0.015) },
-        ...{ entry: `ch_${n}`, payment_id: id },
+        ...{ source: `ch_${n}`, payment_id: id },
       }),
     ),
     lineOf('txn_refund_1', 'refund', {
-      ...{ amount: -100, entry: 're_1', payment_id: payments[0]?.id ?? null },
+      ...{ amount: -100, source: 're_1', payment_id: payments[0]?.id ?? null },
     }),
   ];
   const amount = listed.reduce((sum, line) => sum + line.amount - line.fee, 0) + rest;
   const lines = [
     ...listed,
-    lineOf('txn_payout_1', 'payout', { amount: -amount, entry: 'txn_payout_1' }),
+    lineOf('txn_payout_1', 'payout', { amount: -amount, source: null }),
     lineOf('txn_payout_2', 'payout', {
-      ...{ amount: -5_000, entry: 'txn_payout_2', payout: 'po_chosen' },
+      ...{ amount: -5_000, source: null, payout: 'po_chosen' },
     }),
   ];
   await sql`insert into statement_lines ${sql(
     lines,
     ...(['gateway', 'id', 'day', 'at', 'kind', 'type', 'category'] as const),
-    ...(['amount', 'fee', 'currency', 'entry', 'payout'] as const),
+    ...(['amount', 'fee', 'currency', 'source', 'payout'] as const),
   )}`;
   await sql`insert into gateway_entries ${sql(
-    lines.map((line) => ({ ...line, reference: line.entry })),
-    ...(['gateway', 'reference', 'kind', 'day', 'at', 'amount', 'currency'] as const),
+    lines,
+    ...(['gateway', 'id', 'source', 'kind', 'day', 'at', 'amount', 'currency'] as const),
     ...(['fee', 'payment_id'] as const),
   )}`;
   const known = {

@@ -102,7 +102,7 @@ export const fill = async (
     select 'refund:' || r.id, 'refund', p.gateway, r.created_at::date, p.id, r.id, r.application, r.test, r.order_id,
       -r.amount, r.currency, r.created_at, r.created_at
     from refunds r join payments p on p.id = r.payment_id where r.status = 'succeeded'`,
-    `insert into gateway_entries (gateway, reference, kind, day, at, amount, currency, payment_id)
+    `insert into gateway_entries (gateway, id, kind, day, at, amount, currency, payment_id)
     select gateway, 'E-' || id, 'payment', paid_at::date, paid_at, amount, currency, id from payments
     where status = 'paid'`,
     `insert into tokens (hash, prefix, application, mode, name)

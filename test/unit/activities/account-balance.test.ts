@@ -6,7 +6,7 @@ import type { StatementLine } from '../../../contract/book-entry.ts';
 const at = new Date('2026-11-20T00:00:00Z');
 const lineOf = (id: string, amount: number, currency = 'EUR'): StatementLine => ({
   ...{ id, at, kind: 'payment', type: 'charge', category: null, amount, fee: 1, currency },
-  ...{ availableOn: null, entry: null, payout: null },
+  ...{ availableOn: null, source: null, payout: null },
 });
 const pageOf = (lines: StatementLine[], next: string | null = null) => ({
   entries: [],

@@ -55,7 +55,7 @@ describe('mollie, the book', () => {
   it.each(known)('books %s of %s as %s', (type, value, kind) => {
     const amounts = { initialAmount: euros(value), resultAmount: euros(value) };
     const entry = entryOf({ type, ...amounts });
-    expect(entry).toMatchObject({ kind, reference: 'baltr_1', currency: 'EUR', fee: 0 });
+    expect(entry).toMatchObject({ kind, id: 'baltr_1', currency: 'EUR', fee: 0 });
     expect(entry?.amount).toBe(Math.round(Number(value) * 100));
     const hasName = kind === 'other' || kind === 'payment_failed';
     expect(entry?.name).toBe(hasName ? type : undefined);
@@ -70,8 +70,8 @@ describe('mollie, the book', () => {
       },
     });
     expect(entries).toMatchObject([
-      { reference: 'baltr_1', kind: 'payment', amount: 1250, fee: 27 },
-      { reference: 'baltr_1-withheld', kind: 'own_money', amount: -20, fee: 0 },
+      { id: 'baltr_1', kind: 'payment', amount: 1250, fee: 27 },
+      { id: 'baltr_1-withheld', source: null, kind: 'own_money', amount: -20, fee: 0 },
     ]);
     const balance = lines.reduce((sum, { amount, fee }) => sum + amount - fee, 0);
     expect(balance).toBe(1203);
@@ -85,7 +85,15 @@ describe('mollie, the book', () => {
     const { entries, lines } = parse({ type: 'refund', ...amounts, context });
     expect(entries).toEqual([
       {
-        ...{ reference: 're_1', kind: 'refund', at, amount: -400, currency: 'EUR', fee: 25 },
+        ...{
+          id: 'baltr_1',
+          source: 're_1',
+          kind: 'refund',
+          at,
+          amount: -400,
+          currency: 'EUR',
+          fee: 25,
+        },
         payment: { reference: 'tr_1', trackingCode: null, id: null },
         refundId: null,
       },
@@ -93,7 +101,7 @@ describe('mollie, the book', () => {
     expect(lines).toEqual([
       {
         ...{ id: 'baltr_1', at, kind: 'refund', type: 'refund', category: null, amount: -400 },
-        ...{ fee: 25, currency: 'EUR', availableOn: null, entry: 're_1', payout: null },
+        ...{ fee: 25, currency: 'EUR', availableOn: null, source: 're_1', payout: null },
       },
     ]);
   });
@@ -101,7 +109,7 @@ describe('mollie, the book', () => {
   it('finds the refund whose money came back', () => {
     const context = { paymentId: 'tr_1', refundId: 're_1' };
     expect(entryOf({ type: 'returned-refund', context })).toMatchObject({
-      ...{ reference: 'baltr_1', kind: 'refund_returned', refundReference: 're_1' },
+      ...{ id: 'baltr_1', kind: 'refund_returned', source: 're_1' },
     });
   });
 
@@ -109,7 +117,7 @@ describe('mollie, the book', () => {
     const nothing = { initialAmount: euros('0.00'), resultAmount: euros('0.00') };
     const { entries, lines } = parse({ ...nothing, type: 'refund' });
     expect(entries).toEqual([]);
-    expect(lines).toMatchObject([{ id: 'baltr_1', amount: 0, entry: null }]);
+    expect(lines).toMatchObject([{ id: 'baltr_1', amount: 0, source: null }]);
   });
 
   it.each([

@@ -76,7 +76,7 @@ describe('stripe, the book', () => {
   it.each(unknown)('names %s with the category %s and the amount %i', (type, category, amount) => {
     const name = category && category !== type ? `${type} (${category})` : type;
     const entry = entryOf({ type, reporting_category: category, amount });
-    expect(entry).toMatchObject({ kind: 'other', name, amount, reference: 'txn_1' });
+    expect(entry).toMatchObject({ kind: 'other', name, amount, id: 'txn_1' });
   });
 
   it.each([
@@ -101,8 +101,8 @@ describe('stripe, the book', () => {
   ])('finds the refund whose money came back by %s', (_name, facts) => {
     const labels = { type: 'adjustment', reporting_category: 'refund_failure', amount: 600 };
     expect(entryOf({ ...labels, ...facts })).toMatchObject({
-      reference: 'txn_1',
-      refundReference: 're_1',
+      id: 'txn_1',
+      source: 're_1',
       amount: 600,
     });
   });
@@ -120,7 +120,7 @@ describe('stripe, the book', () => {
   it('names the payment that a failure takes back', () => {
     const labels = { type: 'payment_failure_refund', reporting_category: 'charge_failure' };
     expect(entryOf({ ...labels, amount: -1250, source: charge })).toMatchObject({
-      ...{ takesBack: 'ch_1', payment: { trackingCode: 'pi_1', id: 'PAY_1' } },
+      ...{ source: 'ch_1', payment: { trackingCode: 'pi_1', id: 'PAY_1' } },
     });
   });
 

@@ -37,7 +37,9 @@ const anAccount = async () => {
         lines.push(...(page?.lines ?? []));
         after = page?.next ?? null;
       }
-      await createAccountStatement(sql).recordLines(gateway, lines.filter(isThere));
+      const days = Map.groupBy(lines.filter(isThere), ({ at }) => at.toISOString().slice(0, 10));
+      for (const [day, ofDay] of days)
+        await createAccountStatement(sql).recordLines({ gateway, day }, ofDay);
     },
     payouts: () => sql`
       select id, amount, currency, status, arrives_on::text, descriptor, bank_reference, lines, read_at is not null as is_read,

@@ -86,9 +86,9 @@ describe('a payout of a gateway that has no list of all money', () => {
       {
         ...known,
         lines: entries.length === 0 ? 'never' : 'listed',
-        paidOut: entries.map((entry, n) => ({
+        paidOut: entries.map((source, n) => ({
           ...({ id: `${id}_${String(n).padStart(5, '0')}`, at: known.createdAt } as const),
-          ...({ kind: 'payment', type: 'type 1', amount: 1, entry } as const),
+          ...({ kind: 'payment', type: 'type 1', amount: 1, source } as const),
         })),
       },
     ]);

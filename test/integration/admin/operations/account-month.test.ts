@@ -47,7 +47,7 @@ const payOut = async (id: string, amount: number, line: { amount: number; fee: n
   await sql`insert into statement_lines ${sql(
     [own, paid].map((each) => {
       const payout = each === own ? id : null;
-      return { ...each, gateway: 'stripe', day, at, currency: 'EUR', entry: each.id, payout };
+      return { ...each, gateway: 'stripe', day, at, currency: 'EUR', source: each.id, payout };
     }),
   )}`;
   await sql`insert into payout_lines ${sql({ gateway: 'stripe', id: paid.id, payout: id })}`;

@@ -37,13 +37,13 @@ it('hashes more movements than a statement takes, each of them', async () => {
 it('names differences in more entries than a statement takes, each once', async () => {
   const count = 5_001;
   await sql`
-    insert into gateway_entries (gateway, reference, kind, day, at, amount, currency)
+    insert into gateway_entries (gateway, id, kind, day, at, amount, currency)
     select 'sandbox', 'E' || lpad(n::text, 6, '0'), 'payment', ${day.day}::date, now(), n, 'EUR'
     from generate_series(1, ${count}::int) as n`;
   const { findDifferences } = createAccountComparison(sql);
   expect(await findDifferences(day)).toEqual({ open: count, newUnknown: count });
   expect(await findDifferences(day)).toEqual({ open: count, newUnknown: 0 });
-  await sql`delete from gateway_entries where reference in ('E000001', ${`E00${count}`})`;
+  await sql`delete from gateway_entries where id in ('E000001', ${`E00${count}`})`;
   expect(await findDifferences(day)).toEqual({ open: count - 2, newUnknown: 0 });
 });
 

@@ -19,14 +19,14 @@ const entriesOf = (intent: string, id: string): Record<'charge' | 'refund', Book
   return {
     charge: {
       ...shared,
-      reference: `ch_${intent}`,
+      ...{ id: `txn_ch_${intent}`, source: `ch_${intent}` },
       kind: 'payment',
       amount: 1250,
       payment: { ...ofIntent, id },
     },
     refund: {
       ...shared,
-      reference: `re_${intent}`,
+      ...{ id: `txn_re_${intent}`, source: `re_${intent}` },
       kind: 'refund',
       amount: -1250,
       payment: { ...ofIntent, id: null },
@@ -47,7 +47,7 @@ it.each([
   await writePayments(sql, [{ id, gateway, status: 'expired', test: false }]);
   const { charge, refund } = entriesOf(`pi_${gateway}`, id);
   for (const page of pagesOf(charge, refund))
-    await createGatewayEntries(sql).recordEntries(gateway, page);
+    await createGatewayEntries(sql).recordEntries(account, page);
 
   await createAccountComparison(sql).findDifferences(account);
   const differences = await sql`

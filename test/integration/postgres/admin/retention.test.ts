@@ -46,13 +46,14 @@ const addGatewayRows = async (paymentId: string) => {
   await createGatewayExchanges(records.sql).insert(paymentId, [
     { ...exchange, at: new Date(), durationMs: 1 },
   ]);
+  const at = new Date();
   const money = { amount: 1250, currency: 'EUR' };
   const returnUrl = 'https://pay.example/return';
   const opened = await createSandboxPayments(records.sql).open({ paymentId, ...money, returnUrl });
-  await createGatewayEntries(records.sql).recordEntries('sandbox', [
+  await createGatewayEntries(records.sql).recordEntries({ gateway: 'sandbox', day: at.toISOString().slice(0, 10) }, [
     {
-      ...({ kind: 'payment', reference: opened.reference, refundId: null, fee: null } as const),
-      ...{ ...money, at: new Date() },
+      ...({ kind: 'payment', id: opened.reference, source: opened.reference, refundId: null, fee: null } as const),
+      ...{ ...money, at },
       payment: { reference: null, trackingCode: null, id: paymentId },
     },
   ]);
