@@ -167,7 +167,7 @@ export const createRefundRecords = ({ refundOutcomes, workflows, now, logger }: 
           // The comparison of the day names it, too.
           alertAbout(logger, payment, {
             alert: 'refund_contradicted',
-            message: 'A gateway has a refund in another currency than its payment',
+            message: 'A gateway has a refund in another currency, or with a fraction of our unit',
             facts: { reference, amount, currency },
           });
           continue;

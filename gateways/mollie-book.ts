@@ -146,7 +146,8 @@ const partsOf = (transaction: Transaction): Part[] => {
   const context = contextOf(transaction);
   const whole: Part = {
     ...{ id, transaction, kind: kindOf(type, amount), context, amount },
-    fee: Math.round(amount + withheld - toMinor(resultAmount)),
+    // Without the noise that fractions leave in a difference of doubles.
+    fee: Number((amount + withheld - toMinor(resultAmount)).toFixed(6)),
   };
   if (withheld === 0) return [whole];
   const noContext: Context = {};

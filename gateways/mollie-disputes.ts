@@ -36,8 +36,7 @@ const toKnown = (chargeback: z.output<typeof Chargeback>): KnownDispute => ({
   stage: 'chargeback',
   // Mollie knows no state between: the money is gone at once, until a reversal brings it back.
   status: chargeback.reversedAt ? 'won' : 'lost',
-  // At least what it takes.
-  amount: Math.ceil(toMinor(chargeback.amount)),
+  amount: toMinor(chargeback.amount),
   currency: chargeback.amount.currency,
   reason: providerMessage(chargeback.reason?.code, null).code,
   networkReason: null,

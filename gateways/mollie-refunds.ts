@@ -87,8 +87,7 @@ const toKnown = (refund: Refund, { kind, reference }: Of): KnownRefund => {
   return {
     reference: refund.id,
     refundId: metadata?.refund_id ?? null,
-    // At least what goes back.
-    amount: Math.ceil(toMinor(amount)),
+    amount: toMinor(amount),
     currency: amount.currency,
     state: states[status],
     failureCode: isFailed ? (status === 'canceled' ? 'cancelled' : 'returned_by_bank') : null,

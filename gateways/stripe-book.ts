@@ -198,7 +198,7 @@ const toEntry = (transaction: Transaction): BookEntry | undefined => {
     at: new Date(created * 1000),
     amount: inMinor,
     currency,
-    fee: transaction.currency === money.currency ? toMinor(fee, money.currency).amount : null,
+    fee: transaction.currency === money.currency ? toExactMinor(fee, money.currency).amount : null,
     payment: {
       reference: null,
       trackingCode: source?.payment_intent ?? null,

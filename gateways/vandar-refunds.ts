@@ -39,8 +39,11 @@ const Accepted = z.object({
 });
 const Refused = z.object({ status: z.literal(0) });
 
-/** Only whole tomans, or with the tenth that a rial is. */
-const Tomans = z.number().transform((tomans) => Math.round(tomans * 10));
+/** Only whole tomans, or with the tenth that a rial is. The text moves the point: a product of doubles would not be exact. */
+const Tomans = z
+  .number()
+  .max(1e14)
+  .transform((tomans) => Number(`${tomans}e1`));
 const Row = z.object({
   id: Id,
   uuid: z.string().nullish(),

@@ -137,7 +137,9 @@ const write = async (
   dispute: KnownDispute,
   now: Date,
 ): Promise<Change[]> => {
-  const { gatewayReference, stage, status, amount, currency, openedAt } = dispute;
+  const { gatewayReference, stage, status, currency, openedAt } = dispute;
+  // At least what it takes: a fraction of our minor unit cannot be recorded.
+  const amount = Math.ceil(dispute.amount);
   const { reason, networkReason, respondBy } = dispute;
   const id = disputeId(gateway, gatewayReference);
   const closedAt = isDisputeOpen(dispute) ? null : now;

@@ -59,7 +59,8 @@ const withoutDocumentation = (item: Item): object => {
 /** Decimal text of an amount in the smallest units that the wire has. */
 export const amountText = (amount: number, currency: string) => {
   const places = currency === 'JPY' || currency === 'ISK' ? 0 : 2;
-  return { currency, value: (amount / 10 ** places).toFixed(places) };
+  const value = amount / 10 ** places;
+  return { currency, value: Number.isInteger(amount) ? value.toFixed(places) : String(value) };
 };
 
 /** ISO 8601 with the seconds and the offset of Mollie. */

@@ -117,6 +117,20 @@ describe('a book with', () => {
     });
   });
 
+  it('a fee with a fraction of our unit names it, and books none of it', async () => {
+    expect(
+      await inMollie({ ...money('12.50'), resultAmount: { value: '12.203', currency: 'EUR' } }),
+    ).toEqual({
+      named: ['captured_unknown baltr_0 1250 EUR', 'kind_unknown baltr_0-fee -30 EUR fee, -29.7'],
+      ...{ booked: [], sum: 1220 },
+    });
+    const kronur = { amount: 125_000, fee: 4_250, currency: 'isk' };
+    expect(await inStripe({ ...kronur, source: { ...charge, currency: 'isk' } })).toEqual({
+      named: ['captured_unknown txn_0 1250 ISK ch_1', 'kind_unknown txn_0-fee -42 ISK fee, -42.5'],
+      ...{ booked: [], sum: 1207 },
+    });
+  });
+
   it('a currency that we do not take, or do not know, names it', async () => {
     expect((await inMollie(money('12.50', 'RUB'), money('12.505', 'KWD'))).named).toEqual([
       'captured_unknown baltr_0 1250 RUB',

@@ -130,6 +130,8 @@ describe('mollie, the book', () => {
 });
 
 describe('mollie, the pages of the book', () => {
+  /** The comparison leaves what is newer. */
+  const inDay = ({ at: time }: { at: Date }) => time < day.to;
   const readAll = async () => {
     const entries: BookEntry[] = [];
     const lines: StatementLine[] = [];
@@ -140,7 +142,7 @@ describe('mollie, the pages of the book', () => {
       lines.push(...page.lines);
       after = page.next;
     } while (after !== null);
-    return { entries, lines };
+    return { entries: entries.filter(inDay), lines: lines.filter(inDay) };
   };
   let ids: string[];
   let payout: string;
@@ -186,7 +188,7 @@ describe('mollie, the pages of the book', () => {
       ({ next } = page);
     }
     expect(lines.map(({ id }) => id)).toEqual(expect.arrayContaining(ids));
-    expect(lines).toHaveLength(4);
+    expect(lines.filter(inDay)).toHaveLength(4);
   });
 
   it('lead from a payout to its settlement', async () => {

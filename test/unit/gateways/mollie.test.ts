@@ -268,6 +268,14 @@ describe('mollie, chargebacks', () => {
       },
     ]);
   });
+
+  it('keeps a fraction of our unit, which equals no amount of ours', async () => {
+    const payment = await paid();
+    provider().refundAtDashboard(payment.reference, 399.5);
+    provider().chargeBack(payment.reference, 400.1);
+    expect(await adapter().refunds!(payment, [])).toMatchObject([{ amount: 399.5 }]);
+    expect(await adapter().disputes!(payment)).toMatchObject([{ amount: 400.1 }]);
+  });
 });
 
 describe('mollie, test and live', () => {

@@ -81,9 +81,9 @@ describe('the payouts of Zibal', () => {
         ...{ id: '00112233', amount: 750, currency: 'IRR', status: 'paid', lines: 'listed' },
         ...{ createdAt: at, arrivesOn: '2023-09-12', bankReference: '00112233' },
         paidOut: [
-          { id: '00112233_00001', kind: 'payment', amount: 900, entry: '3000000001', at },
-          { id: '00112233_00002', kind: 'refund', amount: -100, entry: '3000000002' },
-          { id: '00112233_00003', kind: 'other', amount: -50, type: 'type 7', entry: null },
+          { id: '00112233_00001', kind: 'payment', amount: 900, source: '3000000001', at },
+          { id: '00112233_00002', kind: 'refund', amount: -100, source: '3000000002' },
+          { id: '00112233_00003', kind: 'other', amount: -50, type: 'type 7', source: null },
         ],
       },
     ]);

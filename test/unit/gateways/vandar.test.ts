@@ -126,6 +126,7 @@ describe('refunds of vandar', () => {
   it.each([
     ['of another transaction', { ...row, id: 2 }],
     ['of another amount', { ...row, amount: 150_000 }],
+    ['of a part of a rial more', { ...row, amount: 15_000.04 }],
     ['of another payment', { ...row, factorNumber: 'PAY_another' }],
     ['without the ids of its refunds', { ...row, refund_detail_ids: undefined }],
     ['that has too many refunds', { ...row, refund_detail_ids: Array(21).fill(1) }],

@@ -50,13 +50,22 @@ const addGatewayRows = async (paymentId: string) => {
   const money = { amount: 1250, currency: 'EUR' };
   const returnUrl = 'https://pay.example/return';
   const opened = await createSandboxPayments(records.sql).open({ paymentId, ...money, returnUrl });
-  await createGatewayEntries(records.sql).recordEntries({ gateway: 'sandbox', day: at.toISOString().slice(0, 10) }, [
-    {
-      ...({ kind: 'payment', id: opened.reference, source: opened.reference, refundId: null, fee: null } as const),
-      ...{ ...money, at },
-      payment: { reference: null, trackingCode: null, id: paymentId },
-    },
-  ]);
+  await createGatewayEntries(records.sql).recordEntries(
+    { gateway: 'sandbox', day: at.toISOString().slice(0, 10) },
+    [
+      {
+        ...({
+          kind: 'payment',
+          id: opened.reference,
+          source: opened.reference,
+          refundId: null,
+          fee: null,
+        } as const),
+        ...{ ...money, at },
+        payment: { reference: null, trackingCode: null, id: paymentId },
+      },
+    ],
+  );
 };
 
 const paymentTables = [

@@ -32,6 +32,8 @@ describe('a chargeback', () => {
     [{ status: 'lost' }, 1000],
     [{ status: 'won' }, 0],
     [{ status: 'closed' }, 0],
+    // A part of our unit is the whole one, since none can be recorded.
+    [{ amount: 999.5 }, 1000],
     // Nobody knows how much of the payment that is.
     [{ currency: 'USD' }, 1250],
   ] as const)('of %o holds %i', async (changes, amount) => {
