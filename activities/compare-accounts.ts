@@ -59,7 +59,8 @@ export interface ListedPart {
  * What a gateway's list had later than its day was closed is found so long after it. A reported balance shows what comes later still;
  * without one, a week is read again.
  */
-const lookBackMs = { withBalance: dayMs, without: 7 * dayMs };
+const lookBack = (from: Date, { hasBalance }: { hasBalance: boolean }): Date =>
+  new Date(from.getTime() - (hasBalance ? 1 : 7) * dayMs);
 /** Less than the timeout of the activity, so that a stopping worker loses little. */
 const partMs = 15_000;
 /** Two million entries at Stripe, in three hours. A longer list of a day is one without an end. */
@@ -107,13 +108,9 @@ export const createCompareAccountsActivities = (deps: Deps) => {
     return 'state' in answer ? 'silent' : { id, ...inWholeUnits(answer) };
   };
 
-  /** A gateway that is silent now reports its balance at the end of a later day. */
-  const askBalance = async (
-    day: AccountDay,
-    { to, isClosed, ...account }: DayOfAccount,
-  ): Promise<void> => {
-    // Of a closed day it now has what came later, whose lines are of the day that found them.
-    if (isClosed || !gatewayOf(account).balance) return;
+  /** A gateway that is silent now reports its balance at the end of a later day. That of a closed day would have what came later. */
+  const askBalance = async (day: AccountDay, { to, ...account }: DayOfAccount): Promise<void> => {
+    if (account.isClosed || !gatewayOf(account).balance) return;
     const calls: BalanceCalls = {
       book: async (...page) => (await gatewayOf(account).book?.(...page)) ?? noPage,
       balance: async () => (await gatewayOf(account).balance?.()) ?? [],
@@ -166,8 +163,7 @@ export const createCompareAccountsActivities = (deps: Deps) => {
         heartbeat();
         const { book, balance } = gatewayOf(account);
         if (!book) return { hasList: false, next: null };
-        const lookBack = balance ? lookBackMs.withBalance : lookBackMs.without;
-        const page = await book({ from: new Date(from.getTime() - lookBack), to }, next);
+        const page = await book({ from: lookBack(from, { hasBalance: !!balance }), to }, next);
         await gatewayEntries.recordEntries(day, page.entries);
         await accountStatement.recordLines(day, page.lines);
         ({ next } = page);
