@@ -322,9 +322,7 @@ describe('a day of an account in another time zone', () => {
     expect(await compare()).toBe(before + 1);
     stripe.takeBack(reference);
     expect(await compare()).toBe(before);
-    expect(await records.sql`select from gateway_entries where id = ${reference}`).toEqual(
-      [],
-    );
+    expect(await records.sql`select from gateway_entries where id = ${reference}`).toEqual([]);
   });
 
   it('closes the days in their order', async () => {
