@@ -13,11 +13,15 @@ const maxBytes = 20 * 1024 * 1024;
 export const openLog = (folder: string, name: string, say?: (line: string) => void): Log => {
   const path = join(folder, `${name}.log`);
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > maxBytes) rmSync(path);
-  const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
-  stream.on('error', () => {}); // A full disk must not end the stack.
+  const open = () =>
+    createWriteStream(path, { flags: 'a', mode: 0o600 })
+      // A full disk must not end the stack. It ends this stream.
+      .on('error', () => {});
+  let stream = open();
   return {
     path,
     write(line, from = 'stdout') {
+      if (stream.destroyed) stream = open();
       stream.write(`${line}\n`);
       const summary = say && summarize(line, from);
       if (summary) say?.(`${name}: ${summary}`);

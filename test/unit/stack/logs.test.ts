@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openLog } from '../../../stack/logs.ts';
 import { aFolder } from '../../support/stack/support.ts';
@@ -25,3 +26,26 @@ it('writes every line to the file, and the sentence of a warning to the terminal
     `${lines.join('\n')}\n`,
   );
 });
+
+it.runIf(existsSync('/dev/full'))('goes on once a full disk has space again', async () => {
+  const folder = aFolder();
+  const path = join(folder, 'worker.log');
+  symlinkSync('/dev/full', path);
+  const log = openLog(folder, 'worker');
+  await until('the full disk is open', () => openFiles().includes('/dev/full'));
+  rmSync(path);
+  const isKept = await until('a line is written', () => {
+    log.write('kept');
+    return existsSync(path) && readFileSync(path, 'utf8').includes('kept\n');
+  });
+  expect(isKept).toBe(true);
+});
+
+const openFiles = (): (string | undefined)[] =>
+  readdirSync('/proc/self/fd').map((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      return undefined; // That of the list itself.
+    }
+  });
