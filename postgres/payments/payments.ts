@@ -157,11 +157,11 @@ export const createPayments = (sql: Queries) => ({
       with ${isPaidOnce ? sql`paid as (${selectPaidOfOrder(sql, payment)}),` : sql``} key as (${key}), payment as (
         insert into payments (${insertColumns(sql)}, traceparent, candidates, payer_locale)
         select ${insertValues(sql, payment)}, ${traceparent}::text, ${candidates && [...candidates]}::text[], ${payerLocale}::text from key
-        returning id, created_at
+        returning id
       ) ${plan ? sql`, planned as (${insertPlanned(sql, payment, plan)})` : sql``}
       ${payer === null ? sql`` : sql`, payer as (${insertPayer(sql, payer)})`}, outbox as (
         insert into workflow_outbox (payment_id, created_at)
-        select id, created_at from payment
+        select id, now() from payment
         returning payment_id
       )
       select exists (select from outbox) as "isInserted",

@@ -34,6 +34,8 @@ describe('startOutboxWorkflows', () => {
     const [first, second] = [await records.created(old), await records.created(old)];
     // Its API process may still be starting it.
     await records.created({ createdAt: new Date(Date.now() + 3_600_000) });
+    await records.sql`
+      update workflow_outbox o set created_at = p.created_at from payments p where p.id = o.payment_id`;
     const startable = new Set([first.id]);
     const { startOutboxWorkflows } = tasksWith(async ({ id }) => {
       if (!startable.has(id)) throw new Error('Temporal is away');

@@ -35,6 +35,13 @@ describe('payments.insert', () => {
     });
   });
 
+  it('dates the outbox entry by the clock of Postgres, so that no other clock makes it wait', async () => {
+    const { id } = await records.created({ createdAt: new Date(Date.now() + 86_400_000) });
+    const isPast = await records.sql`
+      select from workflow_outbox where payment_id = ${id} and created_at <= now()`;
+    expect(isPast).toHaveLength(1);
+  });
+
   it('writes nothing when Postgres rejects the payment', async () => {
     const refused = aPayment({ gateway: 'nowhere' });
     await expect(records.payments.insert(refused, anIdempotencyRecord('refused'))).rejects.toThrow(

@@ -13,6 +13,8 @@ describe('workflowOutbox', () => {
     const young = await records.created({ createdAt: ago(1) });
     const old = await records.created({ createdAt: ago(7_200) });
     const older = await records.created({ createdAt: ago(10_800) });
+    await records.sql`
+      update workflow_outbox o set created_at = p.created_at from payments p where p.id = o.payment_id`;
     const list = (limit: number, age = '1 hour') => outbox.list({ limit, age });
     expect(await list(9)).toMatchObject([{ id: older.id }, { id: old.id }]);
     expect(await list(1)).toEqual([
