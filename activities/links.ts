@@ -30,7 +30,7 @@ export const createLinkTask = (deps: Deps) => {
     /** @returns how many it looked at */
     async endLinks(): Promise<number> {
       const ids = await linkEnds.listDue(batchSize);
-      const limits = { atOnce, until: Date.now() + taskTimeMs, logger };
+      const limits = { atOnce, until: performance.now() + taskTimeMs, logger };
       await forEachOrThrow(
         ids.map((id) => ({ id })),
         limits,

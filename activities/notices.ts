@@ -74,7 +74,7 @@ export const createNoticeActivities = (deps: Deps) => {
      * @throws ApplicationFailure NoticesSent
      */
     async sendNotices(): Promise<never> {
-      const startedAt = Date.now();
+      const began = performance.now();
       const { mailer } = deps;
       if (mailer) {
         const lost = await noticeQueue.endLost();
@@ -85,7 +85,7 @@ export const createNoticeActivities = (deps: Deps) => {
         const queue = due.values();
         const lane = async () => {
           for (const notice of queue) {
-            if (Date.now() > startedAt + beginsMs) return;
+            if (performance.now() > began + beginsMs) return;
             await send(mailer, notice, signal);
           }
         };
@@ -93,7 +93,7 @@ export const createNoticeActivities = (deps: Deps) => {
         for (const end of lanes) if (end.status === 'rejected') throw end.reason;
         if (due.length > 0) await noticeQueue.deleteOldLinks();
       }
-      throw noticesSent(Math.max(startedAt + intervalMs - Date.now(), 1_000));
+      throw noticesSent(Math.max(Math.round(began + intervalMs - performance.now()), 1_000));
     },
   };
 };

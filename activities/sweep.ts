@@ -29,13 +29,15 @@ export const createSweepActivity = ({ sweeperTasks, taskLimitMs = 24_000 }: Deps
   return {
     /** @throws ApplicationFailure SweepCompleted, or SweepFailed if a task failed */
     async sweep(): Promise<never> {
-      const startedAt = Date.now();
+      const startedAt = new Date().toISOString();
+      // Not by a clock that can be set: the next sweep would be as late as that clock was put back.
+      const began = performance.now();
       const names = Object.keys(sweeperTasks) as (keyof SweeperTasks)[]; // Its own keys.
       const results = await Promise.allSettled(
         names.map((name) => runTask(name, sweeperTasks[name])),
       );
 
-      const details: Record<string, unknown> = { startedAt: new Date(startedAt).toISOString() };
+      const details: Record<string, unknown> = { startedAt };
       const problems: string[] = [];
       for (const [index, name] of names.entries()) {
         const result = results[index];
@@ -44,7 +46,7 @@ export const createSweepActivity = ({ sweeperTasks, taskLimitMs = 24_000 }: Deps
       }
       // The Temporal UI shows them until the next sweep ends.
       heartbeat(details);
-      const retryAfterMs = Math.max(startedAt + intervalMs - Date.now(), 1_000);
+      const retryAfterMs = Math.max(Math.round(began + intervalMs - performance.now()), 1_000);
       throw problems.length > 0
         ? sweepFailed(problems.join('; '), retryAfterMs)
         : sweepCompleted(retryAfterMs);

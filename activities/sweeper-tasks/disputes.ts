@@ -98,7 +98,7 @@ export const createDisputeTask = (deps: Deps) => {
     /** @returns how many payments it asked about */
     async lookAtDisputes(): Promise<number> {
       const looks = await disputes.claimLooks(batchSize);
-      const limits = { atOnce, until: Date.now() + taskTimeMs, logger };
+      const limits = { atOnce, until: performance.now() + taskTimeMs, logger };
       await forEachOrThrow(
         looks.map((look) => ({ ...look, id: look.paymentId })),
         limits,

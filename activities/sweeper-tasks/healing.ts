@@ -49,7 +49,7 @@ export const createHealingTask = ({ sweeperQueries, workflows, logger }: Deps) =
         ...(await sweeperQueries.claimStalledPayments(batchSize)),
         ...(await sweeperQueries.claimOverdueDeliveries(batchSize)),
       ];
-      const limits = { atOnce: startsAtOnce, until: Date.now() + taskTimeMs, logger };
+      const limits = { atOnce: startsAtOnce, until: performance.now() + taskTimeMs, logger };
       await forEachOrThrow(lost, limits, heal);
       const refunds = await sweeperQueries.claimOverdueRefunds(batchSize);
       await forEachOrThrow(refunds, limits, (refund) => workflows.recheck(refund));

@@ -10,9 +10,9 @@ const batchSize = 5_000;
 export const createIdempotencyKeyTask = ({ idempotencyKeys }: Deps) => ({
   /** @returns how many keys it deleted */
   async deleteExpiredIdempotencyKeys(): Promise<number> {
-    const until = Date.now() + taskTimeMs;
+    const until = performance.now() + taskTimeMs;
     let deleted = 0;
-    while (Date.now() < until) {
+    while (performance.now() < until) {
       const count = await idempotencyKeys.deleteExpired(batchSize);
       deleted += count;
       if (count < batchSize) break;

@@ -112,7 +112,7 @@ export const createInquiryTask = (deps: Deps) => {
 
   /** @returns how many payments it inquired about */
   const inquireAtGateway = async ({ gateway }: { gateway: string }): Promise<number> => {
-    const until = Date.now() + taskTimeMs;
+    const until = performance.now() + taskTimeMs;
     const failures: Failure<ClaimedPayment>[] = [];
     let done = 0;
 
@@ -142,12 +142,12 @@ export const createInquiryTask = (deps: Deps) => {
       ? [1, batchWithList, 0]
       : [inquiryLanes, inquiriesPerLane, lanePauseMs];
     const lane = async () => {
-      while (Date.now() < until) {
-        const nextAt = Date.now() + pauseMs;
+      while (performance.now() < until) {
+        const nextAt = performance.now() + pauseMs;
         const claimed = await sweeperQueries.claimForInquiry(gateway, batchSize);
         await handle(claimed);
         if (claimed.length < batchSize) break;
-        await sleep(Math.max(0, nextAt - Date.now()));
+        await sleep(Math.max(0, nextAt - performance.now()));
       }
     };
     const handlingFirst = handle(first);

@@ -30,7 +30,7 @@ export const forEachLimited = async <T extends { id: string }>(
   const queue = payments.values();
   const lane = async () => {
     for (const payment of queue) {
-      if (Date.now() > until) notTried.push(payment);
+      if (performance.now() > until) notTried.push(payment);
       else
         await work(payment).catch((error: unknown) => {
           logger.warn(

@@ -49,7 +49,7 @@ export const createPayoutTask = ({ payouts, gatewayOf, logger }: Deps) => {
     async lookAtPayouts(): Promise<number> {
       const looks = await payouts.claimLooks(batchSize);
       // One after the other: a gateway gets few questions at once.
-      const limits = { atOnce: 1, until: Date.now() + taskTimeMs, logger };
+      const limits = { atOnce: 1, until: performance.now() + taskTimeMs, logger };
       await forEachOrThrow(looks, limits, lookAt);
       return looks.length;
     },

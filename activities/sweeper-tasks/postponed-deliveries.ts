@@ -51,7 +51,7 @@ export const createPostponedDeliveryTask = ({
   return {
     /** @returns how many deliveries it woke */
     async wakePostponedDeliveries(): Promise<number> {
-      const until = Date.now() + taskTimeMs;
+      const until = performance.now() + taskTimeMs;
       const batches = new Map<string, Batch>();
       for (const application of await sweeperQueries.listPostponedApplications()) {
         const before = last.get(application);

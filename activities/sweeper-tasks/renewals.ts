@@ -77,7 +77,7 @@ export const createRenewalTask = ({ renewals, gatewayOf, secretBox, now, logger 
           gatewayOf(account).renew && now().getTime() >= (nextTryAt.get(account.gateway) ?? 0),
       );
       let renewed = 0;
-      const limits = { atOnce: 1, until: Date.now() + taskTimeMs, logger };
+      const limits = { atOnce: 1, until: performance.now() + taskTimeMs, logger };
       await forEachOrThrow(
         due.map(({ gateway }) => ({ id: gateway })),
         limits,

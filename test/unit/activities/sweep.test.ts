@@ -37,7 +37,7 @@ const sweepWith = (tasks: Partial<SweeperTasks>, limits: { taskLimitMs?: number 
 };
 
 const useFakeClock = () => {
-  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+  vi.useFakeTimers({ toFake: ['Date', 'performance', 'setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
 };
 
@@ -47,13 +47,25 @@ describe('a sweep', () => {
     const startedAt = new Date().toISOString();
     const sweep = sweepWith({
       async healPayments() {
-        vi.setSystemTime(Date.now() + 12_000);
+        vi.advanceTimersByTime(12_000);
         return 3;
       },
     });
     const { failure, heartbeats } = await sweep();
     expect(failure).toMatchObject({ type: 'SweepCompleted', nextRetryDelay: 18_000 });
     expect(heartbeats).toEqual([{ startedAt, ...done }]);
+  });
+
+  it('comes again within 30 seconds if the clock was set back meanwhile', async () => {
+    useFakeClock();
+    const sweep = sweepWith({
+      async healPayments() {
+        vi.setSystemTime(Date.now() - 7_200_000);
+        return 3;
+      },
+    });
+    const { failure } = await sweep();
+    expect(failure).toMatchObject({ type: 'SweepCompleted', nextRetryDelay: 30_000 });
   });
 
   it('runs the other tasks if one fails, and names the failed one', async () => {
