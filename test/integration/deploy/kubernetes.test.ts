@@ -192,6 +192,13 @@ describe('deploy/kubernetes', () => {
     }
   });
 
+  it('names the class of each ingress, because controllers may ignore one without', () => {
+    const ingresses = manifests.filter(({ kind }) => kind === 'Ingress');
+    expect(ingresses.map(({ spec }) => spec)).toEqual([
+      expect.objectContaining({ ingressClassName: 'nginx' }),
+    ]);
+  });
+
   it('has no secret in a variable', () => {
     for (const [name, pod] of workloads)
       for (const { env = [], envFrom = [] } of containersOf(pod)) {
