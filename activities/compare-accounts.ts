@@ -56,8 +56,8 @@ export interface ListedPart {
 }
 
 /**
- * What a gateway's list had later than its day was closed is found so long after it. A reported balance shows what comes later still;
- * without one, a week is read again.
+ * A comparison reads its gateway's list back so far, and finds what came in after its day was closed. A reported balance shows what
+ * comes later still; without one, it reads a week.
  */
 const lookBack = (from: Date, { hasBalance }: { hasBalance: boolean }): Date =>
   new Date(from.getTime() - (hasBalance ? 1 : 7) * dayMs);
@@ -108,7 +108,7 @@ export const createCompareAccountsActivities = (deps: Deps) => {
     return 'state' in answer ? 'silent' : { id, ...inWholeUnits(answer) };
   };
 
-  /** A gateway that is silent now reports its balance at the end of a later day. That of a closed day would have what came later. */
+  /** A gateway that is silent now reports its balance at the end of a later day. The one of a closed day would have what came later. */
   const askBalance = async (day: AccountDay, { to, ...account }: DayOfAccount): Promise<void> => {
     if (account.isClosed || !gatewayOf(account).balance) return;
     const calls: BalanceCalls = {

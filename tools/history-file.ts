@@ -91,7 +91,7 @@ export const isOpen = (events: readonly HistoryEvent[]): boolean =>
     events.at(-1)?.eventType ?? '',
   );
 
-/** What a workflow can wait for, by its first event. Timers of one place have the same summary. */
+/** The things that a workflow can wait for, by their first event. Timers of one place have the same summary. */
 const waits: Record<string, (attributes: Attributes, event: HistoryEvent) => string> = {
   ACTIVITY_TASK_SCHEDULED: ({ activityType }) => `activity ${activityType?.name}`,
   START_CHILD_WORKFLOW_EXECUTION_INITIATED: ({ workflowType }) => `child ${workflowType?.name}`,
@@ -131,7 +131,7 @@ export const patchesOf = (events: readonly HistoryEvent[]): string[] =>
     ),
   );
 
-/** What a history keeps of inputs and results, as JSON with the name of its type. */
+/** The inputs and results in a history, as JSON with the names of their types. */
 export const payloadsOf = (events: readonly HistoryEvent[]): { value: string; type: string }[] => {
   const workflow = `Workflows['${typeOf(events)}']`;
   const names = new Map(

@@ -33,7 +33,7 @@ const tag = `v${version}`;
 const sums = 'SHA256SUMS';
 const notes = 'release.txt';
 
-/** What is wrong with the command or the checkout, for whoever releases. */
+/** It says what is wrong with the command or the checkout. */
 class Refusal extends Error {}
 
 const run = (program: string, args: string[], options: ExecFileSyncOptions = {}): string => {
@@ -41,7 +41,7 @@ const run = (program: string, args: string[], options: ExecFileSyncOptions = {})
     return (
       execFileSync(program, args, {
         cwd: root,
-        // What it says meanwhile is for whoever waits.
+        // The caller sees its messages at once.
         stdio: ['ignore', 'pipe', 'inherit'],
         maxBuffer: 1 << 26,
         ...options,
@@ -180,7 +180,7 @@ const buildImage = (buildah: Buildah, context: string, layout: string, commit: C
   buildah(
     [
       ...['build', '--isolation', 'chroot', '--pull-never', '--tag', local],
-      // Of the image and of each file in it.
+      // The time of the image and of each file in it.
       ...['--timestamp', commit.time],
       ...['--label', `org.opencontainers.image.revision=${commit.id}`],
       ...['--file', join(context, 'Dockerfile'), context],
@@ -208,7 +208,7 @@ const nameImage = (file: string, image: string) => {
   writeFileSync(file, text);
 };
 
-/** What an operator's folder has beside its secrets and settings. */
+/** The files of an operator's folder beside its secrets and settings. */
 const deployed = ['CHANGELOG.md', 'docker-compose.yml', 'deploy', 'docs/webhook-receiver.ts'];
 
 const packDeployment = (context: string, image: string, archive: string, commit: Commit) => {

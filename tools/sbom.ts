@@ -1,6 +1,6 @@
 import { v5 as uuidOf } from 'uuid';
 
-/** What the image has, as Node prints it in there. */
+/** The content of the image, as Node prints it in there. */
 interface Contents {
   node: string;
   /** Debian's packages, as dpkg writes them. */

@@ -60,7 +60,7 @@ const made = {
 };
 
 /**
- * What 1.0.0 writes into databases, or gives to applications, which keep it. A later version that calculates another value doubles
+ * Values that 1.0.0 writes into databases, or gives to applications, which keep them. A later version that calculates another value doubles
  * an event or a refund, refuses a retry or a cursor, or loses a token. So none of these lines may change.
  */
 const kept: typeof made = {
