@@ -71,8 +71,7 @@ export interface OpenRequest {
 }
 
 export const createOpenPayment = (deps: Deps) => {
-  const { paymentOutcomes, gatewayExchanges, breaker, payersBox, publicBaseUrl, now, logger } =
-    deps;
+  const { paymentOutcomes, gatewayExchanges, breaker, payersBox, publicBaseUrl, logger } = deps;
   const { finalize, afterFinalized } = createFinalizer(deps);
 
   const readEnded = async (payment: PaymentWithAccount): Promise<Stage> => {
@@ -146,7 +145,7 @@ export const createOpenPayment = (deps: Deps) => {
   };
 
   /** Asks the gateways in turn, until one opens the payment. It ends only if all of them refuse it in this try. */
-  const open = async (payment: PaymentWithAccount, timeLeftMs: number): Promise<Stage> => {
+  const open = async (payment: PaymentWithAccount): Promise<Stage> => {
     const { id, candidates } = payment;
     const exchanges: GatewayExchange[] = [];
     const refusals: Refusal[] = [];
@@ -155,7 +154,7 @@ export const createOpenPayment = (deps: Deps) => {
     for await (const candidate of breaker.inTurn(payment)) {
       const { account } = candidate;
       // A retry after the deadline would come too late.
-      const withinMs = timeLeftMs / 2;
+      const withinMs = payment.timeLeftMs / 2;
       const asked = await ask(payment, candidate, { payer, withinMs }).catch((error: unknown) => {
         failures.push(error);
       });
@@ -209,8 +208,7 @@ export const createOpenPayment = (deps: Deps) => {
       // The order was given back meanwhile, or another try has opened the payment.
       return stage.stage === 'ended' ? stage : openPayment({ id, afterDeadline });
     }
-    const timeLeftMs = payment.expiresAt.getTime() - now().getTime();
-    if (timeLeftMs > 0) return open(payment, timeLeftMs);
+    if (payment.timeLeftMs > 0) return open(payment);
     if (wasSentToOpen(await gatewayExchanges.list(id))) throw gatewayUnavailableUntilDeadline();
     return { stage: 'unopened' };
   };

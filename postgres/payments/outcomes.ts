@@ -28,6 +28,8 @@ import { retryInquiryAt, verifyingInquiryAt } from './sweeper.ts';
 
 /** A payment with its gateway's account and its progress. */
 export interface PaymentWithAccount extends Payment, RecordedAccount {
+  /** Until its deadline, by the clock of Postgres: that of a worker may be wrong, and a payment that is not opened stays so. */
+  timeLeftMs: number;
   /** The gateway's reference for the payment; null until the payment is opened there. */
   reference: string | null;
   /** What the payer's last return brought for the next call to the gateway. */
@@ -110,6 +112,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
   get: (id: string) =>
     first(sql<PaymentWithAccount[]>`
       select ${selectPayment(sql)}, ${accountColumns(sql)},
+        extract(epoch from p.expires_at - now())::float8 * 1000 as "timeLeftMs",
         p.gateway_reference as reference, p.return_proof as "returnProof", p.checkout_at is not null as "payerSent",
         p.payer_returns_at as "payerReturnsAt", p.candidates, p.amount_lost as "amountLost", ${silenceColumn(sql)}, d.status as delivery, d.round,
         ${takesPart(sql)} as "isPaidOnce", a.display_name as "displayName", p.payer_locale as "payerLocale",

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { version } from '../../../contract/version.ts';
 import { readMigrations } from '../../../postgres/migration-files.ts';
+import { readProjectFile } from '../../support/checks/project-files.ts';
 
 /** Its statements without comments; a function's body stays one. */
 const statementsOf = (text: string): string[] => {
@@ -67,6 +68,19 @@ const refusedOf = (text: string): string[] =>
         !isOfNewTable(statement, text) &&
         !(dropping.test(statement) && isUnused(text))),
   );
+
+it('no migration has changed: test/releases/migrations.txt only grows', () => {
+  const listed = readProjectFile('test/releases/migrations.txt').trimEnd().split('\n');
+  const found = readMigrations().map(({ name, sha256 }) => `${sha256}  ${name}`);
+  expect(
+    listed.filter((line) => !found.includes(line)),
+    'Databases have these as they were released. Restore them, and add a file: "A migration" in CONTRIBUTING.md.',
+  ).toEqual([]);
+  expect(
+    found.filter((line) => !listed.includes(line)),
+    'Add these lines to test/releases/migrations.txt.',
+  ).toEqual([]);
+});
 
 it('each later migration only adds, or drops what the minor version before has stopped using', () => {
   const [first, ...later] = readMigrations();
