@@ -68,7 +68,7 @@ export const paymentFacts = (payment: PaymentRecord) => {
         ? codeWords('failure', payment.failureCode)
         : null,
     ),
-    gatewayMessage: fact('The gateway says', dots([payment.gatewayCode, payment.gatewayMessage])),
+    gatewayMessage: fact('At the gateway', dots([payment.gatewayCode, payment.gatewayMessage])),
     duplicateOf: fact('Duplicate of', payment.duplicateOf),
     holdsOrderSince: fact('Holds the order since', payment.orderClaimedAt),
   };
