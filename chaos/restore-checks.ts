@@ -8,7 +8,7 @@ type Stripe = Awaited<ReturnType<typeof startStripe>>;
 /** Money that moved at the gateway. */
 interface Moved {
   kind: 'captured' | 'refunded';
-  /** The gateway's id of it. */
+  /** The gateway's id of the transaction. */
   reference: string;
   /** Our id of the payment or the refund. */
   id: string;
@@ -35,13 +35,13 @@ const currency = 'EUR';
 export const readBook = ({ charges, refunds }: Pick<Stripe, 'charges' | 'refunds'>): Moved[] => [
   ...charges.map(({ id, amount, source }) => ({
     kind: 'captured' as const,
-    reference: id.replace('txn_', ''),
+    reference: id,
     id: (source as { metadata: { payment_id?: string } }).metadata.payment_id ?? '', // A charge.
     amount,
   })),
   ...refunds.map(({ reference, refundId, amount }) => ({
     kind: 'refunded' as const,
-    reference,
+    reference: `txn_${reference}`,
     id: refundId ?? '',
     amount,
   })),

@@ -441,9 +441,9 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     const differences = await listed('differences');
     // All that Stripe's book has and the restored records do not have: no charge of `bought` and `opened`.
     expect(differences.map(({ kind, subject }) => `${kind} ${subject}`).toSorted()).toEqual([
-      'captured_unknown ch_3',
-      'captured_unknown ch_4',
-      'refund_unknown re_2',
+      'captured_unknown txn_ch_3',
+      'captured_unknown txn_ch_4',
+      'refund_unknown txn_re_2',
     ]);
   });
 
