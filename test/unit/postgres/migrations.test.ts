@@ -69,8 +69,8 @@ const refusedOf = (text: string): string[] =>
         !(dropping.test(statement) && isUnused(text))),
   );
 
-it('no migration has changed: test/releases/migrations.txt only grows', () => {
-  const listed = readProjectFile('test/releases/migrations.txt').trimEnd().split('\n');
+it('no migration has changed: test/support/checks/migrations.txt only grows', () => {
+  const listed = readProjectFile('test/support/checks/migrations.txt').trimEnd().split('\n');
   const found = readMigrations().map(({ name, sha256 }) => `${sha256}  ${name}`);
   expect(
     listed.filter((line) => !found.includes(line)),
@@ -78,7 +78,7 @@ it('no migration has changed: test/releases/migrations.txt only grows', () => {
   ).toEqual([]);
   expect(
     found.filter((line) => !listed.includes(line)),
-    'Add these lines to test/releases/migrations.txt.',
+    'Add these lines to test/support/checks/migrations.txt.',
   ).toEqual([]);
 });
 
