@@ -177,7 +177,9 @@ export const plantLies = (sql: Sql, evidence: Evidence): Promise<RegExp[]> =>
     await tx`set local session_replication_role = replica`;
     const subjects = evidence.payments.flatMap((payment): Subject[] => {
       const shown = evidence.records.shown.get(payment.id);
-      const [found] = payment.gateway.entriesFor(payment.id);
+      const entries = payment.gateway.entriesFor(payment.id);
+      // An opening that lost its answer has left an entry without money before it.
+      const found = entries.find(([, { charged }]) => charged > 0) ?? entries[0];
       if (!shown || !found) return [];
       const posts = evidence.posts.filter(({ paymentId }) => paymentId === payment.id);
       return [{ payment, shown, entry: found[1], posts, evidence }];
