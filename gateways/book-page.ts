@@ -25,11 +25,10 @@ export const toBookPage = (listed: readonly ListedTransaction[], next: string | 
 
 const inWholeUnits = (entry: BookEntry): BookEntry[] => {
   const { id, kind, name = kind, amount, fee } = entry;
-  const isWhole = Number.isInteger(fee ?? 0);
   const other = (its: string, of: number) =>
     ({ ...entry, kind: 'other', name: `${its}, ${of}`, amount: Math.round(of) }) as const;
   const whole = Number.isInteger(amount) ? entry : other(name, amount);
-  if (fee === null || isWhole) return [whole];
+  if (fee === null || Number.isInteger(fee)) return [whole];
   return [
     { ...whole, fee: null },
     { ...other('fee', -fee), id: `${id}-fee`, source: null, fee: null },

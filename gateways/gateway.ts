@@ -27,8 +27,8 @@ export interface GatewayPayment {
   /** The payer as the application knows them, for an opening. */
   payer?: Payer | null;
   /**
-   * For an opening at a driver with `takesReports`: the provider's servers may post there that this payment changed. Nobody
-   * else can guess it.
+   * For an opening at a driver with `takesReports`: the provider's servers may post there that this payment changed. Others
+   * cannot guess it.
    */
   reportUrl?: string | undefined;
 }
@@ -38,7 +38,7 @@ export interface OpenedPayment extends GatewayPayment {
   reference: string;
   /** The provider's number of money that it has captured, also where the payment is not paid here. */
   trackingCode?: string | null;
-  /** What `readProof` took of the payer's last return: an argument of a call to the provider, and never a fact. */
+  /** The proof that `readProof` took of the payer's last return: an argument of a call to the provider, and never a fact. */
   returnProof?: string | null;
 }
 
